@@ -1,0 +1,100 @@
+"""What is installed is what is pinned, and no file of the repository names a package registry's host."""
+
+import re
+import subprocess
+import tomllib
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+CONSTRAINTS: list[str] = PROJECT["tool"]["uv"]["constraint-dependencies"]
+# Installers, which an environment may bring along; nothing here depends on them.
+INSTALLERS = {"pip", "setuptools", "uv", "wheel"}
+# In pieces, so that this file does not name them either.
+REGISTRIES = ["py" + "pi.", "python" + "hosted.", "npm" + "js.", "yarn" + "pkg.", "ana" + "conda."]
+
+Pins = dict[str, str]
+
+
+def pins(lines: list[str]) -> Pins:
+    """Map package to version, for the lines whose marker holds here."""
+    wanted = [Requirement(line) for line in lines]
+    here = [line for line in wanted if line.marker is None or line.marker.evaluate()]
+    return {canonicalize_name(line.name): str(line.specifier).removeprefix("==") for line in here}
+
+
+def requirements(name: str) -> list[str]:
+    """Read the requirement lines of a generated file, without the hashes."""
+    text = (ROOT / "requirements" / name).read_text("utf-8")
+    return re.findall(r"^(\S+==.*?)(?: \\)?$", text, re.MULTILINE)
+
+
+def direct() -> list[str]:
+    extras = PROJECT["project"].get("optional-dependencies", {})
+    groups = [PROJECT["project"]["dependencies"], *extras.values(), *PROJECT["dependency-groups"].values()]
+    return [line for group in groups for line in group]
+
+
+def tracked() -> list[str]:
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listing.returncode:
+        pytest.skip(f"only a git checkout knows its tracked files: {listing.stderr.strip()}")
+    return listing.stdout.split("\0")[:-1]
+
+
+def test_installed_packages_are_the_pinned_ones() -> None:
+    installed = {canonicalize_name(found.name): found.version for found in distributions()}
+    pinned = pins(CONSTRAINTS)
+    drift = {name: version for name, version in installed.items() if pinned.get(name) != version}
+
+    assert {name: version for name, version in drift.items() if name not in INSTALLERS} == {}
+    assert pins(requirements("dev.txt")).keys() - installed.keys() == set()
+
+
+@pytest.mark.parametrize("name", ["dev.txt", "production.txt"])
+def test_requirements_agree_with_constraints(name: str) -> None:
+    lines = requirements(name)
+
+    assert lines != []
+    assert set(lines) - set(CONSTRAINTS) == set()
+
+
+def test_requirements_together_hold_every_constraint() -> None:
+    assert {*requirements("dev.txt"), *requirements("production.txt")} == set(CONSTRAINTS)
+
+
+@pytest.mark.parametrize("name", ["dev.txt", "production.txt"])
+def test_every_requirement_has_a_hash(name: str) -> None:
+    text = (ROOT / "requirements" / name).read_text("utf-8")
+
+    assert len(re.findall(r"^\S.* \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)) == len(
+        requirements(name)
+    )
+
+
+def test_constraints_are_exact() -> None:
+    assert [line for line in CONSTRAINTS if not re.fullmatch(r"[a-z0-9-]+==[^ ,*]+(?: ; .+)?", line)] == []
+
+
+def test_direct_dependencies_are_exact() -> None:
+    assert [
+        line for line in direct() if not re.fullmatch(r"[a-z0-9-]+(?:\[[a-z0-9,-]+\])?==[^ ,*]+", line)
+    ] == []
+    assert pins(direct()).items() - pins(CONSTRAINTS).items() == set()
+
+
+def test_lock_file_is_not_tracked() -> None:
+    assert [name for name in tracked() if Path(name).name in {"uv.lock", "pylock.toml"}] == []
+
+
+def test_no_tracked_file_names_a_registry() -> None:
+    present = [name for name in tracked() if (ROOT / name).is_file()]
+    text = {name: (ROOT / name).read_bytes().lower() for name in present}
+
+    assert [(name, host) for name in text for host in REGISTRIES if host.encode() in text[name]] == []
