@@ -1,0 +1,250 @@
+"""The rules that hold the house together: its floors, its one gate out, its sizes, its strict pages."""
+
+import ast
+import inspect
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.db.models import Model
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = ROOT / "pyproject.toml"
+TOP_LEVEL = [
+    "manage.py",
+    "pyproject.toml",
+    "conference",
+    "papers",
+    "schedule",
+    "templates",
+    "static",
+    "tests",
+]
+# From the roof down; the optional ones may be missing.
+FLOORS = ["website", "api", "exchange", "schedule", "papers", "people", "conference", "search"]
+OPTIONAL = {"api", "search"}
+# Python beside the house: it may import any floor, and no floor imports it.
+OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
+APPS = ["conference", "people", "papers", "schedule"]
+MODULE_LINES = 300
+TEMPLATE_LINES = 120
+# What shows content; deciding what is public is the querysets' business.
+FRONT = {"api", "context", "feeds", "sitemaps", "templatetags", "views", "website"}
+LOOKUPS = {"Q", "exclude", "filter", "get", "get_list_or_404", "get_object_or_404"}
+PUBLICATION = re.compile(r"(^|__)(status|papers_public_from|schedule_public_from)(__|$)")
+
+
+def modules(*folders: str) -> Iterator[Path]:
+    """Walk the Python files below the folders, without the migrations that Django writes."""
+    for folder in folders:
+        found = (ROOT / folder).rglob("*.py")
+        yield from (path for path in sorted(found) if "migrations" not in path.parts)
+
+
+def product() -> list[Path]:
+    return [ROOT / "manage.py", *modules(*FLOORS)]
+
+
+def short(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def imports(path: Path) -> set[str]:
+    """Name the modules that a file imports absolutely, late imports inside functions too."""
+    nodes = list(ast.walk(tree(path)))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    origins = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return plain | {f"{node.module}.{alias.name}" for node in origins for alias in node.names}
+
+
+def status_lookups(source: ast.Module) -> list[int]:
+    """Find the lines where a query or a comparison judges by itself whether something is public."""
+    found = []
+    for node in ast.walk(source):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            words = [keyword.arg or "" for keyword in node.keywords]
+            if name in LOOKUPS and any(map(PUBLICATION.search, words)):
+                found.append(node.lineno)
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(isinstance(side, ast.Attribute) and PUBLICATION.search(side.attr) for side in sides):
+                found.append(node.lineno)
+    return found
+
+
+# The house
+
+
+@pytest.mark.parametrize("name", TOP_LEVEL)
+def test_top_level_stands(name: str) -> None:
+    assert (ROOT / name).exists()
+
+
+def test_floors_stand_and_have_contracts() -> None:
+    roots = set(tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["importlinter"]["root_packages"])
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - OUTSIDE
+
+    assert packages - OPTIONAL == set(FLOORS) - OPTIONAL
+    assert packages == roots
+
+
+def test_import_contracts_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = lint_imports(config_filename=str(PYPROJECT), no_cache=True)
+
+    assert not failed, capsys.readouterr().out
+
+
+def test_no_floor_imports_what_stands_beside_the_house() -> None:
+    roots = {short(path): {name.split(".")[0] for name in imports(path)} & OUTSIDE for path in product()}
+
+    assert {path: names for path, names in roots.items() if names} == {}
+
+
+def test_formats_and_records_know_no_app_and_no_database() -> None:
+    known = re.compile(
+        rf"({'|'.join(set(FLOORS) - {'exchange'})}|django\.(apps|contrib|db)|rest_framework)\b"
+    )
+    pure = [ROOT / "exchange/records.py", *modules("exchange/formats")]
+    found = {short(path): sorted(filter(known.match, imports(path))) for path in pure}
+
+    assert len(pure) > 1
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_no_module_is_a_drawer() -> None:
+    drawers = {"common", "helpers", "misc", "services", "utils"}
+    paths = [Path(short(path)) for path in [*product(), *modules(*OUTSIDE)]]
+
+    assert [str(path) for path in paths if drawers & {*path.with_suffix("").parts}] == []
+
+
+def test_modules_stay_small() -> None:
+    sizes = {short(path): lines(path) for path in [*product(), *modules(*OUTSIDE - {"tests"})]}
+
+    assert {path: size for path, size in sizes.items() if size > MODULE_LINES} == {}
+
+
+# One gate out
+
+
+def test_only_querysets_judge_what_is_public() -> None:
+    front = [path for path in product() if FRONT & {*Path(short(path)).with_suffix("").parts}]
+    found = {short(path): status_lookups(tree(path)) for path in front}
+
+    assert {path: where for path, where in found.items() if where} == {}
+
+
+def test_status_lookups_are_recognised() -> None:
+    source = """
+Paper.objects.filter(status="published")
+get_object_or_404(Paper, session__status__in=[1])
+Q(edition__papers_public_from__lte=now)
+paper.status == "draft"
+Paper.objects.published().filter(edition=edition)
+response.status_code == 404
+"""
+    assert status_lookups(ast.parse(source)) == [2, 3, 4, 5]
+
+
+def content_models() -> list[type[Model]]:
+    return [model for label in APPS for model in apps.get_app_config(label).get_models()]
+
+
+def test_every_model_has_published_with_its_own_clock() -> None:
+    asks = {
+        model._meta.label: getattr(model._default_manager, "published", None) for model in content_models()
+    }
+    at = {label: inspect.signature(ask).parameters.get("at") for label, ask in asks.items() if ask}
+
+    assert asks != {}
+    assert [label for label, ask in asks.items() if ask is None] == []
+    assert [
+        label for label, parameter in at.items() if parameter is None or parameter.default is not None
+    ] == []
+
+
+# Strict pages
+
+TAG = re.compile(r"<[a-zA-Z][^<>]*>")
+REFUSED = {
+    "inline script": re.compile(
+        r"<script\b(?![^>]*\s(?:src=|type=\"?application/(?:ld\+)?json))", re.IGNORECASE
+    ),
+    "inline style": re.compile(r"<style\b|\sstyle\s*=", re.IGNORECASE),
+    "event handler": re.compile(r"\son[a-z]+\s*=", re.IGNORECASE),
+    "script address": re.compile(r"=\s*[\"']?\s*javascript:", re.IGNORECASE),
+    "foreign asset": re.compile(
+        r"<(?!a\b)[^>]*\s(?:src|srcset|href|poster|data|action)\s*=\s*[\"']?\s*(?:https?:)?//", re.IGNORECASE
+    ),
+}
+
+
+def templates() -> list[Path]:
+    return sorted(path for path in (ROOT / "templates").rglob("*") if path.is_file())
+
+
+def refused(text: str) -> list[str]:
+    """Name what a strict content-security policy would refuse in the tags of a template."""
+    # Comments go, and template syntax becomes a word: it may hold `<`, `>` and quotes of its own.
+    text = re.sub(r"(?s)<!--.*?-->|\{#.*?#\}|\{% comment.*?endcomment %\}", "", text)
+    tags = TAG.findall(re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}", " x ", text))
+    return sorted({name for tag in tags for name, pattern in REFUSED.items() if pattern.search(tag)})
+
+
+def test_templates_stay_small() -> None:
+    sizes = {short(path): lines(path) for path in templates()}
+
+    assert sizes != {}
+    assert {path: size for path, size in sizes.items() if size > TEMPLATE_LINES} == {}
+
+
+def test_templates_are_strict() -> None:
+    found = {short(path): refused(path.read_text("utf-8")) for path in templates()}
+
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_templates_judge_no_status() -> None:
+    judge = re.compile(r"\{%\s*(?:el)?if\b[^%]*\.(?:status|papers_public_from|schedule_public_from)\b")
+
+    assert [short(path) for path in templates() if judge.search(path.read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    ("markup", "names"),
+    [
+        ("<script>let a = 1</script>", ["inline script"]),
+        ('<script type="module" src="{% static "js/a.js" %}"></script>', []),
+        ('<script type="application/ld+json">{"@type": "Event"}</script>', []),
+        ('<p class="{% if a > b %}x{% endif %}" style="color: red">', ["inline style"]),
+        ("<style>p { color: red }</style>", ["inline style"]),
+        ('<img src="{{ photo.url }}" onerror="x()">', ["event handler"]),
+        ('<a href="javascript:x()">', ["script address"]),
+        ('<link rel="stylesheet" href="https://fonts.example/x.css">', ["foreign asset"]),
+        ('<a href="https://example.org/">One = two, style = three, on = four</a>', []),
+        ("<!-- <script>old()</script> -->", []),
+    ],
+)
+def test_strict_check_recognises(markup: str, names: list[str]) -> None:
+    assert refused(markup) == names
+
+
+def test_static_files_load_nothing_foreign() -> None:
+    load = re.compile(r"""(?:url\(|@import|\bimport\b[^;\n]*|\bfrom)\s*\(?["']?(?:https?:)?//""")
+    files = [path for path in (ROOT / "static").rglob("*") if path.suffix in {".css", ".js", ".svg"}]
+
+    assert files != []
+    assert [short(path) for path in files if load.search(path.read_text("utf-8"))] == []
