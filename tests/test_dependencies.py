@@ -1,9 +1,10 @@
 """What is installed is what is pinned, and no file of the repository names a package registry's host."""
 
+import ast
 import re
 import subprocess
 import tomllib
-from importlib.metadata import distributions
+from importlib.metadata import distributions, packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,23 @@ def test_direct_dependencies_are_exact() -> None:
         line for line in direct() if not re.fullmatch(r"[a-z0-9-]+(?:\[[a-z0-9,-]+\])?==[^ ,*]+", line)
     ] == []
     assert pins(direct()).items() - pins(CONSTRAINTS).items() == set()
+
+
+def product_imports() -> set[str]:
+    """Name the top packages that the product imports anywhere, late imports inside functions too."""
+    roots = PROJECT["tool"]["importlinter"]["root_packages"]
+    floors = [path for floor in roots for path in (ROOT / floor).rglob("*.py")]
+    nodes = [node for path in floors for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    origins = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0}
+    return {name.split(".")[0] for name in plain | origins}
+
+
+def test_product_imports_nothing_that_production_lacks() -> None:
+    providers = packages_distributions()
+    needed = {canonicalize_name(found) for name in product_imports() for found in providers.get(name, [])}
+
+    assert needed - pins(requirements("production.txt")).keys() == set()
 
 
 def test_lock_file_is_not_tracked() -> None:
