@@ -1,0 +1,161 @@
+"""Our own format: one JSON file that holds everything of one edition, versioned and complete.
+
+The shape of a record follows from its fields (`exchange.shapes`); the schema is `docs/program-1.schema.json`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from exchange.checks import check
+from exchange.files import Context, Format, OutputFile, Source
+from exchange.findings import Findings, short
+from exchange.jsonfile import read_object
+from exchange.problems import Where
+from exchange.records import (
+    AnnouncementRecord,
+    AwardRecord,
+    ConferenceRecord,
+    EditionRecord,
+    InstitutionRecord,
+    PageRecord,
+    PaperRecord,
+    PersonRecord,
+    PresentationRecord,
+    Program,
+    Record,
+    RoomRecord,
+    SessionRecord,
+    SponsorRecord,
+    TopicRecord,
+)
+from exchange.shapes import Place, fields_of, in_words, read_part
+from exchange.zones import zone_of
+
+NAME = "plenary-program"
+VERSION = 1
+HEAD: dict[str, type[Record]] = {"conference": ConferenceRecord, "edition": EditionRecord}
+LISTS: dict[str, type[Record]] = {
+    "institutions": InstitutionRecord,
+    "people": PersonRecord,
+    "pages": PageRecord,
+    "sponsors": SponsorRecord,
+    "announcements": AnnouncementRecord,
+    "topics": TopicRecord,
+    "rooms": RoomRecord,
+    "papers": PaperRecord,
+    "awards": AwardRecord,
+    "sessions": SessionRecord,
+    "presentations": PresentationRecord,
+}
+KNOWN = ("format", "version", *HEAD, *LISTS)
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read one file. References stay as they are: the loader resolves them."""
+    findings = Findings()
+    program = Program()
+    if len(sources) != 1:
+        findings.problem(Where(), "", f"Give one file of this format, not {len(sources)}.")
+    for source in sources[:1]:
+        content = read_object(source, findings)
+        if content is not None and _is_ours(content, source, findings):
+            program = _read_program(content, source, findings)
+    findings.settle()
+    return program
+
+
+def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
+    """Judge the head, so that another format's file earns one sentence and not a thousand."""
+    if content.get("format") != NAME:
+        message = f'This is not a file of this format: it must begin with "format": "{NAME}".'
+        findings.problem(Where(source.name), "format", message)
+        return False
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        message = f"This must be {VERSION}: no other version can be read here."
+        findings.problem(Where(source.name), "version", message)
+        return False
+    return True
+
+
+def _read_program(content: dict[str, object], source: Source, findings: Findings) -> Program:
+    for name in content:
+        if name not in KNOWN:
+            findings.unknown(Where(source.name), name, "field", KNOWN)
+    try:
+        program = Program(**_parts(content, source, findings), notes=findings.notes)
+    except RecursionError:
+        findings.problem(Where(source.name), "", "The menu is nested too deeply.")
+        return Program()
+    check(program, findings)
+    return program
+
+
+def _parts(content: dict[str, object], source: Source, findings: Findings) -> dict[str, Any]:
+    """Read every part that the file states. What does not fit leaves a gap: the file is refused anyway."""
+    parts: dict[str, Any] = {}
+    for name, record in HEAD.items():
+        if name in content:
+            place = Place(findings, Where(source.name, name))
+            parts[name] = read_part(fields_of(record), content[name], place) or None
+    for name, record in LISTS.items():
+        if name in content:
+            parts[name] = tuple(_read_list(name, record, content[name], source, findings))
+    return parts
+
+
+def _read_list(
+    name: str, record: type[Record], rows: object, source: Source, findings: Findings
+) -> Iterator[Record]:
+    if not isinstance(rows, list):
+        findings.problem(Where(source.name, name), "", f"This must be a list, not {in_words(rows)}.")
+        return
+    shape = fields_of(record)
+    for index, row in enumerate(rows):
+        found = read_part(shape, row, Place(findings, Where(source.name, _place(name, index, row))))
+        if isinstance(found, Record):
+            yield found
+
+
+def _place(name: str, index: int, row: object) -> str:
+    key = (row.get("uid") or row.get("slug")) if isinstance(row, dict) else None
+    return f"{name}[{index}] ({short(key)})" if isinstance(key, str) else f"{name}[{index}]"
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write one file, in pieces of one record. Times carry the offset of the edition's zone."""
+    yield OutputFile(f"{context.edition}.json", _pieces(program, zone_of(program, context)))
+
+
+def _pieces(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
+    yield f'{{\n "format": "{NAME}",\n "version": {VERSION}'.encode()
+    for name, record in HEAD.items():
+        value = getattr(program, name)
+        if value is not None:
+            yield f',\n "{name}": {_indented(fields_of(record).write(value, zone), 1)}'.encode()
+    for name, record in LISTS.items():
+        values = getattr(program, name)
+        shape = fields_of(record)
+        for index, value in enumerate(values):
+            opening = ",\n  " if index else f',\n "{name}": [\n  '
+            yield f"{opening}{_indented(shape.write(value, zone), 2)}".encode()
+        if values:
+            yield b"\n ]"
+    yield b"\n}\n"
+
+
+def _indented(value: object, depth: int) -> str:
+    """Return JSON whose later lines stand `depth` columns to the right; no text in JSON holds a line feed."""
+    return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n" + " " * depth)
+
+
+FORMAT = Format(
+    name="program_json",
+    label="Plenary program (JSON)",
+    description="Everything of one edition in one versioned file; reads back exactly.",
+    extensions=("json",),
+    read=read,
+    write=write,
+)

@@ -1,0 +1,193 @@
+"""Our own format: exact round trips, the schema as a foreign reader, and a sentence for every bad file."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from jsonschema import Draft202012Validator
+
+from exchange.files import Context, Source
+from exchange.formats.program_json import HEAD, KNOWN, LISTS, read, write
+from exchange.problems import ProgramError
+from exchange.records import PaperRecord, PersonRef, Program, Record, SessionRecord
+from exchange.shapes import Fields, Listing, Nullable, Shape, fields_of
+from tests.exchange.strategies import programs
+
+CONTEXT = Context("2026", 2026, "Asia/Seoul")
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "program-1.schema.json").read_text("utf-8"))
+HEADER = '"format": "plenary-program", "version": 1'
+
+
+def written(program: Program) -> bytes:
+    (file,) = write(program, CONTEXT)
+    return b"".join(file.chunks)
+
+
+def read_back(content: bytes) -> Program:
+    return read([Source("program.json", content)], CONTEXT)
+
+
+def problems(content: bytes | str) -> list[str]:
+    content = content.encode() if isinstance(content, str) else content
+    with pytest.raises(ProgramError) as caught:
+        read_back(content)
+    return str(caught.value).splitlines()
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_program_any_round_trip_is_exact(program: Program) -> None:
+    content = written(program)
+    assert read_back(content) == program
+    assert written(read_back(content)) == content
+    assert list(Draft202012Validator(SCHEMA).iter_errors(json.loads(content))) == []
+
+
+def test_write_time_shows_offset_of_edition() -> None:
+    start = datetime(2026, 7, 8, 1, tzinfo=UTC)
+    content = json.loads(written(Program(sessions=(SessionRecord(uid="s", start=start),))))
+    assert content["sessions"] == [{"uid": "s", "start": "2026-07-08T10:00:00+09:00"}]
+
+
+def test_write_file_is_named_after_edition() -> None:
+    assert [file.name for file in write(Program(), CONTEXT)] == ["2026.json"]
+
+
+def records_below(shape: Shape, found: dict[type[Record], Fields]) -> dict[type[Record], Fields]:
+    if isinstance(shape, Nullable | Listing):
+        return records_below(shape.shape, found)
+    if isinstance(shape, Fields) and shape.record not in found:
+        found[shape.record] = shape
+        for part in shape.shapes.values():
+            records_below(part, found)
+    return found
+
+
+def test_schema_names_every_field() -> None:
+    found: dict[type[Record], Fields] = {}
+    for record in (*HEAD.values(), *LISTS.values()):
+        records_below(fields_of(record), found)
+    names = {record.__name__.removesuffix("Record"): shape for record, shape in found.items()}
+    for name, shape in names.items():
+        definition: dict[str, Any] = SCHEMA["$defs"][name[0].lower() + name[1:]]
+        assert set(definition["properties"]) == set(shape.known), name
+    assert set(SCHEMA["properties"]) == set(KNOWN)
+
+
+def test_schema_is_valid() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_read_byte_order_mark_and_crlf_are_taken() -> None:
+    content = "\ufeff{\r\n" + HEADER + ',\r\n"papers": [{"uid": "1", "title": "T"}]\r\n}'
+    assert read_back(content.encode()).papers == (PaperRecord(uid="1", title="T"),)
+
+
+def test_read_control_characters_are_removed_and_noted() -> None:
+    program = read_back(f'{{{HEADER}, "papers": [{{"uid": "1", "title": "a\\u000bb\\n"}}]}}'.encode())
+    assert program.papers[0].title == "ab\n"
+    assert [str(note.where) for note in program.notes] == ["program.json, papers[0] (1)"]
+
+
+def test_read_person_keeps_name_as_printed() -> None:
+    authors = '"authors": [{"person": {"name": "A. Yu", "uid": "yu"}}]'
+    program = read_back(f'{{{HEADER}, "papers": [{{"uid": "1", {authors}}}]}}'.encode())
+    assert isinstance(program.papers[0].authors, tuple)
+    assert program.papers[0].authors[0].person == PersonRef(name="A. Yu", uid="yu")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "program.json: The file is empty."),
+        (b"{\r\n 1", "program.json: This is not JSON: Expecting property name enclosed in double quotes"),
+        ("{}".encode("utf-16"), "program.json: The file is not UTF-8 text (byte 0)."),
+        (b'{"a": "\xe9"}', "program.json: The file is not UTF-8 text (byte 7)."),
+        (b"\0" * 9, "program.json: The file holds NUL characters"),
+        (b"[" * 1_000_000, "program.json: Lists and objects are nested too deeply"),
+        (b'{"a": NaN}', "program.json: NaN is not JSON."),
+        (b'{"a": 1, "a": 2}', 'program.json: The name "a" stands twice in one object.'),
+        (b'{"a": ' + b"1" * 5000 + b"}", "program.json: A number in this file is far too long."),
+        (b"[]", "program.json: The file must hold one JSON object"),
+        (b"{}", "program.json, format: This is not a file of this format"),
+        (b'{"format": "plenary-program", "version": 2}', "program.json, version: This must be 1"),
+    ],
+)
+def test_read_not_our_json_is_refused(content: bytes, message: str) -> None:
+    (problem,) = problems(content)
+    assert problem.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ('"papres": []', 'program.json, papres: There is no such field. Did you mean "papers"?'),
+        ('"papers": {}', "program.json, papers: This must be a list, not an object."),
+        ('"papers": [7]', "program.json, papers[0]: This must be an object, not a number."),
+        ('"papers": [{"title": "T"}]', "program.json, papers[0], uid: This field is missing."),
+        (
+            '"papers": [{"uid": "1", "title": " "}]',
+            "program.json, papers[0] (1), title: The title is missing.",
+        ),
+        (
+            '"papers": [{"uid": "1"}, {"uid": "1"}]',
+            'papers[1] (1), uid: Another paper has "1" too: papers[0] (1).',
+        ),
+        ('"papers": [{"uid": "a b"}]', 'papers[0] (a b), uid: "a b" cannot be a uid.'),
+        (
+            '"papers": [{"uid": "1", "title": "\\ud800"}]',
+            "papers[0] (1), title: The text holds half a character",
+        ),
+        (
+            '"papers": [{"uid": "1", "authors": [{"person": {}}]}]',
+            "(1), authors[0].person.name: This field is",
+        ),
+        (
+            '"papers": [{"uid": "1", "authors": [{"persn": {}}]}]',
+            "authors[0].persn: There is no such field. Did",
+        ),
+        (
+            '"rooms": [{"slug": "a", "capacity": true}]',
+            "capacity: This must be a whole number, not true or false.",
+        ),
+        ('"rooms": [{"slug": "a", "capacity": 3000000000}]', "capacity: The number is too large."),
+        (
+            '"sessions": [{"uid": "1", "start": "2026-07-08T10:00"}]',
+            "does not say in which zone. Add the offset",
+        ),
+        (
+            '"sessions": [{"uid": "1", "start": "2026-02-30T10:00Z"}]',
+            "is not in the calendar or on the clock.",
+        ),
+        (
+            '"sessions": [{"uid": "1", "start": "0026-02-03T10:00Z"}]',
+            "The year 26 is not between 1900 and 2200.",
+        ),
+        (
+            '"sessions": [{"uid": "1", "start": "2026-07-08T10:00Z", "end": "2026-07-08T10:30+09:00"}]',
+            "sessions[0] (1), end: It ends before it starts",
+        ),
+        (
+            '"edition": {"slug": "2026", "timezone": "asia/seol"}',
+            'timezone: There is no time zone "asia/seol". Did',
+        ),
+    ],
+)
+def test_read_bad_field_is_refused(rows: str, message: str) -> None:
+    assert message in "\n".join(problems(f"{{{HEADER}, {rows}}}"))
+
+
+def test_read_every_problem_is_reported_and_capped() -> None:
+    rows = ", ".join(["7"] * 80)
+    found = problems(f'{{{HEADER}, "papers": [{rows}]}}')
+    assert len(found) == 51
+    assert found[-1] == "There are 30 more problems."
+
+
+def test_read_two_files_are_refused() -> None:
+    source = Source("a.json", b"{}")
+    with pytest.raises(ProgramError, match="Give one file of this format, not 2"):
+        read([source, source], CONTEXT)

@@ -1,0 +1,98 @@
+"""Random programs, derived from the records' own type hints: a new field is tested on its first day."""
+
+import types
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any, get_args, get_origin, get_type_hints
+
+from hypothesis import strategies as st
+
+from exchange.checks import key_of
+from exchange.formats.program_json import HEAD, LISTS
+from exchange.records import UNSTATED, Program, Record, Stated
+
+WORDS = {
+    "SessionRecord.kind": ["oral", "poster", "break"],
+    "PresentationRecord.kind": ["oral", "poster", "talk"],
+    "MaterialRecord.kind": ["pdf", "code"],
+    "MenuRecord.kind": ["section", "page", "url"],
+    "RoleRecord.role": ["speaker", "chair"],
+    "EditionRecord.mode": ["in_person", "hybrid"],
+    "EditionRecord.timezone": ["Asia/Seoul", "America/Los_Angeles", "UTC"],
+    "status": ["draft", "published"],
+}
+KEYS = st.text("abcxyz019-", min_size=1, max_size=6).map(lambda key: f"k{key}")
+# Quotes, separators, formula signs, escapes, TeX, other scripts: what breaks a file sooner than letters do.
+LETTERS = st.one_of(st.sampled_from("=+-@'\";,\\$&<\t\n é李"), st.characters(exclude_categories=["Cs", "Cc"]))
+TEXTS = st.text(LETTERS, max_size=8)
+LABELS = st.text(LETTERS, min_size=1, max_size=6).map(lambda text: f"<{text}>")
+DATES = st.dates(date(1990, 1, 1), date(2100, 1, 1))
+ZONES = st.sampled_from([UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30))])
+TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=ZONES)  # noqa: DTZ001 - ZONES gives them
+PLAIN: dict[object, st.SearchStrategy[Any]] = {
+    str: TEXTS,
+    int: st.integers(-5, 3000),
+    bool: st.booleans(),
+    date: DATES,
+    datetime: TIMES,
+}
+NAMES = ("uid", "slug")
+TITLES = ("title", "name", "label", "url", "target", "role")
+
+
+def texts_of(owner: str, name: str) -> st.SearchStrategy[str]:
+    words = WORDS.get(f"{owner}.{name}") or WORDS.get(name)
+    if words:
+        return st.sampled_from(words)
+    if name in NAMES:
+        return KEYS
+    return LABELS if name in TITLES else TEXTS
+
+
+def values(hint: Any, owner: str, name: str, *, full: bool) -> st.SearchStrategy[Any]:
+    """Return values for one field; a field may be unstated unless the program is to be `full`."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Stated:
+        stated = values(arguments[0], owner, name, full=full)
+        return stated if full else st.just(UNSTATED) | stated
+    if origin is types.UnionType:
+        inner = next(part for part in arguments if part is not types.NoneType)
+        return st.none() | (LABELS if inner is str else values(inner, owner, name, full=full))
+    if origin is tuple and Ellipsis not in arguments:
+        return st.tuples(KEYS, LABELS)
+    if origin is tuple:
+        inner = LABELS if arguments[0] is str else values(arguments[0], owner, name, full=full)
+        return st.lists(inner, max_size=2).map(tuple)
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return st.deferred(lambda: a_record(hint, full=full))
+    return texts_of(owner, name) if hint is str else PLAIN[hint]
+
+
+def a_record(kind: type[Record], *, full: bool = False) -> st.SearchStrategy[Any]:
+    hints, owner = get_type_hints(kind), kind.__name__
+    parts = {
+        field.name: values(hints[field.name], owner, field.name, full=full)
+        for field in fields(kind)
+        if field.name not in ("where", "children")
+    }
+    if owner == "MenuRecord":
+        parts["children"] = st.just(()) | st.tuples(st.builds(kind, **parts))
+    return st.builds(kind, **parts).map(in_order)
+
+
+def in_order(record: Any) -> Any:
+    """Swap times that would make the record end before it starts."""
+    for first, last in (("start", "end"), ("start_date", "end_date")):
+        begin, end = getattr(record, first, None), getattr(record, last, None)
+        if isinstance(begin, date) and isinstance(end, date) and end < begin:
+            record = replace(record, **{first: end, last: begin})
+    return record
+
+
+def programs(*, full: bool = False) -> st.SearchStrategy[Program]:
+    heads = {name: st.none() | a_record(kind, full=full) for name, kind in HEAD.items()}
+    lists = {
+        name: st.lists(a_record(kind, full=full), max_size=3, unique_by=key_of).map(tuple)
+        for name, kind in LISTS.items()
+    }
+    return st.builds(Program, **heads, **lists)
