@@ -1,0 +1,65 @@
+"""The demo's source files as plain JSON, and the few questions that its tests ask of them."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+type Json = dict[str, Any]
+
+DEMO = Path(__file__).parents[2] / "demo"
+YEARS = (2021, 2022, 2023)
+LISTS = (
+    "institutions",
+    "people",
+    "pages",
+    "sponsors",
+    "announcements",
+    "topics",
+    "rooms",
+    "papers",
+    "awards",
+    "sessions",
+    "presentations",
+)
+
+
+@cache
+def program(year: int) -> Json:
+    """Return one year's program. Not to be changed: it is read once."""
+    content: Json = json.loads((DEMO / f"mlsys-{year}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def keyed(year: int, kind: str) -> dict[str, Json]:
+    """Return the records of one kind by uid or slug."""
+    return {row.get("uid") or row["slug"]: row for row in program(year)[kind]}
+
+
+def printed(paper: Json) -> list[str]:
+    """Return the authors of a paper as printed, in order."""
+    return [author["person"]["name"] for author in paper["authors"]]
+
+
+def person_references(year: int) -> Iterator[Json]:
+    """Every place of a program that points at a person."""
+    for paper in program(year)["papers"]:
+        yield from (author["person"] for author in paper["authors"])
+    for session in program(year)["sessions"]:
+        yield from (role["person"] for role in session.get("roles", []))
+
+
+def pages_in(menu: list[Json]) -> Iterator[str]:
+    """The pages that a menu leads to, however deep."""
+    for entry in menu:
+        if entry["kind"] == "page":
+            yield entry["target"]
+        yield from pages_in(entry.get("children", []))
+
+
+def span(row: Json, session: Json | None = None) -> tuple[datetime, datetime]:
+    """Return start and end of a session, or of a presentation, whose times may be its session's."""
+    timed = row if "start" in row or session is None else session
+    return datetime.fromisoformat(timed["start"]), datetime.fromisoformat(timed["end"])
