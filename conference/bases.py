@@ -1,0 +1,112 @@
+"""What every model of the program shares: text derived at save, the revision stamp, order, publication."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, ClassVar, Self
+
+from django.db import models, transaction
+
+from conference import revision
+
+
+class Status(models.TextChoices):
+    """The two states of what is either being prepared or out."""
+
+    DRAFT = "draft", "Draft"
+    PUBLISHED = "published", "Published"
+
+
+class Content(models.Model):
+    """A row of the program. Saving or deleting it derives its text and advances its edition's stamp."""
+
+    # Where the row's edition is found, such as "paper__edition"; empty for rows of the whole site.
+    edition_lookup: ClassVar[str] = "edition"
+    # Fields that `derive()` computes from others.
+    derived_fields: ClassVar[tuple[str, ...]] = ()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if kwargs.get("update_fields") is not None:
+            kwargs["update_fields"] = {*kwargs["update_fields"], *self.derived_fields}
+        self.derive()
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            revision.advance([self.stamped_edition()])
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        with transaction.atomic():
+            edition = self.stamped_edition()
+            deleted = super().delete(*args, **kwargs)
+            revision.advance([edition])
+        return deleted
+
+    def derive(self) -> None:
+        """Compute what is stored but follows from other fields: rendered text, sort keys."""
+
+    def stamped_edition(self) -> int | None:
+        """Return the key of the edition whose pages show this row; `None` where all editions' may."""
+        if not self.edition_lookup:
+            return None
+        *steps, last = self.edition_lookup.split("__")
+        owner: Any = self
+        for step in steps:
+            owner = getattr(owner, step)
+        key: int | None = getattr(owner, f"{last}_id")
+        return key
+
+    def clean_in_memory(self) -> None:
+        """Check fields and rules without a query: for imports, which check references and uniqueness in bulk.
+
+        Raises `ValidationError` like `full_clean`.
+        """
+        relations = {field.name for field in self._meta.concrete_fields if field.is_relation}
+        self.clean_fields(exclude=relations)
+        self.clean()
+
+
+class Ordered(models.Model):
+    """A row with a place among its siblings, counted from 1. A new row goes to the end."""
+
+    # The foreign key to the thing that the siblings belong to.
+    siblings_of: ClassVar[str] = "edition"
+
+    position = models.PositiveIntegerField("order", default=0, help_text="0 puts it at the end.")
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self.position:
+            last = self.siblings().aggregate(last=models.Max("position"))["last"]
+            self.position = (last or 0) + 1
+        super().save(*args, **kwargs)
+
+    def siblings(self) -> models.QuerySet[Self]:
+        """Return all rows that share this row's order, itself included when saved."""
+        owner = self._meta.get_field(self.siblings_of).attname  # type: ignore[union-attr]
+        return type(self)._base_manager.filter(**{owner: getattr(self, owner)})
+
+
+def ends_before_start(start: date | None, end: date | None) -> bool:
+    """Whether a span of days or moments is the wrong way round; a missing end is another check's business."""
+    return start is not None and end is not None and end < start
+
+
+# Beyond any real position: rows are parked there while they change places, as positions are unique.
+PARKED = 1_000_000
+
+
+def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
+    """Give the rows positions 1..n in the order of `keys`, however they stood before. Three queries.
+
+    `rows` are all siblings; rows that `keys` does not name follow in their old order.
+    """
+    with transaction.atomic():
+        present: list[int] = list(rows.order_by("position", "pk").values_list("pk", flat=True))
+        wanted = [*(key for key in keys if key in present), *(key for key in present if key not in keys)]
+        rows.order_by().update(position=models.F("position") + PARKED)
+        places = [models.When(pk=key, then=models.Value(place)) for place, key in enumerate(wanted, start=1)]
+        if places:
+            rows.order_by().update(position=models.Case(*places, output_field=models.PositiveIntegerField()))

@@ -1,0 +1,145 @@
+"""Field types that more than one model uses."""
+
+import re
+import secrets
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator, URLValidator
+from django.db import models
+
+# No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
+UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+UID_LENGTH = 10
+
+validate_uid = RegexValidator(
+    r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
+    "Use 1 to 64 letters, digits, dots, hyphens or underscores, beginning with a letter or digit.",
+)
+validate_http_url = URLValidator(schemes=["http", "https"])
+
+
+def new_uid() -> str:
+    """Return a fresh identifier for something that was entered by hand."""
+    return "".join(secrets.choice(UID_ALPHABET) for _ in range(UID_LENGTH))
+
+
+class UidField(models.CharField[str, str]):
+    """The identifier that lasts: part of addresses, calendars, citations and files; fixed once saved."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 64)
+        kwargs.setdefault("default", new_uid)
+        kwargs.setdefault("validators", [validate_uid])
+        kwargs.setdefault("help_text", "Lasting identifier, part of the address. It cannot be changed later.")
+        super().__init__("identifier", *args, **kwargs)
+
+    def deconstruct(self) -> tuple[str, str, Any, dict[str, Any]]:
+        name, path, args, kwargs = super().deconstruct()
+        kwargs.pop("verbose_name", None)
+        return name, path, args, kwargs
+
+
+class HttpURLField(models.URLField[str, str]):
+    """A web address that is http or https and nothing else, so that it is safe in a link."""
+
+    default_validators = [validate_http_url]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 500)
+        super().__init__(*args, **kwargs)
+
+    def formfield(self, **kwargs: Any) -> Any:
+        return super().formfield(**{"assume_scheme": "https", **kwargs})
+
+
+class LinesFormField(forms.CharField):
+    """A list as text, one entry a line."""
+
+    widget = forms.Textarea
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = value if isinstance(value, list) else str(value or "").splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(initial) != self.to_python(data))
+
+
+class LinesField(models.JSONField):
+    """A list of short texts: keywords, affiliations, aliases."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("default", list)
+        kwargs.setdefault("blank", True)
+        super().__init__(*args, **kwargs)
+
+    def formfield(self, **kwargs: Any) -> Any:
+        options = {"required": False, "help_text": self.help_text, "label": self.verbose_name, **kwargs}
+        for unused in ("encoder", "decoder", "form_class", "choices_form_class"):
+            options.pop(unused, None)
+        options["label"] = str(options["label"]).capitalize()
+        return LinesFormField(**options)
+
+    def validate(self, value: Any, model_instance: models.Model | None) -> None:
+        super().validate(value, model_instance)
+        if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+            raise ValidationError("This must be a list of texts.", code="invalid")
+
+
+def validate_accent(value: str) -> None:
+    """Raise `ValidationError` unless the value is a colour such as #0b6b62."""
+    if not re.fullmatch(r"#[0-9a-f]{6}", value):
+        raise ValidationError("Write the colour as # and six lower-case hexadecimal digits, such as #0b6b62.")
+
+
+# First parts of addresses that belong to the whole site, so no edition can have them.
+RESERVED_SLUGS = frozenset(
+    [
+        "admin",
+        "api",
+        "awards",
+        "conferences",
+        "healthz",
+        "institutions",
+        "media",
+        "people",
+        "readyz",
+        "robots.txt",
+        "search",
+        "sitemap.xml",
+        "static",
+        "virtual",
+    ]
+)
+
+validate_slug = RegexValidator(
+    r"^[a-z0-9](-?[a-z0-9])*\Z", "Use lower-case letters and digits, with single hyphens between them."
+)
+
+
+def validate_edition_slug(value: str) -> None:
+    """Raise `ValidationError` when the address is one that the site itself needs."""
+    if value in RESERVED_SLUGS:
+        raise ValidationError(
+            f"“{value}” is an address of the site itself. Choose another, such as the year."
+        )
+
+
+def validate_timezone(value: str) -> None:
+    """Raise `ValidationError` unless the value is a name of the IANA time zone database."""
+    if value not in available_timezones():
+        raise ValidationError(
+            f"“{value}” is not a time zone. Use a name such as Europe/Berlin, Asia/Seoul or America/New_York."
+        )
+
+
+class SlugKey(models.SlugField[str, str]):
+    """A slug that names the thing in addresses and files."""
+
+    default_validators = [validate_slug]

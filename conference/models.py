@@ -1,0 +1,174 @@
+"""The conference itself as content: its editions, and what stands on their sites apart from the program."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import ClassVar
+from zoneinfo import ZoneInfo
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils.timezone import now
+
+from conference import text
+from conference.bases import Content, ends_before_start
+from conference.fields import (
+    HttpURLField,
+    SlugKey,
+    validate_accent,
+    validate_edition_slug,
+    validate_slug,
+    validate_timezone,
+)
+from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
+from conference.querysets import (
+    ConferenceQuerySet,
+    EditionQuerySet,
+)
+from conference.revision import SiteRevision
+
+__all__ = ["Announcement", "Conference", "Edition", "MenuItem", "Page", "SiteRevision", "Sponsor"]
+
+
+class Conference(Content):
+    """A series of conferences, such as MLSys."""
+
+    edition_lookup: ClassVar[str] = ""
+    derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
+
+    slug = SlugKey(max_length=60, unique=True, help_text="Short name in addresses, such as mlsys.")
+    name = models.CharField(max_length=100, help_text="As people say it, such as MLSys.")
+    full_name = models.CharField(max_length=300, blank=True)
+    description = models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")
+    description_html = models.TextField(blank=True, editable=False)
+    website = HttpURLField(blank=True)
+    logo = models.ImageField(upload_to="logos/", blank=True)
+
+    objects = ConferenceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def derive(self) -> None:
+        self.description_html = text.block(self.description)
+
+
+class Edition(Content):
+    """One year of a conference: dates, place, time zone, and from when its parts are public."""
+
+    edition_lookup: ClassVar[str] = ""
+    derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
+
+    class Mode(models.TextChoices):
+        IN_PERSON = "in_person", "In person"
+        VIRTUAL = "virtual", "Virtual"
+        HYBRID = "hybrid", "Hybrid"
+
+    conference = models.ForeignKey(Conference, models.PROTECT, related_name="editions")
+    year = models.PositiveSmallIntegerField()
+    slug = SlugKey(
+        max_length=60,
+        unique=True,
+        validators=[validate_slug, validate_edition_slug],
+        help_text="First part of every address, such as 2027 or mlsys-2027.",
+    )
+    name = models.CharField(max_length=150, help_text="Such as MLSys 2027.")
+    start_date = models.DateField()
+    end_date = models.DateField()
+    timezone = models.CharField(
+        "time zone",
+        max_length=64,
+        validators=[validate_timezone],
+        help_text="The venue's zone, such as Asia/Seoul. All times are entered and shown in it.",
+    )
+    venue = models.CharField(max_length=200, blank=True)
+    city = models.CharField(max_length=100, blank=True)
+    country = models.CharField(max_length=100, blank=True)
+    mode = models.CharField(max_length=12, choices=Mode, default=Mode.IN_PERSON)
+    day_start_hour = models.PositiveSmallIntegerField(
+        "hour at which a day begins",
+        default=4,
+        validators=[MaxValueValidator(23)],
+        help_text="What starts before this hour belongs to the evening before.",
+    )
+    description = models.TextField(blank=True, help_text="Welcome text of the home page, in Markdown.")
+    description_html = models.TextField(blank=True, editable=False)
+    public_from = models.DateTimeField(
+        "site public from", null=True, blank=True, help_text="Empty: nobody but staff sees this edition."
+    )
+    papers_public_from = models.DateTimeField(
+        null=True, blank=True, help_text="Empty: not public. A time to come: an embargo until then."
+    )
+    schedule_public_from = models.DateTimeField(
+        null=True, blank=True, help_text="Empty: not public. A time to come: an embargo until then."
+    )
+    accent = models.CharField(
+        "accent colour",
+        max_length=7,
+        default="#0b6b62",
+        validators=[validate_accent],
+        help_text="Such as #0b6b62.",
+    )
+    logo = models.ImageField(upload_to="logos/", blank=True)
+    revision = models.PositiveBigIntegerField(default=0, editable=False)
+    changed_at = models.DateTimeField(default=now, editable=False)
+
+    objects = EditionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-start_date", "slug"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(end_date__gte=F("start_date")),
+                name="edition_ends_after_start",
+                violation_error_message="The last day lies before the first.",
+            ),
+            models.CheckConstraint(condition=Q(day_start_hour__lte=23), name="edition_day_start_is_an_hour"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("website:edition", args=[self.slug])
+
+    def stamped_edition(self) -> int | None:
+        # Other editions show this one in their year menu: a change of it is a change of the site.
+        return None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The venue's time zone."""
+        return ZoneInfo(self.timezone)
+
+    @property
+    def place(self) -> str:
+        """Venue, city and country in one line; "Virtual" where there is nothing to travel to."""
+        parts = [part for part in (self.venue, self.city, self.country) if part]
+        if self.mode == self.Mode.VIRTUAL:
+            parts = parts or ["Virtual"]
+        return ", ".join(parts)
+
+    def day_of(self, time: datetime) -> date:
+        """Return the program day of a moment: a talk at 00:30 belongs to the evening before."""
+        local = time.astimezone(self.zone)
+        return local.date() - timedelta(days=1 if local.hour < self.day_start_hour else 0)
+
+    def day_bounds(self, day: date) -> tuple[datetime, datetime]:
+        """Return the first moment of a program day and that of the next, in UTC."""
+        starts = [
+            datetime(d.year, d.month, d.day, self.day_start_hour, tzinfo=self.zone)
+            for d in (day, day + timedelta(days=1))
+        ]
+        return starts[0].astimezone(UTC), starts[1].astimezone(UTC)
+
+    def clean(self) -> None:
+        if ends_before_start(self.start_date, self.end_date):
+            raise ValidationError({"end_date": "The last day lies before the first."})
+
+    def derive(self) -> None:
+        self.description_html = text.block(self.description)

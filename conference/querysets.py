@@ -1,0 +1,129 @@
+"""What is public (`published()` is the only judge of it), and the queryset that stamps every bulk change."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Self
+
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from conference import revision
+
+
+def moment(at: datetime | None) -> datetime:
+    """Return the moment asked about: now, unless one is given."""
+    return at or timezone.now()
+
+
+def edition_public(prefix: str, at: datetime | None) -> Q:
+    """The edition that `prefix` leads to (such as "edition__") can be seen at all."""
+    return Q(**{f"{prefix}public_from__lte": moment(at)})
+
+
+def papers_public(prefix: str, at: datetime | None) -> Q:
+    """The edition's papers, topics and awards can be seen."""
+    return edition_public(prefix, at) & Q(**{f"{prefix}papers_public_from__lte": moment(at)})
+
+
+def schedule_public(prefix: str, at: datetime | None) -> Q:
+    """The edition's timetable can be seen."""
+    return edition_public(prefix, at) & Q(**{f"{prefix}schedule_public_from__lte": moment(at)})
+
+
+class ContentQuerySet[M: models.Model](models.QuerySet[M]):
+    """A queryset whose bulk changes derive text and advance the revision stamps as single saves do."""
+
+    def stamped_editions(self) -> set[int | None]:
+        """Return the keys of the editions these rows belong to; `{None}` for rows of the whole site."""
+        lookup: str = self.model.edition_lookup  # type: ignore[attr-defined]
+        if not lookup:
+            return {None}
+        return set(self.order_by().values_list(lookup, flat=True).distinct())
+
+    def update(self, **kwargs: Any) -> int:
+        with transaction.atomic():
+            editions = self.stamped_editions()
+            count = super().update(**kwargs)
+            if count:
+                revision.advance(editions)
+        return count
+
+    update.alters_data = True  # type: ignore[attr-defined]
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        with transaction.atomic():
+            editions = self.stamped_editions()
+            deleted = super().delete()
+            if deleted[0]:
+                revision.advance(editions)
+        return deleted
+
+    delete.alters_data = True  # type: ignore[attr-defined]
+    delete.queryset_only = True  # type: ignore[attr-defined]
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        rows: list[Any] = list(objs)
+        for row in rows:
+            row.derive()
+        with transaction.atomic():
+            created = super().bulk_create(rows, *args, **kwargs)
+            if rows:
+                revision.advance({row.stamped_edition() for row in rows})
+        return created
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
+        rows: list[Any] = list(objs)
+        for row in rows:
+            row.derive()
+        names = [*dict.fromkeys([*fields, *self.model.derived_fields])]  # type: ignore[attr-defined]
+        with transaction.atomic(), revision.hold():
+            count = super().bulk_update(rows, names, batch_size=batch_size)
+            if rows:
+                revision.advance({row.stamped_edition() for row in rows})
+        return count
+
+
+class EditionQuerySet(ContentQuerySet[Any]):
+    """Editions, newest first."""
+
+    def published(self, at: datetime | None = None) -> Self:
+        return self.filter(edition_public("", at))
+
+
+class ConferenceQuerySet(ContentQuerySet[Any]):
+    """Conference series."""
+
+    def published(self, at: datetime | None = None) -> Self:
+        return self.filter(
+            models.Exists(
+                self.model._meta.get_field("editions")
+                .related_model.objects.published(at)
+                .filter(conference=models.OuterRef("pk"))
+            )
+        )
+
+
+class EditionPartQuerySet[M: models.Model](ContentQuerySet[M]):
+    """Parts of an edition's site with a status of their own: pages, sponsors; an edition may be optional."""
+
+    def published(self, at: datetime | None = None) -> Self:
+        visible = edition_public("edition__", at)
+        if self.model._meta.get_field("edition").null:
+            visible |= Q(edition__isnull=True)
+        return self.filter(visible, status="published")
+
+
+class AnnouncementQuerySet(EditionPartQuerySet[Any]):
+    """News, pinned first, then newest first."""
+
+    def published(self, at: datetime | None = None) -> Self:
+        return super().published(at).filter(published_at__lte=moment(at))
+
+
+class MenuItemQuerySet(ContentQuerySet[Any]):
+    """The lines of an edition's menu, in order."""
+
+    def published(self, at: datetime | None = None) -> Self:
+        page_public = Q(page__isnull=True) | Q(page__status="published")
+        return self.filter(edition_public("edition__", at), page_public)

@@ -1,0 +1,90 @@
+"""The revision stamp: how often an edition, or the site, has changed. Every cached answer hangs on it.
+
+A change advances the stamp in its own transaction, so that a reader who sees the stamp sees the change.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.apps import apps
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+_held: ContextVar[set[int | None] | None] = ContextVar("held_editions", default=None)
+
+
+class SiteRevision(models.Model):
+    """The stamp of what belongs to no edition: people, institutions, pages for all years. One row."""
+
+    revision = models.PositiveBigIntegerField(default=0)
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="site_revision_is_one_row")]
+
+    def __str__(self) -> str:
+        return str(self.revision)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The state of one edition together with the site: equal stamps mean equal pages."""
+
+    edition: int
+    site: int
+    changed_at: datetime
+
+    @property
+    def etag(self) -> str:
+        """The stamp as text for an ETag."""
+        return f"{self.edition}.{self.site}"
+
+
+def advance(editions: Iterable[int | None]) -> None:
+    """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole."""
+    wanted = set(editions)
+    held = _held.get()
+    if held is not None:
+        held.update(wanted)
+        return
+    now = timezone.now()
+    keys = [key for key in wanted if key is not None]
+    if keys:
+        edition_model = apps.get_model("conference", "Edition")
+        edition_model._base_manager.filter(pk__in=keys).update(revision=F("revision") + 1, changed_at=now)
+    if None in wanted:
+        site = SiteRevision.objects
+        if not site.filter(pk=1).update(revision=F("revision") + 1, changed_at=now):
+            site.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
+
+
+@contextmanager
+def hold() -> Iterator[None]:
+    """Make all changes inside count as one: the stamps advance once, when the block ends."""
+    if _held.get() is not None:
+        yield
+        return
+    with transaction.atomic():
+        editions: set[int | None] = set()
+        token = _held.set(editions)
+        try:
+            yield
+        finally:
+            _held.reset(token)
+        if editions:
+            advance(editions)
+
+
+def current(edition: int | None) -> Stamp:
+    """Return the stamp of an edition, or of the site alone. Two short queries."""
+    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
+    if edition is None:
+        return Stamp(0, site.revision, site.changed_at)
+    row = apps.get_model("conference", "Edition")._base_manager.only("revision", "changed_at").get(pk=edition)
+    return Stamp(row.revision, site.revision, max(row.changed_at, site.changed_at))

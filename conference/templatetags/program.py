@@ -1,0 +1,59 @@
+"""Template words for the program: times in the edition's zone, with the zone named; plain text."""
+
+from datetime import date, datetime
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from conference import text, times
+from conference.models import Edition
+
+register = template.Library()
+
+
+def moment_tag(moment: datetime, edition: Edition, words: str) -> SafeString:
+    """Return the words as a <time> element that machines can read."""
+    return format_html('<time datetime="{}">{}</time>', moment.astimezone(edition.zone).isoformat(), words)
+
+
+@register.filter
+def clock(moment: datetime, edition: Edition) -> SafeString:
+    """Wall time at the venue: 08:15."""
+    return moment_tag(moment, edition, times.clock(moment, edition.zone))
+
+
+@register.filter
+def zone(moment: datetime, edition: Edition) -> str:
+    """The short name of the venue's zone at that moment: PDT."""
+    return times.zone_label(moment, edition.zone)
+
+
+@register.filter
+def day_name(day: date) -> str:
+    """Tuesday 6 April 2021."""
+    return times.day_name(day)
+
+
+@register.filter
+def short_day(day: date) -> str:
+    """Tue 6 Apr."""
+    return times.short_day(day)
+
+
+@register.simple_tag
+def time_range(start: datetime, end: datetime, edition: Edition) -> SafeString:
+    """08:00 to 08:15 PDT."""
+    return moment_tag(start, edition, times.time_range(start, end, edition.zone))
+
+
+@register.simple_tag
+def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
+    """Tue 6 Apr, 08:00 to 08:15 PDT."""
+    return moment_tag(start, edition, times.when(start, end, edition.zone))
+
+
+@register.filter
+def plain(source: str) -> str:
+    """An author's text without any markup: for page titles and descriptions."""
+    return text.plain(source)

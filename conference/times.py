@@ -1,0 +1,57 @@
+"""Moments in words, always in a named zone: pure functions that templates, the admin and files share."""
+
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from django.utils import dateformat
+
+
+def zone_label(moment: datetime, zone: ZoneInfo) -> str:
+    """Return the zone's short name at that moment: "PDT", or "GMT+5:45" where only a number is in use."""
+    local = moment.astimezone(zone)
+    label = local.tzname() or ""
+    if label.isalpha():
+        return label
+    offset = local.utcoffset()
+    minutes = int(offset.total_seconds() // 60) if offset else 0
+    hours, rest = divmod(abs(minutes), 60)
+    sign = "-" if minutes < 0 else "+"
+    return f"GMT{sign}{hours}" + (f":{rest:02d}" if rest else "") if minutes else "GMT"
+
+
+def clock(moment: datetime, zone: ZoneInfo) -> str:
+    """Return the wall time in the zone, such as "08:15"."""
+    return dateformat.format(moment.astimezone(zone), "H:i")
+
+
+def day_name(day: date) -> str:
+    """Return "Tuesday 6 April 2021"."""
+    return dateformat.format(day, "l j F Y")
+
+
+def short_day(day: date) -> str:
+    """Return "Tue 6 Apr"."""
+    return dateformat.format(day, "D j M")
+
+
+def date_range(first: date, last: date) -> str:
+    """Return "5 to 9 April 2021", naming month and year only as often as needed."""
+    if first == last:
+        return dateformat.format(first, "j F Y")
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day} to {dateformat.format(last, 'j F Y')}"
+    if first.year == last.year:
+        return f"{dateformat.format(first, 'j F')} to {dateformat.format(last, 'j F Y')}"
+    return f"{dateformat.format(first, 'j F Y')} to {dateformat.format(last, 'j F Y')}"
+
+
+def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
+    """Return "08:00 to 08:15 PDT"; both zone names where the clocks change in between."""
+    first, last = zone_label(start, zone), zone_label(end, zone)
+    begin = clock(start, zone) if first == last else f"{clock(start, zone)} {first}"
+    return f"{begin} to {clock(end, zone)} {last}" if end != start else f"{clock(start, zone)} {first}"
+
+
+def when(start: datetime, end: datetime, zone: ZoneInfo) -> str:
+    """Return "Tue 6 Apr, 08:00 to 08:15 PDT"."""
+    return f"{short_day(start.astimezone(zone).date())}, {time_range(start, end, zone)}"

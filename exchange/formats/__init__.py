@@ -1,0 +1,30 @@
+"""The registry of file formats: every module of this package that defines `FORMAT` is one.
+
+A new format is one new file here; nothing else has to know of it.
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from exchange.files import Format
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Return every format by name, in the order of their names."""
+    modules = (
+        importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__)
+    )
+    found = (getattr(module, "FORMAT", None) for module in modules)
+    return {fmt.name: fmt for fmt in found if isinstance(fmt, Format)}
+
+
+def readable() -> dict[str, Format]:
+    """Return the formats that can be imported."""
+    return {name: fmt for name, fmt in formats().items() if fmt.read}
+
+
+def writable() -> dict[str, Format]:
+    """Return the formats that can be exported."""
+    return {name: fmt for name, fmt in formats().items() if fmt.write}

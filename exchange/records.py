@@ -1,0 +1,306 @@
+"""The neutral records between files and models: what a format reads and writes.
+
+Plain frozen dataclasses that know no app and no database. A reader makes a `Program`, a writer takes one.
+A field that a file says nothing about is `UNSTATED`; an empty value means that the file says it is empty.
+All datetimes are aware.
+"""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import Enum
+from typing import Final, TypeGuard
+
+from exchange.problems import Note, Where
+
+
+class Unstated(Enum):
+    """The one value that says: this file does not speak about this field."""
+
+    UNSTATED = "unstated"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSTATED: Final = Unstated.UNSTATED
+type Stated[T] = T | Unstated
+
+
+def is_stated[T](value: T | Unstated) -> TypeGuard[T]:
+    """Whether a file spoke about this field at all."""
+    return value is not UNSTATED
+
+
+def stated[T](value: T | Unstated, default: T) -> T:
+    """Return the value, or `default` where the file says nothing."""
+    return default if isinstance(value, Unstated) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Base of every record: where it stood in its file, which never takes part in comparisons."""
+
+    where: Where = field(default_factory=Where, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConferenceRecord(Record):
+    slug: str
+    name: Stated[str] = UNSTATED
+    full_name: Stated[str] = UNSTATED
+    description: Stated[str] = UNSTATED
+    website: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRef(Record):
+    """Somebody, as a file points at them: `uid` or `ids` or `orcid` where it has them, else the name alone.
+
+    `ids` holds (scheme, value) pairs such as ("neurips.cc", "457880"). `name` is the name as printed here.
+    """
+
+    name: str
+    uid: str = ""
+    orcid: str = ""
+    ids: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuRecord(Record):
+    """One line of a menu. `kind`: "section", "page" or "url"; `target` is its name, slug or address."""
+
+    label: str
+    kind: str
+    target: str
+    children: tuple["MenuRecord", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitteeRecord(Record):
+    person: PersonRef
+    role: str
+    affiliation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditionRecord(Record):
+    slug: str
+    conference: Stated[str] = UNSTATED
+    year: Stated[int] = UNSTATED
+    name: Stated[str] = UNSTATED
+    start_date: Stated[date] = UNSTATED
+    end_date: Stated[date] = UNSTATED
+    timezone: Stated[str] = UNSTATED
+    venue: Stated[str] = UNSTATED
+    city: Stated[str] = UNSTATED
+    country: Stated[str] = UNSTATED
+    mode: Stated[str] = UNSTATED
+    day_start_hour: Stated[int] = UNSTATED
+    description: Stated[str] = UNSTATED
+    accent: Stated[str] = UNSTATED
+    public_from: Stated[datetime | None] = UNSTATED
+    papers_public_from: Stated[datetime | None] = UNSTATED
+    schedule_public_from: Stated[datetime | None] = UNSTATED
+    menu: Stated[tuple[MenuRecord, ...]] = UNSTATED
+    committee: Stated[tuple[CommitteeRecord, ...]] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRecord(Record):
+    slug: str
+    title: Stated[str] = UNSTATED
+    body: Stated[str] = UNSTATED
+    status: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SponsorRecord(Record):
+    slug: str
+    name: Stated[str] = UNSTATED
+    tier: Stated[str] = UNSTATED
+    url: Stated[str] = UNSTATED
+    description: Stated[str] = UNSTATED
+    position: Stated[int] = UNSTATED
+    status: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnouncementRecord(Record):
+    uid: str
+    title: Stated[str] = UNSTATED
+    text: Stated[str] = UNSTATED
+    published_at: Stated[datetime] = UNSTATED
+    pinned: Stated[bool] = UNSTATED
+    status: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstitutionRecord(Record):
+    slug: str
+    name: Stated[str] = UNSTATED
+    aliases: Stated[tuple[str, ...]] = UNSTATED
+    ror: Stated[str] = UNSTATED
+    country: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRecord(Record):
+    """A person in full. `ref` says who; e-mail addresses and hidden names never travel in files."""
+
+    ref: PersonRef
+    given: Stated[str] = UNSTATED
+    family: Stated[str] = UNSTATED
+    native_name: Stated[str] = UNSTATED
+    homepage: Stated[str] = UNSTATED
+    biography: Stated[str] = UNSTATED
+    affiliation: Stated[str] = UNSTATED
+    other_names: Stated[tuple[str, ...]] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRecord(Record):
+    slug: str
+    name: Stated[str] = UNSTATED
+    parent: Stated[str | None] = UNSTATED
+    position: Stated[int] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoomRecord(Record):
+    slug: str
+    name: Stated[str] = UNSTATED
+    capacity: Stated[int | None] = UNSTATED
+    virtual: Stated[bool] = UNSTATED
+    position: Stated[int] = UNSTATED
+    stream_url: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorRecord(Record):
+    """One author of one paper, in order. `institutions` are slugs of `InstitutionRecord`s."""
+
+    person: PersonRef
+    affiliations: tuple[str, ...] = ()
+    institutions: tuple[str, ...] = ()
+    corresponding: bool = False
+    presenting: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterialRecord(Record):
+    kind: str
+    url: str
+    label: str = ""
+    visible: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperRecord(Record):
+    uid: str
+    title: Stated[str] = UNSTATED
+    abstract: Stated[str] = UNSTATED
+    lay_summary: Stated[str] = UNSTATED
+    track: Stated[str] = UNSTATED
+    topic: Stated[str | None] = UNSTATED
+    keywords: Stated[tuple[str, ...]] = UNSTATED
+    decision: Stated[str] = UNSTATED
+    status: Stated[str] = UNSTATED
+    doi: Stated[str] = UNSTATED
+    pages: Stated[str] = UNSTATED
+    authors: Stated[tuple[AuthorRecord, ...]] = UNSTATED
+    materials: Stated[tuple[MaterialRecord, ...]] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantRecord(Record):
+    """What an award went to: a paper (of `edition`; empty = this one) or a person. Exactly one of them."""
+
+    paper: str = ""
+    edition: str = ""
+    person: PersonRef | None = None
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwardRecord(Record):
+    uid: str
+    name: Stated[str] = UNSTATED
+    citation: Stated[str] = UNSTATED
+    position: Stated[int] = UNSTATED
+    status: Stated[str] = UNSTATED
+    grants: Stated[tuple[GrantRecord, ...]] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleRecord(Record):
+    """A person's part in a session: "speaker", "moderator", "chair", "panelist" or "organizer"."""
+
+    person: PersonRef
+    role: str
+    affiliation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord(Record):
+    uid: str
+    kind: Stated[str] = UNSTATED
+    title: Stated[str] = UNSTATED
+    abstract: Stated[str] = UNSTATED
+    start: Stated[datetime] = UNSTATED
+    end: Stated[datetime] = UNSTATED
+    room: Stated[str | None] = UNSTATED
+    parent: Stated[str | None] = UNSTATED
+    status: Stated[str] = UNSTATED
+    stream_url: Stated[str] = UNSTATED
+    recording_url: Stated[str] = UNSTATED
+    chat_url: Stated[str] = UNSTATED
+    roles: Stated[tuple[RoleRecord, ...]] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerRecord(Record):
+    person: PersonRef
+    affiliation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentationRecord(Record):
+    """One appearance: of a paper, or a talk with its own title and speakers.
+
+    `session` empty = not scheduled; `start` and `end` empty = the session's.
+    """
+
+    uid: str
+    kind: Stated[str] = UNSTATED
+    paper: Stated[str | None] = UNSTATED
+    title: Stated[str] = UNSTATED
+    abstract: Stated[str] = UNSTATED
+    session: Stated[str | None] = UNSTATED
+    start: Stated[datetime | None] = UNSTATED
+    end: Stated[datetime | None] = UNSTATED
+    position: Stated[int] = UNSTATED
+    board: Stated[str] = UNSTATED
+    room: Stated[str | None] = UNSTATED
+    status: Stated[str] = UNSTATED
+    recording_url: Stated[str] = UNSTATED
+    speakers: Stated[tuple[SpeakerRecord, ...]] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Everything that one file, or one set of files, says about one edition. Order within a kind is kept."""
+
+    conference: ConferenceRecord | None = None
+    edition: EditionRecord | None = None
+    institutions: tuple[InstitutionRecord, ...] = ()
+    people: tuple[PersonRecord, ...] = ()
+    pages: tuple[PageRecord, ...] = ()
+    sponsors: tuple[SponsorRecord, ...] = ()
+    announcements: tuple[AnnouncementRecord, ...] = ()
+    topics: tuple[TopicRecord, ...] = ()
+    rooms: tuple[RoomRecord, ...] = ()
+    papers: tuple[PaperRecord, ...] = ()
+    awards: tuple[AwardRecord, ...] = ()
+    sessions: tuple[SessionRecord, ...] = ()
+    presentations: tuple[PresentationRecord, ...] = ()
+    notes: tuple[Note, ...] = field(default=(), compare=False)

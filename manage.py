@@ -1,0 +1,17 @@
+#!/usr/bin/env python
+"""Run a management command: `uv run manage.py demo` makes everything ready and serves the demo."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Hand the command line to Django."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,8 @@
+"""What: papers, their topics and awards."""
+
+from django.apps import AppConfig
+
+
+class PapersConfig(AppConfig):
+    name = "papers"
+    verbose_name = "Papers"

@@ -1,0 +1,250 @@
+"""When and where: rooms, sessions with people in roles, and the appearances in them."""
+
+from datetime import datetime
+from typing import ClassVar, Self
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from conference import text
+from conference.bases import Content, Ordered, ends_before_start
+from conference.fields import HttpURLField, SlugKey, UidField
+from conference.models import Edition
+from papers.models import Paper
+from schedule.following import Agenda, AgendaStar, Release
+from schedule.parts import SessionRole, Speaker
+from schedule.querysets import (
+    PresentationQuerySet,
+    RoomQuerySet,
+    SessionQuerySet,
+)
+
+__all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
+
+ENDS_BEFORE_START = "The end lies before the start."
+
+
+class Status(models.TextChoices):
+    """The states of what stands in a timetable."""
+
+    DRAFT = "draft", "Draft"
+    PUBLISHED = "published", "Published"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class Room(Ordered, Content):
+    """A place for sessions, or a virtual one."""
+
+    edition = models.ForeignKey(Edition, models.CASCADE, related_name="rooms")
+    slug = SlugKey(max_length=80)
+    name = models.CharField(max_length=150)
+    capacity = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Seats, or poster boards in a hall."
+    )
+    virtual = models.BooleanField(default=False)
+    stream_url = HttpURLField("stream", blank=True)
+
+    objects = RoomQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position", "name", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "slug"], name="room_slug_unique_in_edition")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("schedule:room", args=[self.edition.slug, self.slug])
+
+
+class Session(Content):
+    """A block of the timetable, from an oral session to a coffee break."""
+
+    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
+
+    class Kind(models.TextChoices):
+        OPENING = "opening", "Opening"
+        INVITED_TALK = "invited_talk", "Invited talk"
+        ORAL = "oral", "Oral session"
+        POSTER = "poster", "Poster session"
+        SPOTLIGHT = "spotlight", "Spotlight session"
+        PANEL = "panel", "Panel"
+        TUTORIAL = "tutorial", "Tutorial"
+        WORKSHOP = "workshop", "Workshop"
+        SOCIAL = "social", "Social"
+        BREAK = "break", "Break"
+        MEAL = "meal", "Meal"
+        REGISTRATION = "registration", "Registration"
+        TOWN_HALL = "town_hall", "Town hall"
+        AWARD_CEREMONY = "award_ceremony", "Award ceremony"
+        OTHER = "other", "Session"
+
+    edition = models.ForeignKey(Edition, models.CASCADE, related_name="sessions")
+    uid = UidField()
+    kind = models.CharField(max_length=16, choices=Kind, default=Kind.ORAL)
+    title = models.CharField(max_length=300)
+    title_html = models.TextField(editable=False)
+    abstract = models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")
+    abstract_html = models.TextField(blank=True, editable=False)
+    start = models.DateTimeField()
+    end = models.DateTimeField()
+    room = models.ForeignKey(Room, models.SET_NULL, null=True, blank=True, related_name="sessions")
+    parent = models.ForeignKey(
+        "self",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="parts",
+        help_text="The workshop or tutorial that this session is part of.",
+    )
+    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
+    stream_url = HttpURLField("stream", blank=True)
+    recording_url = HttpURLField("recording", blank=True)
+    chat_url = HttpURLField("chat", blank=True)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["start", "end", "room__position", "uid"]
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "uid"], name="session_uid_unique_in_edition"),
+            models.CheckConstraint(
+                condition=Q(end__gte=F("start")),
+                name="session_ends_after_start",
+                violation_error_message=ENDS_BEFORE_START,
+            ),
+            models.CheckConstraint(
+                condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="session_not_part_of_itself"
+            ),
+        ]
+        # The day page: an edition's sessions by time.
+        indexes = [models.Index(fields=["edition", "start"], name="session_by_time")]
+
+    def __str__(self) -> str:
+        return text.plain(self.title)
+
+    def get_absolute_url(self) -> str:
+        return reverse("schedule:session", args=[self.edition.slug, self.uid, text.slug(self.title)])
+
+    def clean(self) -> None:
+        errors = {}
+        if ends_before_start(self.start, self.end):
+            errors["end"] = ENDS_BEFORE_START
+        if self.room and self.room.edition_id != self.edition_id:
+            errors["room"] = "The room belongs to another edition."
+        if self.parent and self.parent.edition_id != self.edition_id:
+            errors["parent"] = "The session belongs to another edition."
+        elif self.parent and (self.parent.parent_id or self.parent_id == self.pk):
+            errors["parent"] = "Sessions nest once: choose one that is not itself part of another."
+        if errors:
+            raise ValidationError(errors)
+
+    def derive(self) -> None:
+        self.title_html = text.inline(self.title)
+        self.abstract_html = text.block(self.abstract)
+
+
+class Presentation(Ordered, Content):
+    """One appearance: of a paper, or a talk with its own title and speakers."""
+
+    siblings_of: ClassVar[str] = "session"
+    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
+
+    class Kind(models.TextChoices):
+        ORAL = "oral", "Oral"
+        SPOTLIGHT = "spotlight", "Spotlight"
+        POSTER = "poster", "Poster"
+        TALK = "talk", "Talk"
+        DEMO = "demo", "Demo"
+
+    edition = models.ForeignKey(Edition, models.CASCADE, related_name="presentations")
+    uid = UidField()
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.ORAL)
+    paper = models.ForeignKey(Paper, models.CASCADE, null=True, blank=True, related_name="presentations")
+    title = models.CharField(max_length=500, blank=True, help_text="Empty: the paper's.")
+    title_html = models.TextField(blank=True, editable=False)
+    abstract = models.TextField(blank=True, help_text="Empty: the paper's.")
+    abstract_html = models.TextField(blank=True, editable=False)
+    session = models.ForeignKey(
+        Session,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="presentations",
+        help_text="Empty: not scheduled yet.",
+    )
+    start = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
+    end = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
+    board = models.CharField("poster board", max_length=60, blank=True)
+    room = models.ForeignKey(
+        Room,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="presentations",
+        help_text="Only where it differs from the session's.",
+    )
+    status = models.CharField(max_length=12, choices=Status, default=Status.PUBLISHED)
+    recording_url = HttpURLField("recording", blank=True)
+
+    objects = PresentationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["session", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "uid"], name="presentation_uid_unique_in_edition"),
+            models.CheckConstraint(
+                condition=Q(paper__isnull=False) | ~Q(title=""),
+                name="presentation_has_paper_or_title",
+                violation_error_message="Give a paper, or a title of the talk's own.",
+            ),
+            models.CheckConstraint(
+                condition=Q(start__isnull=True) | Q(end__isnull=True) | Q(end__gte=F("start")),
+                name="presentation_ends_after_start",
+                violation_error_message=ENDS_BEFORE_START,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return text.plain(self.title) or str(self.paper)
+
+    def get_absolute_url(self) -> str:
+        shown = self.paper or self.session
+        return shown.get_absolute_url() if shown else self.edition.get_absolute_url()
+
+    def siblings(self) -> models.QuerySet[Self]:
+        return super().siblings().filter(edition=self.edition_id)
+
+    @property
+    def starts(self) -> datetime | None:
+        """Its own start, else its session's; `None` while unscheduled."""
+        return self.start or (self.session.start if self.session else None)
+
+    @property
+    def ends(self) -> datetime | None:
+        """Its own end, else its session's; `None` while unscheduled."""
+        return self.end or (self.session.end if self.session else None)
+
+    @property
+    def place(self) -> Room | None:
+        """Its own room, else its session's."""
+        return self.room or (self.session.room if self.session else None)
+
+    def clean(self) -> None:
+        errors = {}
+        if ends_before_start(self.start, self.end):
+            errors["end"] = ENDS_BEFORE_START
+        for name in ("paper", "session", "room"):
+            target = getattr(self, name)
+            if target and target.edition_id != self.edition_id:
+                errors[name] = f"The {name} belongs to another edition."
+        if errors:
+            raise ValidationError(errors)
+
+    def derive(self) -> None:
+        self.title_html = text.inline(self.title)
+        self.abstract_html = text.block(self.abstract)

@@ -1,0 +1,69 @@
+"""Who does what in the timetable: people's roles in sessions, and the speakers of talks."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from conference.bases import Content, Ordered
+from people.models import NamedAsPrinted, Person
+from schedule.querysets import SessionRoleQuerySet, SpeakerQuerySet
+
+
+class SessionRole(NamedAsPrinted, Ordered, Content):
+    """A person's part in a session, with name and affiliation as printed."""
+
+    edition_lookup: ClassVar[str] = "session__edition"
+    siblings_of: ClassVar[str] = "session"
+
+    class Role(models.TextChoices):
+        SPEAKER = "speaker", "Speaker"
+        MODERATOR = "moderator", "Moderator"
+        CHAIR = "chair", "Chair"
+        PANELIST = "panelist", "Panelist"
+        ORGANIZER = "organizer", "Organizer"
+
+    session = models.ForeignKey("schedule.Session", models.CASCADE, related_name="roles")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="session_roles")
+    role = models.CharField(max_length=12, choices=Role, default=Role.SPEAKER)
+    affiliation = models.CharField("affiliation as printed", max_length=300, blank=True)
+
+    objects = SessionRoleQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["session", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "person", "role"],
+                name="session_role_unique",
+                violation_error_message="This person has that role in the session already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.get_role_display()})"
+
+
+class Speaker(NamedAsPrinted, Ordered, Content):
+    """A speaker of a talk that is not a paper, in order."""
+
+    edition_lookup: ClassVar[str] = "presentation__edition"
+    siblings_of: ClassVar[str] = "presentation"
+
+    presentation = models.ForeignKey("schedule.Presentation", models.CASCADE, related_name="speakers")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="talks")
+    affiliation = models.CharField("affiliation as printed", max_length=300, blank=True)
+
+    objects = SpeakerQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["presentation", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["presentation", "person"],
+                name="speaker_unique_in_presentation",
+                violation_error_message="This person speaks there already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

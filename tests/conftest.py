@@ -1,0 +1,35 @@
+"""What every test needs: plain static files, cheap passwords, and reasons for what is missing."""
+
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+CHROMIUM = Path("/usr/bin/chromium")
+
+
+@pytest.fixture(autouse=True)
+def _test_settings(settings: Settings, tmp_path: Path) -> None:
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real input beside the repository."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder ../shared with real input is not here")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Debian's Chromium."""
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed (apt-get install chromium)")
+    return str(CHROMIUM)

@@ -1,0 +1,144 @@
+"""Rows for tests: each function makes one valid, public row and takes any field to differ."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+from people.models import CommitteeRole, Institution, Person
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+
+PAST = datetime(2020, 1, 1, tzinfo=UTC)
+MORNING = datetime(2021, 4, 6, 15, 0, tzinfo=UTC)  # 08:00 in Los Angeles
+
+numbers = count(1)
+
+
+def make_conference(**fields: Any) -> Conference:
+    slug = fields.pop("slug", "mlsys")
+    defaults = {"name": "MLSys", "full_name": "Conference on Machine Learning and Systems"}
+    return Conference.objects.get_or_create(slug=slug, defaults={**defaults, **fields})[0]
+
+
+def make_edition(year: int = 2021, **fields: Any) -> Edition:
+    """An edition in Los Angeles whose papers and schedule are public."""
+    defaults: dict[str, Any] = {
+        "year": year,
+        "slug": str(year),
+        "name": f"MLSys {year}",
+        "start_date": date(year, 4, 5),
+        "end_date": date(year, 4, 9),
+        "timezone": "America/Los_Angeles",
+        "city": "San Jose",
+        "public_from": PAST,
+        "papers_public_from": PAST,
+        "schedule_public_from": PAST,
+    }
+    conference = fields.pop("conference", None) or make_conference()
+    return Edition.objects.create(conference=conference, **{**defaults, **fields})
+
+
+def make_person(name: str = "", **fields: Any) -> Person:
+    return Person.objects.create(name=name or f"Ada Lovelace {next(numbers)}", **fields)
+
+
+def make_institution(name: str = "Analytical Engines", **fields: Any) -> Institution:
+    return Institution.objects.create(name=name, **{"slug": f"institution-{next(numbers)}", **fields})
+
+
+def make_topic(edition: Edition, name: str = "Compilers", **fields: Any) -> Topic:
+    return Topic.objects.create(edition=edition, name=name, **{"slug": f"topic-{next(numbers)}", **fields})
+
+
+def make_paper(edition: Edition, authors: Iterable[Person | str] = (), **fields: Any) -> Paper:
+    """A published paper with these authors in order, given as people or as names of new ones."""
+    defaults = {"title": f"Paper {next(numbers)}", "abstract": "What was done.", "status": "published"}
+    paper = Paper.objects.create(edition=edition, **{**defaults, **fields})
+    for author in authors:
+        add_author(paper, author)
+    return paper
+
+
+def add_author(paper: Paper, author: Person | str, **fields: Any) -> Authorship:
+    person = author if isinstance(author, Person) else make_person(author)
+    return Authorship.objects.create(paper=paper, person=person, **fields)
+
+
+def make_material(paper: Paper, kind: str = "pdf", **fields: Any) -> Material:
+    return Material.objects.create(
+        paper=paper, kind=kind, **{"url": "https://example.org/paper.pdf", **fields}
+    )
+
+
+def make_award(edition: Edition, winners: Iterable[Paper | Person] = (), **fields: Any) -> Award:
+    defaults = {"name": "Outstanding Paper Award", "status": "published"}
+    award = Award.objects.create(edition=edition, **{**defaults, **fields})
+    for winner in winners:
+        key = "paper" if isinstance(winner, Paper) else "person"
+        AwardGrant.objects.create(award=award, **{key: winner})
+    return award
+
+
+def make_room(edition: Edition, name: str = "Hall A", **fields: Any) -> Room:
+    return Room.objects.create(edition=edition, name=name, **{"slug": f"room-{next(numbers)}", **fields})
+
+
+def make_session(edition: Edition, minutes: int = 60, **fields: Any) -> Session:
+    """A published oral session at 08:00 on Tuesday 6 April 2021 in Los Angeles, unless told otherwise."""
+    start = fields.pop("start", MORNING)
+    defaults = {"title": f"Session {next(numbers)}", "kind": "oral", "status": "published"}
+    defaults["end"] = start + timedelta(minutes=minutes)
+    return Session.objects.create(edition=edition, start=start, **{**defaults, **fields})
+
+
+def add_role(session: Session, person: Person | str, role: str = "moderator", **fields: Any) -> SessionRole:
+    someone = person if isinstance(person, Person) else make_person(person)
+    return SessionRole.objects.create(session=session, person=someone, role=role, **fields)
+
+
+def make_presentation(
+    session: Session | None = None,
+    paper: Paper | None = None,
+    speakers: Iterable[Person | str] = (),
+    **fields: Any,
+) -> Presentation:
+    """An appearance of a paper, or a talk of its own; unscheduled without a session."""
+    owner = session or paper
+    edition = fields.pop("edition", None) or (owner.edition if owner else make_edition())
+    kind = "oral" if paper else "talk"
+    title = "" if paper else f"Talk {next(numbers)}"
+    values = {"kind": kind, "title": title, "status": "published", **fields}
+    presentation = Presentation.objects.create(edition=edition, session=session, paper=paper, **values)
+    for name in speakers:
+        person = name if isinstance(name, Person) else make_person(name)
+        Speaker.objects.create(presentation=presentation, person=person)
+    return presentation
+
+
+def make_page(edition: Edition | None, **fields: Any) -> Page:
+    number = next(numbers)
+    defaults = {"slug": f"page-{number}", "title": f"Page {number}", "body": "Text.", "status": "published"}
+    return Page.objects.create(edition=edition, **{**defaults, **fields})
+
+
+def make_menu_item(edition: Edition, label: str = "Papers", **fields: Any) -> MenuItem:
+    target = {} if fields.keys() & {"page", "url"} else {"section": "papers"}
+    return MenuItem.objects.create(edition=edition, label=label, **{**target, **fields})
+
+
+def make_sponsor(edition: Edition, name: str = "Babbage & Sons", **fields: Any) -> Sponsor:
+    defaults = {"slug": f"sponsor-{next(numbers)}", "tier": "Gold", "status": "published"}
+    return Sponsor.objects.create(edition=edition, name=name, **{**defaults, **fields})
+
+
+def make_announcement(edition: Edition, **fields: Any) -> Announcement:
+    defaults = {"title": "Welcome", "text": "We begin.", "published_at": PAST, "status": "published"}
+    return Announcement.objects.create(edition=edition, **{**defaults, **fields})
+
+
+def make_committee_role(
+    edition: Edition, person: Person, role: str = "Program Chair", **fields: Any
+) -> CommitteeRole:
+    return CommitteeRole.objects.create(edition=edition, person=person, role=role, **fields)

@@ -1,0 +1,8 @@
+"""The roof: what spans the apps."""
+
+from django.apps import AppConfig
+
+
+class WebsiteConfig(AppConfig):
+    name = "website"
+    verbose_name = "Website"
