@@ -40,6 +40,10 @@ class Findings:
         return len(self._problems) >= PROBLEMS_SHOWN
 
     @property
+    def has_problems(self) -> bool:
+        return bool(self._problems)
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         return tuple(self._notes)
 

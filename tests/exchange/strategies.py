@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from exchange.checks import key_of
+from exchange.columns import TRIMMED
 from exchange.formats.program_json import HEAD, LISTS
 from exchange.records import UNSTATED, Program, Record, Stated
 
@@ -46,6 +47,8 @@ def texts_of(owner: str, name: str) -> st.SearchStrategy[str]:
         return st.sampled_from(words)
     if name in NAMES:
         return KEYS
+    if name in TRIMMED - set(TITLES):
+        return st.just("") | KEYS
     return LABELS if name in TITLES else TEXTS
 
 

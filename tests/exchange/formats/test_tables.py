@@ -1,0 +1,234 @@
+"""Tables: exact round trips through the ZIP, what spreadsheets do to files, and what hands do to cells."""
+
+import io
+import zipfile
+from datetime import UTC, datetime
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+
+from exchange.cells import joined, split
+from exchange.columns import TABLES
+from exchange.csvfile import guarded, heading, unguarded
+from exchange.files import Context, Source
+from exchange.formats.tables import read, write
+from exchange.problems import ProgramError
+from exchange.records import (
+    AuthorRecord,
+    EditionRecord,
+    GrantRecord,
+    MenuRecord,
+    PaperRecord,
+    PersonRef,
+    Program,
+)
+from tests.exchange.strategies import LABELS, TEXTS, programs
+
+CONTEXT = Context("2026", 2026, "Europe/Berlin")
+
+
+def written(program: Program) -> bytes:
+    (file,) = write(program, CONTEXT)
+    assert file.name == "2026-tables.zip"
+    return b"".join(file.chunks)
+
+
+def read_csv(**files: str | bytes) -> Program:
+    sources = [
+        Source(f"{name}.csv", content.encode() if isinstance(content, str) else content)
+        for name, content in files.items()
+    ]
+    return read(sources, CONTEXT)
+
+
+def problems(**files: str | bytes) -> str:
+    with pytest.raises(ProgramError) as caught:
+        read_csv(**files)
+    return str(caught.value)
+
+
+def zipped(name: str, content: bytes) -> Source:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(name, content)
+    return Source("all.zip", buffer.getvalue())
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(full=True))
+def test_program_fully_stated_round_trip_is_exact(program: Program) -> None:
+    content = written(program)
+    assert read([Source("x.zip", content)], CONTEXT) == program
+    assert written(program) == content
+
+
+@given(TEXTS)
+def test_guarded_cell_is_no_formula_and_comes_back(text: str) -> None:
+    assert unguarded(guarded(text)) == text
+    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+@given(LABELS, LABELS)
+def test_split_joined_comes_back(first: str, second: str) -> None:
+    assert split(joined([first, second])) == (first, second)
+
+
+def test_split_tex_stays() -> None:
+    assert split(r"$\alpha$; a\;b;; c") == (r"$\alpha$", "a;b", "c")
+
+
+def test_write_csv_is_made_for_spreadsheets() -> None:
+    content = written(Program(papers=(PaperRecord(uid="1", title="=1+1, Gröblacher"),)))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.read("papers.csv") == '\ufeffuid,title\r\n1,"\'=1+1, Gröblacher"\r\n'.encode()
+        assert "authors.csv" not in archive.namelist()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_read_spreadsheet_dialects(encoding: str, delimiter: str) -> None:
+    text = f"UID{delimiter}Lay  Summary\r\n1{delimiter}Größe\r\n\r\n"
+    assert read_csv(papers=text.encode(encoding)).papers == (PaperRecord(uid="1", lay_summary="Größe"),)
+
+
+def test_read_missing_column_is_unstated_and_empty_cell_is_empty() -> None:
+    program = read_csv(papers="uid,title,topic,keywords\n1,T,,\n")
+    assert program.papers == (PaperRecord(uid="1", title="T", topic=None, keywords=()),)
+
+
+def test_read_without_uid_makes_it_of_the_title() -> None:
+    program = read_csv(
+        papers="title,authors,keywords\nŁódź & more,A. Yu; B. Li,x; y\n",
+        presentations="paper,kind\nlodz-more,oral\n",
+    )
+    authors = tuple(AuthorRecord(person=PersonRef(name=name)) for name in ("A. Yu", "B. Li"))
+    paper = PaperRecord(uid="lodz-more", title="Łódź & more", authors=authors, keywords=("x", "y"))
+    assert program.papers == (paper,)
+    assert [presentation.uid for presentation in program.presentations] == ["lodz-more-oral"]
+
+
+def test_read_child_table_alone_speaks_about_that_field_alone() -> None:
+    program = read_csv(authors="paper,name,ids\n1,A. Yu,dblp:y/1\n1,B. Li,\n")
+    first = AuthorRecord(person=PersonRef(name="A. Yu", ids=(("dblp", "y/1"),)))
+    authors = (first, AuthorRecord(person=PersonRef(name="B. Li")))
+    assert program.papers == (PaperRecord(uid="1", authors=authors),)
+
+
+def test_read_menu_levels_are_nested() -> None:
+    program = read_csv(menu="level,label,kind,target\n1,A,section,home\n2,B,page,faq\n1,C,section,talks\n")
+    inner = MenuRecord(label="B", kind="page", target="faq")
+    first = MenuRecord(label="A", kind="section", target="home", children=(inner,))
+    last = MenuRecord(label="C", kind="section", target="talks")
+    assert program.edition == EditionRecord(slug="2026", menu=(first, last))
+
+
+def test_read_grant_may_have_no_person() -> None:
+    program = read_csv(grants="award,paper,name\nbest,1,\n")
+    assert program.awards[0].grants == (GrantRecord(paper="1"),)
+
+
+def test_read_wall_time_is_of_edition_on_both_sides_of_a_change() -> None:
+    text = "uid,start\na,2026-03-28 10:00\nb,2026-03-29T10:00\nc,2026-03-29 10:00+00:00\n"
+    starts = [record.start for record in read_csv(sessions=text).sessions]
+    moments = [start.astimezone(UTC) for start in starts if isinstance(start, datetime)]
+    hours = [(moment.day, moment.hour) for moment in moments]
+    assert hours == [(28, 9), (29, 8), (29, 10)]
+
+
+def test_read_zone_is_the_one_edition_states() -> None:
+    program = read_csv(edition="timezone\nAsia/Seoul\n", sessions="uid,start\na,2026-07-08 10:00\n")
+    assert program.sessions[0].start == datetime(2026, 7, 8, 1, tzinfo=UTC)
+
+
+def test_read_repeated_wall_time_is_the_first_and_noted() -> None:
+    program = read_csv(sessions="uid,start\na,2026-10-25 02:30\nb,2026-10-25 02:30+01:00\n")
+    assert [record.start for record in program.sessions] == [
+        datetime(2026, 10, 25, 0, 30, tzinfo=UTC),
+        datetime(2026, 10, 25, 1, 30, tzinfo=UTC),
+    ]
+    assert [str(note.where) for note in program.notes] == ["sessions.csv, row 2"]
+    assert read([Source("x.zip", written(program))], CONTEXT).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("papres", "uid\n1\n", 'papres.csv: No table has this name. Did you mean "papers.csv"?'),
+        ("papers", "", "papers.csv: The file is empty."),
+        ("papers", "uid,titel\n1,T\n", 'papers.csv, titel: There is no such column. Did you mean "title"?'),
+        ("papers", "uid,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
+        ("papers", "uid,title\n1,T\n1,T\n", 'papers.csv, row 3, uid: Another paper has "1" too: row 2.'),
+        ("papers", "uid,UID\n1,2\n", "papers.csv, uid: There are two columns of this name."),
+        ("papers", "uid,title\n1,T,x\n", "papers.csv, row 2: The row has cells beyond the columns"),
+        ("papers", 'uid,title\n1,"T', "unexpected end of data"),
+        ("authors", "name\nA\n", "authors.csv, paper: This column is missing."),
+        ("authors", "paper,name\n1,\n", "authors.csv, row 2, name: The name is missing."),
+        ("authors", "paper,name\n,A\n", "authors.csv, row 2, paper: Say to which paper the row belongs"),
+        ("rooms", "slug,capacity\na,many\n", 'rooms.csv, row 2, capacity: "many" is not a whole number.'),
+        ("rooms", "slug,virtual\na,perhaps\n", 'rooms.csv, row 2, virtual: "perhaps" is neither yes nor no.'),
+        ("sessions", "uid,start\na,8.7.2026\n", '"8.7.2026" is not a time. Write it as 2026-07-08 10:00.'),
+        ("sessions", "uid,start\na,2026-03-29 02:30\n", "2026-03-29 02:30 does not exist in Europe/Berlin"),
+        ("sessions", "uid,start,end\na,2026-07-08 10:00,2026-07-08 09:00\n", "row 2, end: It ends"),
+        ("edition", "timezone\nAsia/Seol\n", 'timezone: There is no time zone "Asia/Seol". Did you mean'),
+        ("edition", "year\n2026\n2027\n", "edition.csv, row 3: This table holds one row."),
+        ("menu", "level,label,kind,target\n2,A,page,x\n", "The line above this level is missing."),
+        ("menu", "level,label,kind,target\n0,A,page,x\n", "level: Write 1 for a line of the menu, 2 for"),
+        ("materials", "paper,kind,url\n1,,x\n", "materials.csv, row 2, kind: This cell must not be empty."),
+        ("people", "uid,ids\na,dblp\n", "people.csv, row 2, name: The name is missing."),
+    ],
+)
+def test_read_bad_table_is_refused(name: str, text: str, message: str) -> None:
+    assert message in problems(**{name: text})
+
+
+def test_read_latin_1_says_what_to_save_as() -> None:
+    message = problems(papers="uid,title\n1,Größe\n".encode("latin-1"))
+    assert message == (
+        "papers.csv: The file is not UTF-8 text (byte 14). "
+        "Save it as “CSV UTF-8” in your spreadsheet program."
+    )
+
+
+def test_read_author_of_unknown_paper_is_refused() -> None:
+    message = problems(papers="uid,title\nabc,T\n", authors="paper,name\nabd,A\n")
+    assert message == (
+        'authors.csv, row 2, paper: There is no such paper in papers.csv: abd. Did you mean "abc"?'
+    )
+
+
+def test_read_authors_told_twice_are_refused() -> None:
+    assert "Keep that file or this column" in problems(
+        papers="uid,authors\n1,A\n", authors="paper,name\n1,A\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (zipped("../papers.csv", b"uid\n1\n"), "Pack the files themselves"),
+        (zipped("tables/papers.csv", b"uid\n1\n"), "Pack the files themselves"),
+        (zipped("papers.csv", b"uid\n" + b"1" * 210_000_000), "The files are larger than 200 MB together."),
+        (Source("all.zip", b"PK\x03\x04 nonsense"), "The ZIP file is damaged or of an unusual kind."),
+        (Source("all.zip", zipped("papers.csv", b"uid\n1\n").content[:60]), "The ZIP file is damaged"),
+        (Source("all.zip", b"PK\x05\x06" + b"\0" * 18), "There is no table to read."),
+    ],
+    ids=["upwards", "folder", "bomb", "nonsense", "cut off", "empty"],
+)
+def test_read_bad_zip_is_refused(source: Source, message: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        read([source], CONTEXT)
+    assert message in str(caught.value)
+
+
+def test_read_encrypted_zip_is_refused() -> None:
+    content = bytearray(zipped("papers.csv", b"uid\n1\n").content)
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + offset] |= 1
+    with pytest.raises(ProgramError, match="The file is encrypted"):
+        read([Source("all.zip", bytes(content))], CONTEXT)
+
+
+def test_tables_headings_are_words() -> None:
+    columns = chain.from_iterable(table.headings for table in TABLES.values())
+    assert all(heading(column).replace(" ", "").isalpha() for column in columns)
