@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.timezone import now
 
-from conference import text
+from conference import text, times
 from conference.bases import Content, ends_before_start
 from conference.fields import (
     HttpURLField,
@@ -146,12 +146,25 @@ class Edition(Content):
         return ZoneInfo(self.timezone)
 
     @property
-    def place(self) -> str:
+    def place_line(self) -> str:
         """Venue, city and country in one line; "Virtual" where there is nothing to travel to."""
         parts = [part for part in (self.venue, self.city, self.country) if part]
         if self.mode == self.Mode.VIRTUAL:
             parts = parts or ["Virtual"]
         return ", ".join(parts)
+
+    @property
+    def date_line(self) -> str:
+        """The dates in words: 5 to 9 April 2021."""
+        return times.date_range(self.start_date, self.end_date)
+
+    @property
+    def zone_label(self) -> str:
+        """The zone's name and what clocks say in it on the first day: America/Los Angeles (PDT)."""
+        noon = datetime(
+            self.start_date.year, self.start_date.month, self.start_date.day, 12, tzinfo=self.zone
+        )
+        return f"{self.timezone.replace('_', ' ')} ({times.zone_label(noon, self.zone)})"
 
     def day_of(self, time: datetime) -> date:
         """Return the program day of a moment: a talk at 00:30 belongs to the evening before."""

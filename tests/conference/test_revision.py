@@ -1,0 +1,79 @@
+"""Every committed change of content advances the stamp of its edition, and of no other."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from django.db import transaction
+
+from conference import revision
+from conference.models import Edition
+from papers.models import Paper
+from people.models import Person
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def stamps(*editions: Edition) -> list[int]:
+    return [revision.current(edition.pk).edition for edition in editions]
+
+
+CHANGES: dict[str, Callable[[Paper], object]] = {
+    "save": lambda paper: paper.save(),
+    "update": lambda paper: Paper.objects.filter(pk=paper.pk).update(track="Demo"),
+    "bulk_update": lambda paper: Paper.objects.bulk_update([paper], ["track"]),
+    "bulk_create": lambda paper: Paper.objects.bulk_create([Paper(edition=paper.edition, title="New")]),
+    "delete": lambda paper: paper.delete(),
+    "bulk_delete": lambda paper: Paper.objects.filter(pk=paper.pk).delete(),
+    "part": lambda paper: factories.add_author(paper, factories.make_person("Zed")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_change_advances_its_own_edition_only(change: Callable[[Paper], object]) -> None:
+    this, other = factories.make_edition(2026), factories.make_edition(2021)
+    paper = factories.make_paper(this)
+    before = stamps(this, other)
+    change(paper)
+    after = stamps(this, other)
+    assert after == [before[0] + 1, before[1]]
+
+
+def test_update_of_nothing_advances_nothing() -> None:
+    edition = factories.make_edition()
+    before = stamps(edition)
+    Paper.objects.filter(title="No such paper").update(track="Demo")
+    assert stamps(edition) == before
+
+
+def test_person_belongs_to_the_whole_site() -> None:
+    edition = factories.make_edition()
+    person = factories.make_person("Zed")
+    before = revision.current(edition.pk)
+    person.save()
+    after = revision.current(edition.pk)
+    assert (after.edition, after.site) == (before.edition, before.site + 1)
+    assert after.etag != before.etag
+
+
+def test_held_changes_count_as_one() -> None:
+    edition = factories.make_edition()
+    before = stamps(edition)
+    with revision.hold():
+        factories.make_paper(edition)
+        factories.make_paper(edition)
+    assert stamps(edition) == [before[0] + 1]
+
+
+def test_rolled_back_change_leaves_the_stamp() -> None:
+    edition = factories.make_edition()
+    before = stamps(edition)
+    with suppress(RuntimeError), transaction.atomic():
+        factories.make_paper(edition)
+        raise RuntimeError
+    with suppress(RuntimeError), revision.hold():
+        Person.objects.create(name="Zed")
+        raise RuntimeError
+    assert stamps(edition) == before
+    assert not Person.objects.filter(name="Zed").exists()
