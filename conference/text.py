@@ -1,0 +1,297 @@
+"""What authors wrote (Markdown with TeX) as safe HTML with MathML, as plain text, as LaTeX; slugs, folding.
+
+Pure: no models, no settings. What the TeX in a text means is decided in conference.tex.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import nh3
+from anyascii import anyascii
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+from conference import formula, writers
+from conference.tex import tex_plugin
+
+# Longer text is shown whole, but without markup: it bounds the time a hostile text can cost.
+LONGEST = 60_000
+SLUG_LENGTH = 60
+
+MARKUP = re.compile(r"[\\$`*_\[\]<>~{}]|://|--|''|!\[|\|.*\n")
+BLOCK_MARKUP = re.compile(r"^[ \t]*(?:[#>+\-=|]|\d{1,9}[.)](?:\s|$))", re.MULTILINE)
+LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+# Controls, halves of characters that no encoding holds, and marks that turn the direction of the page.
+CONTROLS = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
+)
+LEFT_RAW = (
+    ("LaTeX escape", re.compile(r"\\[A-Za-z]*")),
+    ("group in braces", re.compile(r"\{[A-Za-z][^{},]{3,80}\}")),
+    ("HTML", re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}\s?/?>|&#?[A-Za-z0-9]{2,8};")),
+)
+ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s]|/(?![/\\])", re.IGNORECASE)
+
+MATH_TAGS = frozenset(
+    [
+        "math",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "mtext",
+        "ms",
+        "mspace",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "msub",
+        "msup",
+        "msubsup",
+        "munder",
+        "mover",
+        "munderover",
+        "mmultiscripts",
+        "mprescripts",
+        "mtable",
+        "mtr",
+        "mtd",
+        "mstyle",
+        "mpadded",
+        "mphantom",
+        "menclose",
+    ]
+)
+MATH_ATTRIBUTES = frozenset(
+    [
+        "display",
+        "alttext",
+        "mathvariant",
+        "displaystyle",
+        "scriptlevel",
+        "stretchy",
+        "fence",
+        "form",
+        "separator",
+        "largeop",
+        "movablelimits",
+        "symmetric",
+        "accent",
+        "accentunder",
+        "lspace",
+        "rspace",
+        "minsize",
+        "maxsize",
+        "linethickness",
+        "width",
+        "height",
+        "depth",
+        "voffset",
+        "columnalign",
+        "rowspacing",
+        "columnspacing",
+        "rowlines",
+        "columnlines",
+        "notation",
+    ]
+)
+TAGS = MATH_TAGS | frozenset(
+    [
+        "p",
+        "br",
+        "hr",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "pre",
+        "code",
+        "em",
+        "strong",
+        "sub",
+        "sup",
+        "a",
+        "div",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    ]
+)
+ATTRIBUTES = {tag: set(MATH_ATTRIBUTES) for tag in MATH_TAGS} | {"a": {"href", "title"}, "ol": {"start"}}
+
+CLEANER = nh3.Cleaner(
+    tags=set(TAGS),
+    attributes=ATTRIBUTES,
+    allowed_classes={"code": {"tex"}, "div": {"math"}},
+    url_schemes={"http", "https", "mailto"},
+    url_relative=lambda address: address if ADDRESS.match(address) else None,
+    link_rel="nofollow noopener",
+)
+
+
+def block(source: str) -> SafeString:
+    """Paragraphs, lists, headings from h3 down, links, emphasis, code, tables and formulas."""
+    source = _tidy(source).strip("\n")
+    if len(source) > LONGEST or not (MARKUP.search(source) or BLOCK_MARKUP.search(source)):
+        return mark_safe(_paragraphs(source))
+    env: dict[str, Any] = {}
+    tokens = PARSER.parse(source, env)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    return mark_safe(CLEANER.clean(RENDERER.render(tokens, PARSER.options, env)))
+
+
+def inline(source: str) -> SafeString:
+    """One line for titles: emphasis and formulas; no block and no link, as a title often stands in one."""
+    source = " ".join(_tidy(source).split())
+    if len(source) > LONGEST or not MARKUP.search(source):
+        return mark_safe(escape(source, quote=False))
+    tokens, env = _line_tokens(source)
+    shown = [_on_one_line(token) for token in tokens if token.type not in ("link_open", "link_close")]
+    return mark_safe(CLEANER.clean(RENDERER.renderInline(shown, PARSER.options, env)).strip())
+
+
+def plain(source: str) -> str:
+    """Readable text without markup, each word kept; paragraphs stay apart by an empty line."""
+    source = _tidy(source).strip()
+    if len(source) > LONGEST or not (MARKUP.search(source) or "\n" in source):
+        return _squeezed(source)
+    return _squeezed(writers.plain(_tokens(source)))
+
+
+def latex(source: str) -> str:
+    """LaTeX for BibTeX: formulas kept, emphasis as commands, special characters escaped."""
+    source = _tidy(source).strip()
+    if len(source) > LONGEST:
+        return _squeezed(writers.escaped(source))
+    return _squeezed(writers.latex(_tokens(source)))
+
+
+def slug(source: str, fallback: str = "x") -> str:
+    """ASCII words joined by hyphens, at most 60 characters, never empty."""
+    for text in (plain(source[:1000]), fallback):
+        words = re.sub(r"[^a-z0-9]+", "-", fold(text).replace("'", "")).strip("-")
+        if len(words) > SLUG_LENGTH:
+            words = words[: SLUG_LENGTH + 1].rpartition("-")[0] or words[:SLUG_LENGTH]
+        if words:
+            return words.strip("-")
+    return "x"
+
+
+def fold(source: str) -> str:
+    """Without accents, case and surplus space, in ASCII: what search and sorting compare."""
+    if not source.isascii():
+        source = anyascii(unicodedata.normalize("NFKC", CONTROLS.sub("", source)))
+    return " ".join(source.casefold().split())
+
+
+def problems(source: str) -> list[str]:
+    """What a chair should look at, as sentences; empty for a text that is shown as its author meant it."""
+    found = [
+        f"Contains the control character U+{ord(sign):04X}." for sign in sorted(set(CONTROLS.findall(source)))
+    ]
+    if "\ufffd" in source:
+        found.append("Contains the replacement character “\ufffd”: letters were lost on the way here.")
+    source = _tidy(source).strip()
+    if len(source) > LONGEST:
+        return [*found, f"Longer than {LONGEST:,} characters: shown without markup."]
+    if not MARKUP.search(source) and "&" not in source:
+        return found
+    env: dict[str, Any] = {}
+    tokens = PARSER.parse(source, env)
+    leaves = [leaf for token in tokens for leaf in (token.children or [token])]
+    formulas = dict.fromkeys(leaf.content for leaf in leaves if leaf.type.startswith("math_"))
+    found += [f"The formula “{tex}” cannot be rendered." for tex in formulas if formula.mathml(tex) is None]
+    found += [
+        f"The LaTeX command “{name}” is not understood." for name in dict.fromkeys(env.get("unknown", []))
+    ]
+    prose = " ".join(leaf.content for leaf in leaves if leaf.type == "text")
+    for kind, pattern in LEFT_RAW:
+        found += [
+            f"The {kind} “{raw}” is shown as it stands." for raw in dict.fromkeys(pattern.findall(prose))
+        ]
+    return found
+
+
+# Markdown
+
+
+def _parser() -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable("table").use(tex_plugin)
+    # Authors indent and underline without meaning code or headings; `&amp;` is what they wrote.
+    md.disable(["code", "lheading", "reference", "html_block", "html_inline", "entity"])
+    md.validateLink = lambda url: ADDRESS.match(url) is not None  # type: ignore[method-assign]
+    return md
+
+
+class _Renderer(RendererHTML):
+    """Adds to Markdown's HTML what formulas and pictures become."""
+
+    def math_inline(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        token = tokens[index]
+        drawn = formula.mathml(token.content, token.block or token.info == "display")
+        return drawn or f'<code class="tex">{escape(token.content)}</code>'
+
+    def math_block(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        return f'<div class="math">{self.math_inline(tokens, index, options, env)}</div>\n'
+
+    def image(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+        """A picture from elsewhere would let its host watch our readers: it is linked, not shown."""
+        source = str(tokens[index].attrs["src"])
+        return f'<a href="{escape(source)}">{escape(tokens[index].content or source)}</a>'
+
+
+def _line_tokens(source: str) -> tuple[list[Token], dict[str, Any]]:
+    env: dict[str, Any] = {}
+    return PARSER.parseInline(source, env)[0].children or [], env
+
+
+def _tokens(source: str) -> list[Token]:
+    """The blocks of the source; a single line has no block structure: `# 1 of 5` is no heading."""
+    return PARSER.parse(source, {}) if "\n" in source else _line_tokens(source)[0]
+
+
+def _on_one_line(token: Token) -> Token:
+    if token.type == "image":
+        return Token("text", "", 0, content=token.content)
+    if token.type in ("hardbreak", "softbreak"):
+        return Token("text", "", 0, content=" ")
+    return token.copy(info="") if token.type == "math_inline" else token
+
+
+# Plain text
+
+
+def _tidy(source: str) -> str:
+    return CONTROLS.sub("", LINE_ENDS.sub("\n", source))
+
+
+def _squeezed(text: str) -> str:
+    """No space at a line's ends, single spaces inside, at most one empty line."""
+    lines = "\n".join(" ".join(line.split()) for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", lines).strip()
+
+
+def _paragraphs(source: str) -> str:
+    parts = re.split(r"\n[ \t]*(?:\n[ \t]*)+", source.strip())
+    return "\n".join(
+        f"<p>{escape(' '.join(part.split()), quote=False)}</p>" for part in parts if part.strip()
+    )
+
+
+PARSER = _parser()
+RENDERER = _Renderer(PARSER)

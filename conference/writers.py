@@ -1,0 +1,92 @@
+"""Parsed text written without HTML: as plain text, and as LaTeX."""
+
+from collections.abc import Callable, Sequence
+
+from markdown_it.token import Token
+
+from conference import formula
+
+Writer = Callable[[Token], str]
+
+LATEX_OPEN = {
+    "em_open": r"\emph{",
+    "strong_open": r"\textbf{",
+    "sup_open": r"\textsuperscript{",
+    "sub_open": r"\textsubscript{",
+}
+LATEX_SIGNS = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "…": r"\ldots{}", "\u00a0": "~", "\u2009": r"\,"}
+    | {"\u2014": "---", "\u2013": "--", "“": "``", "”": "''", "\u2018": "`", "\u2019": "'"}
+)
+
+
+def plain(tokens: Sequence[Token]) -> str:
+    return _written(tokens, _plain_token)
+
+
+def latex(tokens: Sequence[Token]) -> str:
+    return _written(tokens, _latex_token)
+
+
+def escaped(text: str) -> str:
+    """Text as LaTeX prints it: special characters escaped, typographic signs as TeX has them."""
+    return text.translate(LATEX_SIGNS)
+
+
+def _written(tokens: Sequence[Token], write: Writer) -> str:
+    """Each block on lines of its own: an empty line before it, but none inside lists and tables."""
+    text, gap, lead = "", "", ""
+    for token in tokens:
+        match token.type:
+            case "list_item_open":
+                lead = f"{token.info}{token.markup} " if token.info else "- "
+            case "paragraph_open":
+                gap = "\n" if token.hidden else "\n\n"
+            case "heading_open" | "fence" | "math_block":
+                gap = "\n\n"
+            case "tr_open":
+                gap = "\n"
+            case "td_close" | "th_close":
+                gap = " | "
+        written = "".join(map(write, token.children or [])) if token.type == "inline" else write(token)
+        if written:
+            text, gap, lead = text + gap + lead + written, "", ""
+    return text
+
+
+def _plain_token(token: Token) -> str:
+    match token.type:
+        case "math_inline" | "math_block":
+            return formula.plain(token.content)
+        case "softbreak":
+            return " "
+        case "hardbreak":
+            return "\n"
+        case _:
+            return token.content.replace("\u00a0", " ").replace("\u2009", " ")
+
+
+def _latex_token(token: Token) -> str:
+    match token.type:
+        case "math_inline":
+            return rf"\[{token.content}\]" if token.info else f"${token.content}$"
+        case "math_block":
+            return rf"\[{token.content}\]"
+        case "softbreak":
+            return " "
+        case "hardbreak":
+            return "\n"
+        case "code_inline" | "fence":
+            return rf"\texttt{{{escaped(token.content)}}}"
+        case "link_open" if token.markup == "bare":
+            return r"\url{"
+        case "text" if token.markup == "bare":
+            return token.content
+        case "link_open":
+            return rf"\href{{{escaped(str(token.attrs['href']))}}}{{"
+        case "em_close" | "strong_close" | "sup_close" | "sub_close" | "link_close":
+            return "}"
+        case _:
+            return LATEX_OPEN.get(token.type) or escaped(token.content)
