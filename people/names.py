@@ -1,0 +1,184 @@
+"""People's names as strings: parts, sort keys, initials, ORCIDs, and what looks wrong in them.
+
+Pure: which name belongs to which person is decided in people.models and people.duplicates.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from conference.text import fold
+
+__all__ = [
+    "NameParts",
+    "fold",
+    "initial",
+    "is_valid_orcid",
+    "normal",
+    "normal_orcid",
+    "sort_key",
+    "split",
+    "suspicions",
+]
+
+PARTICLES = frozenset(
+    {
+        "al", "ap", "bin", "binti", "d", "da", "dal", "das", "de", "degli", "dei", "del", "dela", "della",
+        "den", "der", "des", "di", "dos", "du", "e", "el", "ibn", "la", "las", "le", "los", "mac", "san",
+        "st.", "te", "ten", "ter", "tot", "und", "van", "vande", "vanden", "vander", "vom", "von", "y",
+        "zu", "zum", "zur",
+    }
+)  # fmt: skip
+SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md"))
+# Exactly so written: Nan and Null are names that people have.
+NOT_NAMES = frozenset(
+    {"NameError", "null", "NULL", "None", "nan", "NaN", "undefined", "n/a", "N/A", "Anonymous", "TBA"}
+)
+# Hangul, kana and Han: written without a space, the family name comes first.
+NATIVE = re.compile(r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff々〆]+")
+DOUBLE_FAMILIES = frozenset(
+    {
+        "欧阳", "歐陽", "司马", "司馬", "诸葛", "諸葛", "上官", "夏侯", "皇甫", "尉迟", "公孙", "公孫",
+        "慕容", "司徒", "长孙", "長孫", "南宫", "东方", "東方", "남궁", "황보", "제갈", "선우", "독고",
+        "사공",
+    }
+)  # fmt: skip
+ORCID = re.compile(
+    r"(?:(?:https?://)?(?:www\.)?orcid\.org/|orcid:\s*)?(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dx])/?", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NameParts:
+    given: str
+    family: str
+
+
+def normal(display: str) -> str:
+    """The form in which names are compared exactly and stored: NFC, single spaces, no control characters."""
+    kept = (" " if sign.isspace() else sign for sign in display if sign.isspace() or _is_printable(sign))
+    return " ".join(unicodedata.normalize("NFC", "".join(kept)).split())
+
+
+def split(display: str) -> NameParts:
+    """`Jan van der Berg`, `van der Berg, Jan` -> (Jan, van der Berg); one word alone is a family name."""
+    name = normal(display)
+    if "," in name:
+        return _split_at_comma(name)
+    words = name.split()
+    if len(words) == 1 and NATIVE.fullmatch(name):
+        return _split_native(name)
+    suffix = [words.pop()] if len(words) > 2 and _is_suffix(words[-1]) else []
+    if len(words) < 2:
+        return NameParts("", name)
+    start = len(words) - 1
+    while start > 1 and words[start - 1].lower() in PARTICLES and not _is_capital_single(words[start - 1]):
+        start -= 1
+    return NameParts(" ".join(words[:start]), " ".join(words[start:] + suffix))
+
+
+def sort_key(given: str, family: str, display: str = "") -> str:
+    """What lists of people are ordered by: the family name first, without accents, case or punctuation."""
+    if not (given or family):
+        parts = split(display)
+        given, family = parts.given, parts.family
+    keys = [re.sub(r"[^\w\s]+", " ", fold(part).replace("'", "")) for part in (family, given)]
+    return ", ".join(" ".join(key.split()) for key in keys if key.strip())
+
+
+def initial(sort_key: str) -> str:
+    """The letter under which the A-Z page lists this sort key; # for what begins with none."""
+    first = sort_key[:1].upper()
+    return first if "A" <= first <= "Z" else "#"
+
+
+def normal_orcid(text: str) -> str:
+    """The bare form 0000-0002-1825-0097 of an ORCID, also from its address; any other text, stripped."""
+    match = ORCID.fullmatch(text.strip())
+    return "-".join(match.groups()).upper() if match else text.strip()
+
+
+def is_valid_orcid(orcid: str) -> bool:
+    """Whether this bare form has the right check digit (ISO 7064, MOD 11-2)."""
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]", orcid):
+        return False
+    *digits, check = list(orcid.replace("-", ""))
+    total = 0
+    for digit in digits:
+        total = (total + int(digit)) * 2
+    expected = (12 - total % 11) % 11
+    return check == ("X" if expected == 10 else str(expected))
+
+
+def suspicions(display: str) -> list[str]:
+    """What a chair should look at in a name, as sentences; empty for most names."""
+    name = normal(display)
+    words = [word.strip(",") for word in name.split()]
+    if not words:
+        return ["The name is empty."]
+    found = [
+        sentence
+        for is_suspect, sentence in (
+            (
+                any(not (sign.isspace() or _is_printable(sign)) for sign in display),
+                "It contains control characters.",
+            ),
+            ("@" in name, "It looks like an e-mail address."),
+            (re.search(r"&#?\w+;", name), "It contains an HTML entity."),
+            (re.search(r"[\\{}$<>]", name), "It contains markup."),
+            (re.search(r"\d", name), "It contains a digit."),
+            (any(word in NOT_NAMES for word in words), "It contains a placeholder, not a name."),
+            (len(words) == 1 and not NATIVE.search(name), "It is a single word."),
+        )
+        if is_suspect
+    ]
+    return found + _suspect_case(words) + _suspect_doubling(words)
+
+
+def _suspect_case(words: list[str]) -> list[str]:
+    shouted = [word for word in words if len(word) > 3 and word.isupper() and fold(word).isalpha()]
+    if shouted:
+        return [f"It has a part in capitals: {', '.join(shouted)}."]
+    if all(word == word.lower() != word.upper() for word in words):
+        return ["It is all in lower case."]
+    return []
+
+
+def _suspect_doubling(words: list[str]) -> list[str]:
+    if len(words) > 2 and fold(words[-1]) == fold(words[-2]):
+        return [f"Its last word is doubled: {words[-1]}."]
+    half = len(words) // 2
+    if len(words) > 1 and len(words) % 2 == 0 and words[:half] == words[half:]:
+        return ["The name is written twice."]
+    return []
+
+
+def _split_at_comma(name: str) -> NameParts:
+    family, *rest = [part.strip() for part in name.split(",")]
+    if len(rest) == 1 and _is_suffix(rest[0]):
+        parts = split(family)
+        return NameParts(parts.given, f"{parts.family} {rest[0]}")
+    suffixes = [part for part in rest if _is_suffix(part)]
+    given = " ".join(part for part in rest if part and not _is_suffix(part))
+    return NameParts(given, " ".join([family, *suffixes]).strip()) if family else NameParts("", given)
+
+
+def _split_native(name: str) -> NameParts:
+    if len(name) == 1:
+        return NameParts("", name)
+    length = 2 if len(name) > 2 and name[:2] in DOUBLE_FAMILIES else 1
+    return NameParts(name[length:], name[:length])
+
+
+def _is_suffix(word: str) -> bool:
+    return word.replace(".", "").lower() in SUFFIXES
+
+
+def _is_capital_single(word: str) -> bool:
+    """The E in `Maria E Silva` is an initial; the e in `Maria e Silva` joins two family names."""
+    return len(word) == 1 and word.isupper()
+
+
+def _is_printable(sign: str) -> bool:
+    """Not a control, format, surrogate or private character; but the joiners that some scripts need."""
+    return sign in "\u200c\u200d" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co")

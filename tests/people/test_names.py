@@ -1,0 +1,144 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conference.text import slug
+from people.names import (
+    NameParts,
+    fold,
+    initial,
+    is_valid_orcid,
+    normal,
+    normal_orcid,
+    sort_key,
+    split,
+    suspicions,
+)
+
+
+def test_names_sorted_searched_and_slugged_with_accents() -> None:
+    names = ["Ada Znojil", "Eva Šimek", "Dan Simek", "Łukasz", "Anders Ångström", "李", "Max Berg"]
+    ordered = sorted(names, key=lambda name: sort_key("", "", name))
+    assert ordered == ["Anders Ångström", "Max Berg", "李", "Łukasz", "Dan Simek", "Eva Šimek", "Ada Znojil"]
+    assert [initial(sort_key("", "", name)) for name in ordered] == list("ABLLSSZ")
+    assert [name for name in names if "simek" in fold(name)] == ["Eva Šimek", "Dan Simek"]
+    assert normal(unicodedata.normalize("NFD", "Eva Šimek")) == "Eva Šimek"
+    slugs = [slug(name) for name in names]
+    assert slugs == ["ada-znojil", "eva-simek", "dan-simek", "lukasz", "anders-angstrom", "li", "max-berg"]
+
+
+@pytest.mark.parametrize(
+    ("display", "given", "family"),
+    [
+        ("Jan van der Berg", "Jan", "van der Berg"),
+        ("van der Berg, Jan", "Jan", "van der Berg"),
+        ("Berg,  Jan", "Jan", "Berg"),
+        ("de Souza", "de", "Souza"),
+        ("Ana Maria de la Cruz", "Ana Maria", "de la Cruz"),
+        ("Maria E Silva", "Maria E", "Silva"),
+        ("Martin Luther King Jr.", "Martin Luther", "King Jr."),
+        ("Martin Luther King, Jr.", "Martin Luther", "King Jr."),
+        ("King, Jr., Martin Luther", "Martin Luther", "King Jr."),
+        ("Henry Ford III", "Henry", "Ford III"),
+        ("Yu (Emma) Wang", "Yu (Emma)", "Wang"),
+        ("Plato", "", "Plato"),
+        (", Plato", "", "Plato"),
+        ("李明", "明", "李"),
+        ("欧阳修", "修", "欧阳"),
+        ("김철수", "철수", "김"),
+        ("李", "", "李"),
+        ("", "", ""),
+    ],
+)
+def test_split_finds_the_family_name(display: str, given: str, family: str) -> None:
+    assert split(display) == NameParts(given, family)
+
+
+def test_sort_key_prefers_the_given_parts() -> None:
+    assert sort_key("Jan", "van der Berg", "Berg Jan") == "van der berg, jan"
+    assert sort_key("", "O’Neill-Müller") == "oneill muller"
+    assert sort_key("", "", "") == ""
+
+
+@pytest.mark.parametrize(("key", "letter"), [("berg, jan", "B"), ("", "#"), ("3com", "#"), ("øre", "#")])
+def test_initial_is_a_letter_or_a_number_sign(key: str, letter: str) -> None:
+    assert initial(key) == letter
+
+
+def test_normal_removes_controls_and_surplus_space() -> None:
+    assert normal("  Jose\u0301\u00a0\t de\nla\x00 Cruz\u200b\ufeff ") == "José de la Cruz"
+
+
+@pytest.mark.parametrize(
+    ("orcid", "valid"),
+    [
+        ("0000-0002-1825-0097", True),
+        ("0000-0002-1694-233X", True),
+        ("0000-0002-1825-0098", False),
+        ("0000-0002-1694-2330", False),
+        ("0000000218250097", False),
+        ("0000-0002-1694-233x", False),
+        ("٠٠٠٠-0002-1825-0097", False),
+        ("", False),
+    ],
+)
+def test_orcid_is_checked_by_its_last_digit(orcid: str, valid: bool) -> None:
+    assert is_valid_orcid(orcid) is valid
+
+
+@pytest.mark.parametrize(
+    ("text", "orcid"),
+    [
+        (" https://orcid.org/0000-0002-1694-233x ", "0000-0002-1694-233X"),
+        ("orcid.org/0000-0002-1825-0097/", "0000-0002-1825-0097"),
+        ("0000000218250097", "0000-0002-1825-0097"),
+        ("ORCID: 0000-0002-1825-0097", "0000-0002-1825-0097"),
+        ("https://evil.example/0000-0002-1825-0097", "https://evil.example/0000-0002-1825-0097"),
+        ("", ""),
+    ],
+)
+def test_orcid_is_read_from_its_address(text: str, orcid: str) -> None:
+    assert normal_orcid(text) == orcid
+
+
+@pytest.mark.parametrize(
+    ("display", "sentences"),
+    [
+        ("Jan van der Berg", []),
+        ("J. P. Morgan III", []),
+        ("李明", []),
+        ("Karima BENATCHBA", ["It has a part in capitals: BENATCHBA."]),
+        ("colby banbury", ["It is all in lower case."]),
+        ("Simone Campanoni Campanoni", ["Its last word is doubled: Campanoni."]),
+        ("Zirui Xu Zirui Xu", ["The name is written twice."]),
+        ("Boutros Boutros", ["The name is written twice."]),
+        ("Zirui Xu2", ["It contains a digit."]),
+        ("NameError", ["It contains a placeholder, not a name.", "It is a single word."]),
+        ("Jan null", ["It contains a placeholder, not a name."]),
+        ("Nan Wang", []),
+        (
+            "jan@a.example",
+            ["It looks like an e-mail address.", "It is a single word.", "It is all in lower case."],
+        ),
+        ("J&uuml;rgen Maier", ["It contains an HTML entity."]),
+        (r"J{\"u}rgen Maier", ["It contains markup."]),
+        ("Jan\x07 Berg", ["It contains control characters."]),
+        ("Madonna", ["It is a single word."]),
+        (" ", ["The name is empty."]),
+    ],
+)
+def test_suspicions_name_what_a_chair_should_check(display: str, sentences: list[str]) -> None:
+    assert suspicions(display) == sentences
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_taken_as_a_name(text: str) -> None:
+    name = normal(text)
+    assert normal(name) == name
+    parts = split(text)
+    letters = f"{parts.given}{parts.family}".replace(" ", "")
+    assert sorted(letters) == sorted(name.replace(",", "").replace(" ", ""))
+    assert initial(sort_key("", "", text)) in "ABCDEFGHIJKLMNOPQRSTUVWXYZ#"
+    suspicions(text)
