@@ -108,6 +108,7 @@ RESERVED_SLUGS = frozenset(
         "healthz",
         "institutions",
         "media",
+        "pages",
         "people",
         "readyz",
         "robots.txt",

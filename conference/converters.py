@@ -1,0 +1,33 @@
+"""The parts of addresses that lead to rows: only what can be one reaches a view, so junk is a 404."""
+
+from django.urls import register_converter
+from django.urls.converters import StringConverter
+
+
+class SlugKeyConverter(StringConverter):
+    """The slug of an edition, page, topic or room."""
+
+    regex = r"[a-z0-9](?:-?[a-z0-9]){0,119}"
+
+
+class UidConverter(StringConverter):
+    """The lasting identifier of a paper, person, session or presentation."""
+
+    regex = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
+class YearConverter:
+    """A year of four digits."""
+
+    regex = r"[12][0-9]{3}"
+
+    def to_python(self, value: str) -> int:
+        return int(value)
+
+    def to_url(self, value: int) -> str:
+        return str(value)
+
+
+register_converter(SlugKeyConverter, "key")
+register_converter(UidConverter, "uid")
+register_converter(YearConverter, "year")

@@ -1,0 +1,37 @@
+"""Lists in numbered pages, and parameters of addresses that a page cannot read."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import BadRequest
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest
+
+NUMBER = re.compile(r"[1-9][0-9]{0,5}")
+LONGEST_SHOWN = 60
+
+
+class BadParameter(BadRequest):
+    """A parameter of the address has a value that the page does not know; the message is for its reader."""
+
+    def __init__(self, name: str, value: str, hint: str = "") -> None:
+        shown = value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
+        shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in shown)
+        super().__init__(f"This page does not know “{shown}” as a value of “{name}”. {hint}".strip())
+
+
+def page_of(request: HttpRequest, rows: Any, size: int) -> Page[Any]:
+    """Return the page of the rows that the address asks for; raise `BadParameter` where there is none."""
+    paginator = Paginator(rows, size)
+    wanted = request.GET.get("page", "1")
+    if not NUMBER.fullmatch(wanted) or int(wanted) > paginator.num_pages:
+        raise BadParameter("page", wanted, f"The last page is {paginator.num_pages}.")
+    return paginator.page(int(wanted))
+
+
+def base_query(chosen: Mapping[str, Any], but: Iterable[str] = ()) -> str:
+    """Return the chosen parameters as the start of a query string, without empty ones and without `but`."""
+    kept = {name: value for name, value in chosen.items() if value and name not in but}
+    return f"{urlencode(kept)}&" if kept else ""
