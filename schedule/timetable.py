@@ -1,0 +1,115 @@
+"""The shape of a timetable: program days, blocks of one starting time, the order of talks and boards.
+
+Pure: knows no models and no clock. What is public was decided before.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+from typing import Protocol
+
+# An edition with more days than this (a slip in its dates) shows only the days that have sessions.
+LONGEST_STRIP = 31
+NO_TIME = datetime.max.replace(tzinfo=UTC)
+
+
+class Timed(Protocol):
+    """Whatever lasts from a start to an end, both with a zone."""
+
+    @property
+    def start(self) -> datetime: ...
+    @property
+    def end(self) -> datetime: ...
+
+
+class Talk(Protocol):
+    """What stands inside a session: at a time of its own, on a board, or only in an order."""
+
+    @property
+    def starts(self) -> datetime | None: ...
+    @property
+    def board(self) -> str: ...
+    @property
+    def position(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Block[T: Timed]:
+    """Sessions that begin at the same moment, in the order given."""
+
+    start: datetime
+    sessions: list[T]
+
+    @property
+    def end(self) -> datetime | None:
+        """The end they share; `None` where each has to name its own."""
+        ends = {instant(session.end) for session in self.sessions}
+        return self.sessions[0].end if len(ends) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Day[T: Timed]:
+    """One program day and its blocks."""
+
+    date: date
+    blocks: list[Block[T]]
+
+
+def instant(moment: datetime) -> datetime:
+    """Return the moment in UTC: in one zone Python compares wall times, wrong while clocks go back."""
+    return moment.astimezone(UTC)
+
+
+def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
+    """Gather what begins at the same moment, by time; within a block the given order stays."""
+
+    def begin(session: T) -> datetime:
+        return instant(session.start)
+
+    groups = [list(group) for _, group in groupby(sorted(sessions, key=begin), key=begin)]
+    return [Block(group[0].start, group) for group in groups]
+
+
+def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) -> list[Day[T]]:
+    """Split sessions into program days, each session on the day of its start."""
+    by_day: dict[date, list[T]] = {}
+    for session in sessions:
+        by_day.setdefault(day_of(session.start), []).append(session)
+    return [Day(day, blocks(by_day[day])) for day in sorted(by_day)]
+
+
+def strip(first: date, last: date, used: Iterable[date]) -> list[date]:
+    """Return the days to choose from: all of the edition, and any other on which something happens."""
+    length = (last - first).days + 1
+    own = [first + timedelta(days=number) for number in range(length if length <= LONGEST_STRIP else 0)]
+    return sorted({*own, *used})
+
+
+def read_day(written: str) -> date | None:
+    """Return the day of an address such as "2021-04-06"; `None` for any other spelling."""
+    try:
+        day = date.fromisoformat(written)
+    except ValueError:
+        return None
+    return day if day.isoformat() == written else None
+
+
+def running_order[T: Talk](talks: Iterable[T]) -> list[T]:
+    """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them."""
+    return sorted(
+        talks,
+        key=lambda talk: (
+            instant(talk.starts) if talk.starts else NO_TIME,
+            not talk.board,
+            natural(talk.board),
+            talk.position,
+        ),
+    )
+
+
+def natural(label: str) -> list[tuple[int, str]]:
+    """Return a key that sorts "Position 9" before "Position 10"."""
+    parts = re.split(r"([0-9]+)", label.casefold())
+    return [(int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part]

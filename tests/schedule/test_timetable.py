@@ -1,0 +1,176 @@
+"""The shape of a timetable holds in every zone: each session once, in order, on its program day."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conference.models import Edition
+from schedule import timetable
+
+BERLIN = ZoneInfo("Europe/Berlin")
+ZONES = [
+    "America/Los_Angeles",
+    "America/Sao_Paulo",
+    "Asia/Kathmandu",
+    "Asia/Tokyo",
+    "Australia/Lord_Howe",
+    "Europe/Berlin",
+    "Pacific/Chatham",
+    "Pacific/Kiritimati",
+]
+
+
+@dataclass(frozen=True)
+class Slot:
+    start: datetime
+    end: datetime
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Board:
+    board: str
+    position: int = 1
+    starts: datetime | None = None
+
+
+def slot(start: datetime, minutes: int = 60, name: str = "") -> Slot:
+    return Slot(start, (start.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(start.tzinfo), name)
+
+
+def edition(timezone: str, hour: int = 4) -> Edition:
+    return Edition(timezone=timezone, day_start_hour=hour)
+
+
+moments = st.datetimes(datetime(2015, 1, 1), datetime(2035, 1, 1), timezones=st.just(UTC))
+zones = st.sampled_from(ZONES)
+slots = st.lists(st.builds(slot, moments, st.integers(0, 10_000)), max_size=12)
+
+
+# Properties
+
+
+@given(slots, zones)
+def test_days_hold_every_session_once_in_order(sessions: list[Slot], zone: str) -> None:
+    venue = edition(zone)
+    local = [Slot(s.start.astimezone(venue.zone), s.end.astimezone(venue.zone)) for s in sessions]
+    found = timetable.days(local, venue.day_of)
+    listed = [session for day in found for block in day.blocks for session in block.sessions]
+    starts = [session.start.astimezone(UTC) for session in listed]
+
+    assert sorted(listed, key=id) == sorted(local, key=id)
+    assert starts == sorted(starts)
+    assert all(earlier.date < later.date for earlier, later in pairwise(found))
+
+
+@given(slots)
+def test_blocks_hold_one_moment_each(sessions: list[Slot]) -> None:
+    found = timetable.blocks(sessions)
+
+    assert all(earlier.start < later.start for earlier, later in pairwise(found))
+    assert all({s.start for s in block.sessions} == {block.start} for block in found)
+
+
+@given(moments, zones, st.integers(0, 23))
+def test_day_of_lies_between_the_bounds_of_its_day(moment: datetime, zone: str, hour: int) -> None:
+    venue = edition(zone, hour)
+    first, after = venue.day_bounds(venue.day_of(moment))
+
+    assert first <= moment < after
+
+
+@given(st.dates(), st.integers(0, 40), st.lists(st.dates(), max_size=5))
+def test_strip_has_every_used_day_once_in_order(first: date, length: int, used: list[date]) -> None:
+    last = min(first, date.max - timedelta(days=41)) + timedelta(days=length)
+    found = timetable.strip(min(first, last), last, used)
+
+    assert found == sorted(set(found))
+    assert set(used) <= set(found)
+
+
+# Examples
+
+
+def test_blocks_keep_the_order_given_within_one_time() -> None:
+    nine, ten = (datetime(2021, 4, 6, hour, tzinfo=UTC) for hour in (9, 10))
+    late, second, first = slot(ten, name="late"), slot(nine, name="hall B"), slot(nine, name="hall A")
+
+    assert [b.sessions for b in timetable.blocks([late, second, first])] == [[second, first], [late]]
+
+
+def test_block_names_an_end_only_where_it_is_shared() -> None:
+    nine = datetime(2021, 4, 6, 9, tzinfo=UTC)
+
+    assert timetable.blocks([slot(nine), slot(nine)])[0].end == nine + timedelta(hours=1)
+    assert timetable.blocks([slot(nine), slot(nine, 30)])[0].end is None
+    assert timetable.blocks([slot(nine, 0)])[0].end == nine
+
+
+def test_equal_wall_times_while_clocks_go_back_are_two_blocks() -> None:
+    first = datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN)
+    again = first.replace(fold=1)
+
+    assert [b.start.fold for b in timetable.blocks([slot(again), slot(first)])] == [0, 1]
+
+
+def test_trap_3_wrong_day_past_midnight_belongs_to_the_evening_before() -> None:
+    late = slot(datetime(2021, 4, 6, 23, 30, tzinfo=BERLIN))
+    night = slot(datetime(2021, 4, 7, 0, 30, tzinfo=BERLIN))
+    morning = slot(datetime(2021, 4, 7, 4, 0, tzinfo=BERLIN))
+    found = timetable.days([morning, night, late], edition("Europe/Berlin").day_of)
+
+    assert [day.date for day in found] == [date(2021, 4, 6), date(2021, 4, 7)]
+    assert [b.sessions for b in found[0].blocks] == [[late], [night]]
+
+
+def test_session_of_ten_thousand_minutes_stands_on_its_first_day() -> None:
+    long = slot(datetime(2021, 4, 6, 9, tzinfo=BERLIN), 10_000)
+
+    assert [day.date for day in timetable.days([long], edition("Europe/Berlin").day_of)] == [date(2021, 4, 6)]
+
+
+def test_strip_of_an_endless_edition_shows_used_days_only() -> None:
+    used = [date(2021, 4, 6)]
+
+    assert timetable.strip(date(2021, 4, 5), date(2121, 4, 9), used) == used
+
+
+@pytest.mark.parametrize("written", ["2021-4-6", "20210406", "2021-W14-2", "2021-02-30", "today", "", "²"])
+def test_read_day_refuses_other_spellings(written: str) -> None:
+    assert timetable.read_day(written) is None
+
+
+def test_read_day_reads_an_iso_day() -> None:
+    assert timetable.read_day("2021-04-06") == date(2021, 4, 6)
+
+
+def test_running_order_walks_along_the_boards() -> None:
+    walked = [
+        "b2",
+        "B10",
+        "Ballroom A - Position 40",
+        "Ballroom B - Position 9",
+        "Ballroom B - Position 10",
+        "",
+    ]
+    found = timetable.running_order([Board(board) for board in sorted(walked)])
+
+    assert [talk.board for talk in found] == walked
+
+
+def test_running_order_puts_time_before_board_and_position_last() -> None:
+    nine, ten = (datetime(2021, 4, 6, hour, tzinfo=UTC) for hour in (9, 10))
+    late, early = Board("1", starts=ten), Board("2", starts=nine)
+    second, first = Board("", 2), Board("", 1)
+
+    assert timetable.running_order([second, late, first, early]) == [early, late, first, second]
+
+
+@given(st.lists(st.text(max_size=60), max_size=8))
+def test_running_order_takes_any_board(boards: list[str]) -> None:
+    assert len(timetable.running_order([Board(board) for board in boards])) == len(boards)
