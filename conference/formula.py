@@ -7,6 +7,7 @@ import html
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from xml.etree.ElementTree import Element, tostring
 
 from latex2mathml.converter import Converter
@@ -31,6 +32,12 @@ REWRITES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\\(begin|end)\{(?:equation|displaymath)\*?\}"), ""),
     (re.compile(r"\\(begin|end)\{(?:eqnarray|gather|multline|align)\*?\}"), r"\\\1{align*}"),
 )
+FUNCTIONS = frozenset(
+    {
+        "log", "ln", "exp", "sin", "cos", "tan", "tanh", "max", "min", "sup", "inf", "arg", "det", "dim",
+        "lim", "Pr", "gcd", "argmax", "argmin",
+    }
+)  # fmt: skip
 RELATIONS = frozenset("=<>≤≥≈\u223c≃≅≡≠≔∈∉⊂⊆⊃⊇→←↦⇒⇔⟶∝≪≫≲≳")
 ACCENTS = {
     "^": "\u0302",
@@ -61,6 +68,8 @@ def mathml(tex: str, display: bool = False) -> str | None:
     root.attrib.clear()
     root.attrib.update(attributes)
     _letter(root)
+    for row in [*root.iter("mrow"), *root.iter("mtd")]:
+        _space_functions(row)
     return tostring(root, encoding="unicode", short_empty_elements=False)
 
 
@@ -121,6 +130,14 @@ def _letter(root: Element) -> None:
         if variant and variant != "normal" and element.tag != "mtext":
             del element.attrib["mathvariant"]
             element.text = "".join(_variant(character, variant) for character in element.text or "")
+
+
+def _space_functions(row: Element) -> None:
+    """n log n, with the thin space that TeX sets around the name of a function."""
+    for left, right in reversed(list(pairwise(row))):
+        names = [side for side in (left, right) if side.text in FUNCTIONS]
+        if names and left.tag not in ("mo", "mspace") and right.tag not in ("mo", "mspace"):
+            row.insert(list(row).index(right), Element("mspace", {"width": "0.167em"}))
 
 
 def _join_upright(parent: Element) -> None:

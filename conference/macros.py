@@ -67,12 +67,6 @@ WORDS = {
     "medskip": "", "smallskip": "", "left": "", "right": "", "maketitle": "",
 }  # fmt: skip
 BREAKS = frozenset(("par", "newline", "linebreak", "item"))
-FUNCTIONS = frozenset(
-    {
-        "log", "ln", "exp", "sin", "cos", "tan", "max", "min", "sup", "inf", "arg", "det", "dim", "lim",
-        "Pr", "gcd", "tanh", "argmax", "argmin",
-    }
-)  # fmt: skip
 
 
 def command(state: StateInline, silent: bool) -> bool:
@@ -131,7 +125,7 @@ def _command(state: StateInline, name: str, after: int, silent: bool) -> bool:
 def _word(name: str) -> str | None:
     if name in WORDS:
         return WORDS[name]
-    return name if name in FUNCTIONS else formula.symbol(name)
+    return name if name in formula.FUNCTIONS else formula.symbol(name)
 
 
 def _applied(state: StateInline, name: str, inner: tuple[int, int], silent: bool) -> bool:

@@ -61,6 +61,7 @@ def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     state.line = line + 1
     token = state.push("math_block", "math", 0)
     token.block = True
+    token.markup = opening
     token.content = (opening + text + closing if opening.startswith("\\begin") else text).strip()
     token.map = [start, state.line]
     return True

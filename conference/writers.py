@@ -8,11 +8,14 @@ from conference import formula
 
 Writer = Callable[[Token], str]
 
-LATEX_OPEN = {
+LATEX_MARKS = {
     "em_open": r"\emph{",
     "strong_open": r"\textbf{",
     "sup_open": r"\textsuperscript{",
     "sub_open": r"\textsubscript{",
+    "softbreak": " ",
+    "hardbreak": "\n",
+    **dict.fromkeys(("em_close", "strong_close", "sup_close", "sub_close", "link_close"), "}"),
 }
 LATEX_SIGNS = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
@@ -69,24 +72,18 @@ def _plain_token(token: Token) -> str:
 
 
 def _latex_token(token: Token) -> str:
-    match token.type:
-        case "math_inline":
+    match token.type, token.markup:
+        case "math_inline", _:
             return rf"\[{token.content}\]" if token.info else f"${token.content}$"
-        case "math_block":
-            return rf"\[{token.content}\]"
-        case "softbreak":
-            return " "
-        case "hardbreak":
-            return "\n"
-        case "code_inline" | "fence":
+        case "math_block", opening:
+            return token.content if opening.startswith("\\begin") else rf"\[{token.content}\]"
+        case "code_inline" | "fence", _:
             return rf"\texttt{{{escaped(token.content)}}}"
-        case "link_open" if token.markup == "bare":
+        case "link_open", "bare":
             return r"\url{"
-        case "text" if token.markup == "bare":
+        case "text", "bare":
             return token.content
-        case "link_open":
+        case "link_open", _:
             return rf"\href{{{escaped(str(token.attrs['href']))}}}{{"
-        case "em_close" | "strong_close" | "sup_close" | "sub_close" | "link_close":
-            return "}"
-        case _:
-            return LATEX_OPEN.get(token.type) or escaped(token.content)
+        case kind, _:
+            return LATEX_MARKS.get(kind) or escaped(token.content)

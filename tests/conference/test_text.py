@@ -73,7 +73,8 @@ def test_latex_is_neither_raw_nor_mangled_and_money_is_no_formula() -> None:
     html = block(TRAP)
     assert html == (
         '<p><math alttext="a₁+b₂"><mrow><msub><mi>a</mi><mn>1</mn></msub><mo>+</mo>'
-        "<msub><mi>b</mi><mn>2</mn></msub></mrow></math>, costs $5 and $6, <em>x</em> y <em>z</em>, Q&amp;A</p>\n"
+        "<msub><mi>b</mi><mn>2</mn></msub></mrow></math>, costs $5 and $6, "
+        "<em>x</em> y <em>z</em>, Q&amp;A</p>\n"
     )
     assert inline(TRAP) == html.removeprefix("<p>").removesuffix("</p>\n")
     assert plain(TRAP) == "a₁+b₂, costs $5 and $6, x y z, Q&A"
@@ -181,6 +182,19 @@ def test_text_without_markup_looks_the_same_on_the_short_way() -> None:
 def test_latex_escapes_what_is_special() -> None:
     assert latex("50% of A_B & *C* #1 {x} ~ `d_e` “q” – https://a.example/b_c") == (
         r"50\% of A\_B \& \emph{C} \#1 \{x\} \textasciitilde{} \texttt{d\_e} ``q'' -- \url{https://a.example/b_c}"
+    )
+
+
+def test_latex_keeps_displayed_formulas_and_environments() -> None:
+    assert latex("So\n\n$$\na_1\n$$\n\n\\begin{align}\na &= b\n\\end{align}") == (
+        "So\n\n\\[a_1\\]\n\n\\begin{align}\na &= b\n\\end{align}"
+    )
+
+
+def test_functions_stand_apart_from_their_arguments() -> None:
+    thin = '<mspace width="0.167em"></mspace>'
+    assert inline(r"$n\log n$") == (
+        f'<math alttext="n log n"><mrow><mi>n</mi>{thin}<mi>log</mi>{thin}<mi>n</mi></mrow></math>'
     )
 
 
