@@ -1,0 +1,48 @@
+"""The docs keep up with the code: formats, commands and settings are described, links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from exchange.formats import formats
+
+ROOT = Path(settings.BASE_DIR)
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+
+
+def test_every_format_has_a_section() -> None:
+    headings = re.findall(r"^#+ .*", (ROOT / "docs/formats.md").read_text(), re.M)
+    missing = [name for name in formats() if not any(f"`{name}`" in heading for heading in headings)]
+    assert missing == []
+
+
+def test_every_command_is_described() -> None:
+    commands = [path.stem for path in ROOT.glob("*/management/commands/[a-z]*.py")]
+    text = "\n".join(page.read_text() for page in PAGES)
+    assert [name for name in commands if f"manage.py {name}" not in text] == []
+
+
+def test_every_setting_is_in_the_readme() -> None:
+    source = (ROOT / "conference/settings.py").read_text()
+    names = set(re.findall(r'env\.\w+\(\s*"(\w+)"', source))
+    rows = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.M))
+    assert rows == names
+
+
+def test_every_folder_is_on_the_readmes_map() -> None:
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    rows = set(re.findall(r"`(\w+)/`", (ROOT / "README.md").read_text()))
+    assert folders <= rows
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#]+)", page.read_text())
+    assert [target for target in targets if not (page.parent / target).exists()] == []
