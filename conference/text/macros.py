@@ -1,6 +1,6 @@
 """TeX commands, accents and groups in prose: what each means to a reader.
 
-Where formulas begin and end is decided in conference.tex.
+Where formulas begin and end is decided in conference.text.tex.
 """
 
 import re
@@ -8,8 +8,8 @@ import unicodedata
 
 from markdown_it.rules_inline import StateInline
 
-from conference import formula
-from conference.tokens import argument, braces, push_address, push_break, push_nested, push_text, skip
+from conference.text import formula
+from conference.text.tokens import argument, braces, push_address, push_break, push_nested, push_text, skip
 
 COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
 ACCENT = re.compile(

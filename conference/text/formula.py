@@ -1,6 +1,6 @@
 """One TeX formula: as MathML a browser draws without scripts, and as a readable line of Unicode.
 
-Where formulas begin and end in an author's text is decided in conference.tex, not here.
+Where formulas begin and end in an author's text is decided in conference.text.tex, not here.
 """
 
 import html

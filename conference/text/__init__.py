@@ -1,6 +1,6 @@
 """What authors wrote (Markdown with TeX) as safe HTML with MathML, as plain text, as LaTeX; slugs, folding.
 
-Pure: no models, no settings. What the TeX in a text means is decided in conference.tex.
+Pure: no models, no settings. What the TeX in a text means is decided in conference.text.tex.
 """
 
 import re
@@ -17,8 +17,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from conference import formula, writers
-from conference.tex import tex_plugin
+from conference.text import formula, writers
+from conference.text.tex import tex_plugin
 
 # Longer text is shown whole, but without markup: it bounds the time a hostile text can cost.
 LONGEST = 60_000

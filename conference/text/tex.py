@@ -11,9 +11,9 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-from conference import formula
-from conference.macros import command, group
-from conference.tokens import push_address, push_literal, push_nested, push_text
+from conference.text import formula
+from conference.text.macros import command, group
+from conference.text.tokens import push_address, push_literal, push_nested, push_text
 
 Handler = Callable[[StateInline, bool], bool]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from markdown_it.token import Token
 
-from conference import formula
+from conference.text import formula
 
 Writer = Callable[[Token], str]
 
