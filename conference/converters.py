@@ -16,6 +16,12 @@ class UidConverter(StringConverter):
     regex = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
+class ColourConverter(StringConverter):
+    """Six hexadecimal digits."""
+
+    regex = r"[0-9a-f]{6}"
+
+
 class YearConverter:
     """A year of four digits."""
 
@@ -28,6 +34,14 @@ class YearConverter:
         return str(value)
 
 
+class OldKindConverter(StringConverter):
+    """A kind of event as the old site's addresses name it."""
+
+    regex = "oral|poster|session|spotlight|workshop|tutorial|panel|invited-talk|demonstration|social"
+
+
 register_converter(SlugKeyConverter, "key")
 register_converter(UidConverter, "uid")
+register_converter(ColourConverter, "colour")
 register_converter(YearConverter, "year")
+register_converter(OldKindConverter, "oldkind")

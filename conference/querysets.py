@@ -31,8 +31,25 @@ def schedule_public(prefix: str, at: datetime | None) -> Q:
     return edition_public(prefix, at) & Q(**{f"{prefix}schedule_public_from__lte": moment(at)})
 
 
+def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
+    """Return the published rows on the far side of a relation. Upper floors stay unnamed."""
+    related: Any = model._meta.get_field(relation).related_model
+    return related.objects.published(at)
+
+
 class ContentQuerySet[M: models.Model](models.QuerySet[M]):
     """A queryset whose bulk changes derive text and advance the revision stamps as single saves do."""
+
+    def published_related(self, relation: str, at: datetime | None = None) -> Any:
+        """Return the published rows on the far side of a relation."""
+        return published_rows(self.model, relation, at)
+
+    def grouped(self, field: str) -> dict[str, list[M]]:
+        """Return the rows by the value of a field, in the order in which the values first appear."""
+        groups: dict[str, list[M]] = {}
+        for row in self:
+            groups.setdefault(getattr(row, field), []).append(row)
+        return groups
 
     def stamped_editions(self) -> set[int | None]:
         """Return the keys of the editions these rows belong to; `{None}` for rows of the whole site."""
@@ -96,11 +113,7 @@ class ConferenceQuerySet(ContentQuerySet[Any]):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(
-            models.Exists(
-                self.model._meta.get_field("editions")
-                .related_model.objects.published(at)
-                .filter(conference=models.OuterRef("pk"))
-            )
+            models.Exists(self.published_related("editions", at).filter(conference=models.OuterRef("pk")))
         )
 
 
@@ -127,3 +140,7 @@ class MenuItemQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         page_public = Q(page__isnull=True) | Q(page__status="published")
         return self.filter(edition_public("edition__", at), page_public)
+
+    def with_targets(self) -> Self:
+        """With the pages that lines lead to, and the editions of these."""
+        return self.select_related("page__edition")

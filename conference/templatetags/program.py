@@ -11,6 +11,18 @@ from conference.models import Edition
 
 register = template.Library()
 
+# The drawing that stands for each kind of material.
+MATERIAL_ICONS = {
+    "pdf": "file",
+    "slides": "slides",
+    "poster": "image",
+    "video": "play",
+    "code": "code",
+    "data": "data",
+    "review": "chat",
+    "project": "link",
+}
+
 
 def moment_tag(moment: datetime, edition: Edition, words: str) -> SafeString:
     """Return the words as a <time> element that machines can read."""
@@ -57,3 +69,31 @@ def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
 def plain(source: str) -> str:
     """An author's text without any markup: for page titles and descriptions."""
     return text.plain(source)
+
+
+@register.filter
+def dates(edition: Edition) -> str:
+    """The days of an edition: 5 to 9 April 2021."""
+    return times.date_range(edition.start_date, edition.end_date)
+
+
+@register.filter
+def zone_words(edition: Edition) -> str:
+    """The venue's zone in words: Los Angeles time (PDT)."""
+    start, _ = edition.day_bounds(edition.start_date)
+    label = times.zone_label(start, edition.zone)
+    town = edition.timezone.rpartition("/")[2].replace("_", " ")
+    return label if town == label else f"{town} time ({label})"
+
+
+@register.filter
+def lead(source: str, length: int = 250) -> str:
+    """The beginning of an author's text in whole words, for the description of a page."""
+    words = " ".join(text.plain(source).split())
+    return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
+
+
+@register.filter
+def material_icon(kind: str) -> str:
+    """The name of the drawing for a kind of material."""
+    return MATERIAL_ICONS.get(kind, "file")

@@ -1,0 +1,16 @@
+"""The addresses of free pages, sponsors and the accent colour."""
+
+from django.urls import path
+
+from conference import converters, views
+
+__all__ = ["app_name", "converters", "urlpatterns"]
+
+app_name = "conference"
+
+urlpatterns = [
+    path("pages/<key:slug>/", views.site_page_detail, name="site_page"),
+    path("<key:edition>/pages/<key:slug>/", views.page_detail, name="page"),
+    path("<key:edition>/sponsors/", views.sponsor_list, name="sponsors"),
+    path("<key:edition>/accent-<colour:colour>.css", views.accent_stylesheet, name="accent"),
+]

@@ -1,0 +1,40 @@
+"""The pages that stand beside the program: free pages, sponsors, the accent colour of an edition."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from conference.addressed import edition_page
+from conference.models import Edition, Page
+
+FOR_A_YEAR = "public, max-age=31536000, immutable"
+
+
+@edition_page
+def page_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
+    """Show a free page of an edition."""
+    page = get_object_or_404(edition.pages.published(), slug=slug)
+    return render(request, "conference/page.html", {"page": page})
+
+
+@require_safe
+def site_page_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a free page of the whole site."""
+    page = get_object_or_404(Page.objects.published().filter(edition=None), slug=slug)
+    return render(request, "conference/page.html", {"page": page})
+
+
+@edition_page
+def sponsor_list(request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Show the sponsors of an edition by tier."""
+    tiers = edition.sponsors.published().grouped("tier")
+    return render(request, "conference/sponsors.html", {"tiers": tiers})
+
+
+@edition_page
+def accent_stylesheet(request: HttpRequest, edition: Edition, colour: str) -> HttpResponse:
+    """Return the edition's accent colour as a stylesheet; its address changes with the colour."""
+    if edition.accent != f"#{colour}":
+        raise Http404("The edition has another colour.")
+    rule = f":root{{--accent:{edition.accent}}}\n"
+    return HttpResponse(rule, content_type="text/css; charset=utf-8", headers={"Cache-Control": FOR_A_YEAR})
