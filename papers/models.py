@@ -1,6 +1,8 @@
 """What: papers with their authors in order, topics, material, awards. When they are shown: `schedule`."""
 
+import re
 from typing import ClassVar
+from urllib.parse import quote
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -20,6 +22,8 @@ from papers.querysets import (
     TopicQuerySet,
 )
 from people.models import Institution, NamedAsPrinted, Person
+
+PLAIN_DECISION = re.compile(r"accept(ed)?( \((poster|oral|regular|main)\))?", re.IGNORECASE)
 
 
 class Topic(Ordered, Content):
@@ -43,6 +47,11 @@ class Topic(Ordered, Content):
 
     def get_absolute_url(self) -> str:
         return reverse("papers:topic", args=[self.edition.slug, self.slug])
+
+    @property
+    def ancestors(self) -> list["Topic"]:
+        """The topics above it, the highest first."""
+        return [*self.parent.ancestors, self.parent] if self.parent else []
 
     def clean(self) -> None:
         if self.parent and self.parent.edition_id != self.edition_id:
@@ -90,6 +99,11 @@ class Paper(Content):
 
     objects = PaperQuerySet.as_manager()
 
+    # What the `with_…()` methods of the queryset fetch, public rows only.
+    shown_authors: list["Authorship"]
+    shown_grants: list["AwardGrant"]
+    shown_materials: list["Material"]
+
     class Meta:
         ordering = ["sort_title", "uid"]
         constraints = [models.UniqueConstraint(fields=["edition", "uid"], name="paper_uid_unique_in_edition")]
@@ -104,6 +118,16 @@ class Paper(Content):
 
     def get_absolute_url(self) -> str:
         return reverse("papers:detail", args=[self.edition.slug, self.uid, text.slug(self.title)])
+
+    @property
+    def doi_url(self) -> str:
+        """Where the DOI resolves."""
+        return f"https://doi.org/{quote(self.doi, safe='/:;().-_')}"
+
+    @property
+    def telling_decision(self) -> str:
+        """The decision, unless it says no more than that the paper is in the program."""
+        return "" if PLAIN_DECISION.fullmatch(self.decision) else self.decision
 
     def clean(self) -> None:
         if self.topic and self.topic.edition_id != self.edition_id:
@@ -211,6 +235,14 @@ class Award(Ordered, Content):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        return f"{reverse('papers:awards', args=[self.edition.slug])}#{self.anchor}"
+
+    @property
+    def anchor(self) -> str:
+        """Where on the page of awards it stands."""
+        return f"award-{self.uid}"
 
     def derive(self) -> None:
         self.citation_html = text.block(self.citation)

@@ -1,0 +1,19 @@
+"""The addresses of papers and awards."""
+
+from django.urls import path
+
+from conference import converters
+from papers import views
+
+__all__ = ["app_name", "converters", "urlpatterns"]
+
+app_name = "papers"
+
+urlpatterns = [
+    path("awards/", views.all_awards, name="all_awards"),
+    path("<key:edition>/awards/", views.award_list, name="awards"),
+    path("<key:edition>/papers/", views.paper_list, name="list"),
+    path("<key:edition>/papers/<uid:uid>/", views.paper_detail, name="short"),
+    path("<key:edition>/papers/<uid:uid>/<str:slug>/", views.paper_detail, name="detail"),
+    path("<key:edition>/topics/<key:slug>/", views.topic_detail, name="topic"),
+]
