@@ -1,17 +1,30 @@
 """Who is public: people and institutions appear when something published shows them."""
 
 from datetime import datetime
+from string import ascii_lowercase
 from typing import Any, Self
 
-from django.db.models import Exists, Model, OuterRef, Q
+from django.apps import apps
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, When
+from django.db.models.functions import Substr
 
-from conference.querysets import ContentQuerySet, edition_public
+from conference.querysets import ContentQuerySet, edition_public, published_rows
+
+# Where the A-Z page puts what begins with no letter.
+NO_LETTER = "#"
 
 
 def shown_by(model: type[Model], relation: str, at: datetime | None, through: str) -> Exists:
-    """Some published row on the far side of a reverse `relation` shows the row. Upper floors stay unnamed."""
-    related: Any = model._meta.get_field(relation).related_model
-    return Exists(related.objects.published(at).filter(**{through: OuterRef("pk")}))
+    """Some published row on the far side of a reverse `relation` shows the row."""
+    return Exists(published_rows(model, relation, at).filter(**{through: OuterRef("pk")}))
+
+
+def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
+    """Add persons, and as `shown_name` the name as printed, or the display name where that one is hidden."""
+    names = apps.get_model("people", "PersonName")._base_manager
+    hidden = Exists(names.filter(person=OuterRef("person"), name=OuterRef("name"), hidden=True))
+    shown = Case(When(hidden, then=F("person__name")), default=F("name"))
+    return rows.select_related("person").annotate(shown_name=shown)
 
 
 class PersonQuerySet(ContentQuerySet[Any]):
@@ -25,6 +38,61 @@ class PersonQuerySet(ContentQuerySet[Any]):
         for relation in self.APPEARANCES:
             shown |= Q(shown_by(self.model, relation, at, "person"))
         return self.filter(shown, merged_into__isnull=True)
+
+    def beginning_with(self, letter: str) -> Self:
+        """People whose sort key begins with the letter, or with none for `NO_LETTER`."""
+        rows = self.annotate(initial=Substr("sort_key", 1, 1))
+        if letter == NO_LETTER:
+            return rows.exclude(initial__in=ascii_lowercase)
+        return rows.filter(initial=letter.lower())
+
+    def initials(self) -> dict[str, int]:
+        """Return how many people each letter has, also those that have none."""
+        found = self.order_by().annotate(initial=Substr("sort_key", 1, 1)).values_list("initial")
+        counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
+        for letter, count in found.annotate(number=Count("pk")):
+            counts[letter.upper() if letter in ascii_lowercase else NO_LETTER] += count
+        return counts
+
+    def with_editions(self, at: datetime | None = None) -> Self:
+        """With the published appearances of each person, each with its edition."""
+        return self.prefetch_related(*(self._appearances(relation, at) for relation in self.APPEARANCES))
+
+    def with_vita(self, at: datetime | None = None) -> Self:
+        """With everything that a person's page shows, from published rows alone."""
+        authorships = self.published_related("authorships", at)
+        papers = published_rows(authorships.model, "paper", at).for_cards(at)
+        return self.prefetch_related(
+            self._shown("names", at),
+            Prefetch(
+                "authorships", authorships.prefetch_related(Prefetch("paper", papers)), "shown_authorships"
+            ),
+            self._shown("committee_roles", at, "edition"),
+            self._shown("grants", at, "award__edition", "paper__edition"),
+            self._shown("session_roles", at, "session__edition", "session__room"),
+            self._shown(
+                "talks", at, "presentation__edition", "presentation__session__edition", "presentation__paper"
+            ),
+        )
+
+    def survivor(self, uid: str, at: datetime | None = None) -> Any:
+        """Return the published person whom the bearer of this uid was merged into, if any."""
+        seen: set[int] = set()
+        person = self.filter(uid=uid).select_related("merged_into").first()
+        while person is not None and person.merged_into_id and person.pk not in seen:
+            seen.add(person.pk)
+            person = self.filter(pk=person.merged_into_id).first()
+        return self.published(at).filter(pk=person.pk).first() if person is not None else None
+
+    def _shown(self, relation: str, at: datetime | None, *needed: str) -> Prefetch[Any]:
+        rows = self.published_related(relation, at)
+        return Prefetch(
+            relation, rows.select_related(*needed) if needed else rows, to_attr=f"shown_{relation}"
+        )
+
+    def _appearances(self, relation: str, at: datetime | None) -> Prefetch[Any]:
+        edition = self.model._meta.get_field(relation).related_model.edition_lookup
+        return self._shown(relation, at, edition)
 
 
 class PersonIdentifierQuerySet(ContentQuerySet[Any]):
@@ -54,3 +122,6 @@ class CommitteeRoleQuerySet(ContentQuerySet[Any]):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(edition_public("edition__", at))
+
+    def with_person(self) -> Self:
+        return self.select_related("person")

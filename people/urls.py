@@ -1,0 +1,17 @@
+"""The addresses of people and committees."""
+
+from django.urls import path
+
+from conference import converters
+from people import views
+
+__all__ = ["app_name", "converters", "urlpatterns"]
+
+app_name = "people"
+
+urlpatterns = [
+    path("people/", views.person_list, name="list"),
+    path("people/<uid:uid>/", views.person_detail, name="short"),
+    path("people/<uid:uid>/<str:slug>/", views.person_detail, name="detail"),
+    path("<key:edition>/committee/", views.committee, name="committee"),
+]
