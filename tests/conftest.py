@@ -17,6 +17,7 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     }
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "media"
+    settings.STATIC_ROOT = tmp_path
 
 
 @pytest.fixture

@@ -1,11 +1,41 @@
-"""What every page needs: the year menu, the edition's own menu, the links of the whole site."""
+"""What the frame of every page needs: the year menu, the edition's own menu, the links of the whole site."""
 
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from conference.addressed import addressed_edition, published_editions
+from conference.models import Edition, Page
+from website.menu import edition_menu, site_menu
+
+# Parameters that make a page of its own: its lasting address keeps them and drops all others.
+LASTING = ("letter", "page", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the frame's variables."""
-    return {"site_name": settings.SITE_NAME}
+    """Return the frame's variables. Four queries at most."""
+    edition = addressed_edition(request)
+    editions = published_editions(request)
+    return {
+        "site_name": settings.SITE_NAME,
+        "editions": [one for one in editions if edition is None or one.conference == edition.conference],
+        "edition": edition,
+        "menu": edition_menu(edition, request.path) if edition else [],
+        "site_links": site_menu(Page.objects.published().filter(edition=None)),
+        "accent_url": edition and reverse("conference:accent", args=[edition.slug, edition.accent[1:]]),
+        "canonical_url": canonical_url(request, edition),
+    }
+
+
+def canonical_url(request: HttpRequest, edition: Edition | None) -> str:
+    """Return the lasting address of this page, with nothing in it that only says where a reader came from."""
+    path = edition.get_absolute_url() if edition and request.path == "/" else request.path
+    try:
+        kept = {name: request.GET[name] for name in LASTING if request.GET.get(name)}
+    except SuspiciousOperation:
+        kept = {}
+    return f"{settings.SITE_URL}{path}{'?' if kept else ''}{urlencode(kept)}"

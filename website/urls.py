@@ -1,6 +1,46 @@
-"""The root address map."""
+"""The root address map. An edition's own address comes last: any first word that is not taken may be one."""
+
+from collections.abc import Callable
 
 from django.contrib import admin
-from django.urls import path
+from django.http import HttpResponse
+from django.urls import URLPattern, include, path
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from conference import converters
+from website import redirects, views
+
+__all__ = ["converters", "handler400", "urlpatterns"]
+
+handler400 = "website.views.bad_request"
+
+
+def with_or_without_slash(route: str, view: Callable[..., HttpResponse], name: str) -> list[URLPattern]:
+    """The old site wrote most addresses without a slash; a second redirect to add one would be waste."""
+    return [path(route, view, name=name), path(f"{route}/", view, name=f"{name}-slash")]
+
+
+old_addresses = [
+    *with_or_without_slash("virtual/<year:year>", redirects.old_page, "old-home"),
+    *with_or_without_slash("virtual/<year:year>/day/<int:month>/<int:day>", redirects.old_day, "old-day"),
+    *with_or_without_slash("virtual/<year:year>/events/<str:kind>", redirects.old_events, "old-events"),
+    *with_or_without_slash("virtual/<year:year>/<oldkind:kind>/<uid:uid>", redirects.old_event, "old-event"),
+    path("virtual/<year:year>/<path:page>", redirects.old_page, name="old-page"),
+    *with_or_without_slash("Conferences/<year:year>", redirects.old_page, "older-home"),
+    *with_or_without_slash("Conferences/<year:year>/Schedule", redirects.old_schedule, "older-schedule"),
+]
+
+own = [
+    path("", views.home, name="home"),
+    path("healthz", views.healthz, name="healthz"),
+    *old_addresses,
+    path("<key:edition>/", views.edition_home, name="edition"),
+]
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("", include("conference.urls")),
+    path("", include("people.urls")),
+    path("", include("papers.urls")),
+    path("", include("schedule.urls")),
+    path("", include((own, "website"))),
+]

@@ -1,0 +1,101 @@
+"""A small public program with a marked twin in every corner that must stay out of sight."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from conference.models import Edition
+from people.models import Person, PersonName
+from tests import factories as make
+
+# A word that stands in everything hidden and in nothing public.
+MARKER = "Xyzzyqwert"
+LOW = MARKER.lower()
+
+
+def make_public_program() -> dict[str, Any]:
+    """Make one public row of every kind; return sample arguments for every address that shows them."""
+    edition = make.make_edition(accent="#0b6b62")
+    ada = make.make_person("Ada Lovelace", uid="ada", email="ada@example.org", biography="She wrote notes.")
+    topic = make.make_topic(edition, slug="engines")
+    paper = make.make_paper(edition, [ada], uid="p1", title="Notes", topic=topic, track="Research")
+    make.make_material(paper)
+    room = make.make_room(edition, slug="hall")
+    talk = make.make_session(edition, uid="t1", kind="invited_talk", title="Keynote", room=room)
+    make.add_role(talk, ada, "speaker")
+    session = make.make_session(
+        edition, uid="s1", title="Engines", room=room, recording_url="https://e.org/v"
+    )
+    make.make_presentation(session, paper, uid="a1")
+    make.make_presentation(paper=paper, uid="a2", kind="poster", board="12")
+    make.make_award(edition, [paper, ada])
+    make.make_page(edition, slug="guide")
+    make.make_page(None, slug="conduct")
+    make.make_sponsor(edition)
+    make.make_announcement(edition)
+    make.make_committee_role(edition, ada)
+    return {"edition": edition, "paper": paper, "person": ada, "session": session, "room": room}
+
+
+def hide_in(edition: Edition, paper: Any, person: Person, session: Any) -> None:
+    """Put the marker into drafts of each kind and into private fields beside the public rows."""
+    person.email = f"{LOW}@example.org"
+    person.save()
+    PersonName.objects.create(person=person, name=f"Ada {MARKER}", hidden=True)
+    hide_drafts(edition)
+    hide_in_program(edition, paper, person, session)
+    hide_beside_paper(edition, paper, person)
+    other = make.make_edition(2030, public_from=None, name=f"MLSys {MARKER}", city=MARKER)
+    hide_edition(other)
+
+
+def hide_drafts(edition: Edition) -> None:
+    """Drafts of what stands beside the program."""
+    make.make_page(edition, slug=f"{LOW}-page", title=MARKER, body=MARKER, status="draft")
+    make.make_page(None, slug=f"{LOW}-page", title=MARKER, status="draft")
+    make.make_sponsor(edition, f"{MARKER} Inc", tier=MARKER, status="draft")
+    make.make_announcement(edition, title=MARKER, text=MARKER, status="draft")
+    later = timezone.now() + timedelta(days=1)
+    make.make_announcement(edition, title=MARKER, text=MARKER, published_at=later)
+
+
+def hide_in_program(edition: Edition, paper: Any, person: Person, session: Any) -> None:
+    """Drafts in the timetable, and what only drafts show: people, rooms."""
+    room = make.make_room(edition, MARKER, slug=f"{LOW}-room")
+    draft = make.make_session(edition, uid=f"{LOW}-s", title=MARKER, status="draft", room=room)
+    make.add_role(draft, f"Only {MARKER}")
+    part = make.make_session(edition, uid=f"{LOW}-part", title=MARKER, parent=draft)
+    make.make_presentation(part, title=MARKER, speakers=[f"Second {MARKER}"], uid=f"{LOW}-a")
+    make.make_presentation(draft, paper, uid=f"{LOW}-b", board=MARKER)
+    make.make_presentation(session, title=MARKER, speakers=[f"Third {MARKER}"], status="draft")
+    make.make_presentation(session, make.make_paper(edition, title=MARKER, status="draft"), uid=f"{LOW}-c")
+
+
+def hide_beside_paper(edition: Edition, paper: Any, person: Person) -> None:
+    """Drafts and withdrawn papers with their authors, topics, tracks and awards; material kept back."""
+    topic = make.make_topic(edition, MARKER, slug=f"{LOW}-topic")
+    institution = make.make_institution(f"University of {MARKER}")
+    draft = make.make_paper(
+        edition, uid=f"{LOW}-p", title=MARKER, topic=topic, track=MARKER, keywords=[MARKER], status="draft"
+    )
+    author = make.add_author(draft, f"Drafted {MARKER}", affiliations=[MARKER])
+    author.institutions.add(institution)
+    make.make_paper(edition, [person], uid=f"{LOW}-w", title=MARKER, track=MARKER, status="withdrawn")
+    make.make_material(paper, label=MARKER, url=f"https://example.org/{MARKER}", visible=False)
+    make.make_award(edition, [paper, person], name=MARKER, citation=MARKER, status="draft")
+    make.make_award(edition, [draft], name="Open award")
+
+
+def hide_edition(edition: Edition) -> None:
+    """A whole program in an edition that is not public, or not yet."""
+    ghost = make.make_person(f"Ghost {MARKER}", uid=f"{LOW}-ghost")
+    paper = make.make_paper(edition, [ghost], uid=f"{LOW}-ghost", title=MARKER)
+    session = make.make_session(edition, uid=f"{LOW}-ghost", title=MARKER)
+    make.add_role(session, ghost)
+    make.make_presentation(session, paper)
+    make.make_award(edition, [paper, ghost], name=MARKER)
+    make.make_page(edition, slug=f"{LOW}-ghost", title=MARKER)
+    make.make_sponsor(edition, MARKER)
+    make.make_announcement(edition, title=MARKER, text=MARKER)
+    make.make_committee_role(edition, ghost, MARKER)

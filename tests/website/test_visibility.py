@@ -1,0 +1,119 @@
+"""Nothing hidden shows on any address: a marker in drafts of each kind, a crawl over the whole address map."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from tests import factories as make
+from tests.website.marked import LOW, MARKER, hide_edition, hide_in, make_public_program
+
+# Arguments that every address with such a part is fetched with. A new part of an address needs a line here.
+SAMPLES: dict[str, list[Any]] = {
+    "colour": ["0b6b62"],
+    "day": ["2021-04-06"],
+    "edition": ["2021", "2030", "2031"],
+    "kind": ["poster", "session"],
+    "page": ["calendar", "awards_detail", "papers.html"],
+    "slug": ["notes", "engines", "hall", "guide", "conduct", "ada-lovelace", f"{LOW}-page", f"{LOW}-topic"],
+    "uid": ["p1", "ada", "s1", "a1", "t1", f"{LOW}-p", f"{LOW}-w", f"{LOW}-s", f"{LOW}-a", f"{LOW}-ghost"],
+    "year": [2021, 2030],
+}
+SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost"]
+# `virtual/<year>/day/4/6`: the day is a number there.
+NUMBERS = {"month": [4], "day": [6]}
+QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
+# The desk asks for a password; its pages are tested beside it.
+CLOSED = {"admin"}
+
+
+def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
+    """Walk the routes of the address map, those for signed-in staff left out."""
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            if pattern.app_name not in CLOSED:
+                yield from addresses(pattern.url_patterns, route)
+        else:
+            yield route
+
+
+def filled(route: str) -> list[str]:
+    """Return the route with every combination of sample arguments."""
+    if "<" not in route:
+        return [f"/{route}"]
+    before, _, rest = route.partition("<")
+    part, _, after = rest.partition(">")
+    kind, _, name = part.rpartition(":")
+    samples = NUMBERS[name] if kind == "int" else SAMPLES[name]
+    return [path for sample in samples for path in filled(f"{before}{sample}{after}")]
+
+
+def every_address() -> list[str]:
+    return [path for route in addresses(get_resolver().url_patterns) for path in filled(route)]
+
+
+def leaks(client: Client, paths: list[str]) -> list[str]:
+    """Fetch the paths; return those whose reply holds the marker in any case, not counting what was asked."""
+    found = []
+    for path in paths:
+        response = client.get(path)
+        assert response.status_code < 500, path
+        text = response.content.decode().lower() + str(response.headers).lower()
+        if LOW in text.replace(path.lower().replace("&", "&amp;"), "").replace(f'value="{LOW}"', ""):
+            found.append(path)
+    return found
+
+
+@pytest.mark.django_db
+def test_marker_shows_nowhere(client: Client) -> None:
+    program = make_public_program()
+    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+    later = make.make_edition(2031, public_from=timezone.now() + timedelta(days=1), name=f"MLSys {MARKER}")
+    make.make_topic(later, MARKER)
+
+    assert leaks(client, every_address()) == []
+
+
+@pytest.mark.django_db
+def test_marker_shows_in_no_list_however_it_is_asked_for(client: Client) -> None:
+    program = make_public_program()
+    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+    lists = [path for path in every_address() if path.startswith(("/2021/", "/people/", "/awards/"))]
+
+    assert leaks(client, [path + query for path in lists if path.count("/") < 4 for query in QUERIES]) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("embargo", [None, timedelta(hours=1)])
+def test_marker_of_an_embargoed_program_shows_nowhere(client: Client, embargo: timedelta | None) -> None:
+    make_public_program()
+    until = embargo and timezone.now() + embargo
+    edition = make.make_edition(2030, papers_public_from=until, schedule_public_from=until)
+    hide_edition(edition)
+    edition.pages.all().delete()
+    edition.sponsors.all().delete()
+    edition.announcements.all().delete()
+    edition.committee_roles.all().delete()
+
+    assert leaks(client, every_address()) == []
+
+
+@pytest.mark.django_db
+def test_every_kind_of_public_row_shows_somewhere(client: Client) -> None:
+    """The crawl proves something only if it sees the public twins."""
+    make_public_program()
+    pages = "".join(
+        client.get(path).content.decode() for path in every_address() if LOW not in path and "2021" in path
+    )
+
+    for word in ("Notes", "Keynote", "Engines", "Hall A", "Babbage &amp; Sons", "Welcome", "Ada Lovelace"):
+        assert word in pages, word
+
+
+def test_every_part_of_an_address_has_samples() -> None:
+    assert all(filled(route) for route in addresses(get_resolver().url_patterns))

@@ -1,0 +1,112 @@
+"""The links through the site: an edition's own menu, a sensible one where it has none, those of all years."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from conference.models import Edition, MenuItem, Page
+from website.contents import filled
+
+Section = MenuItem.Section
+
+# Where each section of an edition is; what is the whole site's takes no edition.
+SECTION_VIEWS = {
+    Section.HOME: "website:edition",
+    Section.SCHEDULE: "schedule:index",
+    Section.PAPERS: "papers:list",
+    Section.TALKS: "schedule:talks",
+    Section.POSTERS: "schedule:posters",
+    Section.AWARDS: "papers:awards",
+    Section.RECORDINGS: "schedule:recordings",
+    Section.SPONSORS: "conference:sponsors",
+    Section.COMMITTEE: "people:committee",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One line of a menu; `current` where it leads to the page shown, or to a page above it."""
+
+    label: str
+    url: str
+    current: bool = False
+    children: Sequence["Link"] = ()
+
+
+def section_url(edition: Edition, section: str) -> str:
+    """Return the address of a built-in section."""
+    view = SECTION_VIEWS.get(Section(section))
+    return reverse(view, args=[edition.slug]) if view else reverse("people:list")
+
+
+def edition_menu(edition: Edition, path: str) -> list[Link]:
+    """Return the edition's menu for the page at `path`: the chairs' own, else its sections with content."""
+    lines = list(edition.menu_items.published().with_targets())
+    if not lines:
+        return default_menu(edition, path)
+    children: dict[int | None, list[MenuItem]] = {}
+    for line in lines:
+        children.setdefault(line.parent_id, []).append(line)
+    return [
+        item_link(
+            line, edition, path, [item_link(child, edition, path) for child in children.get(line.pk, [])]
+        )
+        for line in children.get(None, [])
+    ]
+
+
+def default_menu(edition: Edition, path: str) -> list[Link]:
+    """Return the sections that have content, in the order in which visitors look for them, and the pages."""
+    with_content = filled(edition)
+    shown = [section for section in Section if section == Section.HOME or section in with_content]
+    links = [(section.label, section_url(edition, section)) for section in shown]
+    links += [(page.title, page.get_absolute_url()) for page in edition.pages.published()]
+    return [Link(label, url, is_current(url, edition, path)) for label, url in links]
+
+
+def item_link(line: MenuItem, edition: Edition, path: str, children: Sequence[Link] = ()) -> Link:
+    """Return a line of the menu with the address of its target."""
+    url = line.url or (line.page.get_absolute_url() if line.page else section_url(edition, line.section))
+    return Link(line.label, url, is_current(url, edition, path), children)
+
+
+def is_current(url: str, edition: Edition, path: str) -> bool:
+    """Whether the page at `path` is the one at `url` or below it; every page is below an edition's home."""
+    return path == url or (url != edition.get_absolute_url() and path.startswith(url))
+
+
+def site_menu(pages: Iterable[Page]) -> list[Link]:
+    """Return the links of all years: people, awards, and the pages of the whole site."""
+    fixed = [Link("People", reverse("people:list")), Link("Awards", reverse("papers:all_awards"))]
+    return fixed + [Link(page.title, page.get_absolute_url()) for page in pages]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way into the program, with how much is there."""
+
+    label: str
+    url: str
+    words: str
+
+
+# What there is to count in a section, as one and as many.
+COUNTED = {
+    Section.SCHEDULE: ("session", "sessions"),
+    Section.PAPERS: ("paper", "papers"),
+    Section.TALKS: ("invited talk", "invited talks"),
+    Section.POSTERS: ("poster", "posters"),
+    Section.AWARDS: ("award", "awards"),
+}
+
+
+def ways(edition: Edition, counts: dict[str, int]) -> list[Way]:
+    """Return the ways into an edition's program that lead somewhere."""
+    return [
+        Way(
+            section.label, section_url(edition, section), f"{counts[section]:,} {words[counts[section] != 1]}"
+        )
+        for section, words in COUNTED.items()
+        if counts[section]
+    ]

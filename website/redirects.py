@@ -1,0 +1,107 @@
+"""The old site's addresses, each led to its new place for good. What is not public has no old address."""
+
+import re
+from datetime import date
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from conference.models import Edition
+from papers.models import Paper
+from schedule.models import Presentation, Session
+
+# Pages of an edition that had one address.
+PAGES = {
+    "": "website:edition",
+    "index.html": "website:edition",
+    "calendar": "schedule:index",
+    "papers.html": "papers:list",
+    "paper_vis.html": "papers:list",
+    "search": "papers:list",
+    "awards_detail": "papers:awards",
+    "recorded-events": "schedule:recordings",
+    "sponsor_list": "conference:sponsors",
+    "organizers": "people:committee",
+    "eventlistwithbios/Invited Talk": "schedule:talks",
+}
+# Lists of events by type; the schedule holds all the others.
+EVENT_PAGES = {
+    "poster": "schedule:posters",
+    "oral": "papers:list",
+    "spotlight": "papers:list",
+    "paper": "papers:list",
+    "invited talk": "schedule:talks",
+    "award": "papers:awards",
+}
+# Parameters in which old addresses carry what was searched for.
+SEARCH_WORDS = ("search", "query", "q")
+EVENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@require_safe
+def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
+    """Lead an edition's page to its new address, with the words that were searched for."""
+    view = PAGES.get(page.rstrip("/"))
+    if view is None:
+        raise Http404("No such page.")
+    url = reverse(view, args=[edition_of(year).slug])
+    words = next((request.GET[name] for name in SEARCH_WORDS if request.GET.get(name)), "")
+    if words and view == "papers:list":
+        url = f"{url}?{urlencode({'q': words})}"
+    return redirect(url, permanent=True)
+
+
+@require_safe
+def old_events(request: HttpRequest, year: int, kind: str) -> HttpResponse:
+    """Lead the list of a type of event to the page that shows these now."""
+    view = EVENT_PAGES.get(kind.lower().replace("-", " ").strip(), "schedule:index")
+    return redirect(reverse(view, args=[edition_of(year).slug]), permanent=True)
+
+
+@require_safe
+def old_day(request: HttpRequest, year: int, month: int, day: int) -> HttpResponse:
+    """Lead a day of the schedule to its new address."""
+    try:
+        shown = date(year, month, day)
+    except ValueError as error:
+        raise Http404("No such day.") from error
+    return redirect("schedule:day", edition_of(year).slug, shown.isoformat(), permanent=True)
+
+
+@require_safe
+def old_event(request: HttpRequest, year: int, kind: str, uid: str) -> HttpResponse:
+    """Lead an oral, a poster, a session, a workshop or a tutorial to the page that shows it now."""
+    return redirect(event(year, uid), permanent=True)
+
+
+@require_safe
+def old_schedule(request: HttpRequest, year: int) -> HttpResponse:
+    """Lead the oldest schedule, which showed single events by a parameter."""
+    uid = request.GET.get("showEvent")
+    if uid is None:
+        return redirect("schedule:index", edition_of(year).slug, permanent=True)
+    return redirect(event(year, uid), permanent=True)
+
+
+def edition_of(year: int) -> Edition:
+    """Return the published edition of a year, first the one whose address is the year."""
+    editions = list(Edition.objects.published().filter(year=year).order_by("slug"))
+    named = [edition for edition in editions if edition.slug == str(year)]
+    if not editions:
+        raise Http404("No edition of this year.")
+    found: Edition = (named or editions)[0]
+    return found
+
+
+def event(year: int, uid: str) -> Any:
+    """Return the public presentation, session or paper of that year with this identifier."""
+    if EVENT.fullmatch(uid):
+        for model in (Presentation, Session, Paper):
+            found = model.objects.published().filter(edition__year=year, uid=uid).order_by("pk").first()
+            if found is not None:
+                return found
+    raise Http404("No such event.")
