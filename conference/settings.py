@@ -43,7 +43,7 @@ INSTALLED_APPS = [
     "conference",
     "django_filters",
     "rest_framework",
-    "django.contrib.admin",
+    "conference.adminsite.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -5,4 +5,4 @@ from django.apps import AppConfig
 
 class PapersConfig(AppConfig):
     name = "papers"
-    verbose_name = "Papers"
+    verbose_name = "Program"

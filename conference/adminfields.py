@@ -1,0 +1,104 @@
+"""Form fields and widgets of the admin: times in the edition's zone, choices without a query per row."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.contrib.admin.widgets import AdminSplitDateTime, AutocompleteSelect
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.utils import timezone
+
+from conference.adminscope import edition_in_hand
+
+SKIPPED = "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
+TWICE = "At %(time)s on %(day)s the clocks in %(zone)s are put back: this time comes twice. Enter another."
+
+
+class ZonedWidget(AdminSplitDateTime):
+    """Date and time with the zone named beside them."""
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        edition = edition_in_hand()
+        unsaved = edition is not None and edition.pk is None
+        zone = "in the zone above" if unsaved else timezone.get_current_timezone_name()
+        context["time_label"] = f"Time ({zone}):"
+        for widget, part in zip(context["widget"]["subwidgets"], ("date", "time"), strict=True):
+            if label := widget["attrs"].get("aria-label"):
+                widget["attrs"]["aria-label"] = f"{label}, {part}"
+        return context
+
+
+class ZonedField(forms.SplitDateTimeField):
+    """Wall time in the zone in force; a time that the zone does not have, or has twice, is an error."""
+
+    # What the row holds: of two equal wall times an unchanged field keeps the moment it had.
+    stored: datetime | None = None
+
+    def compress(self, data_list: Any) -> datetime | None:
+        if data_list and not {None, ""} & {*data_list[:2]}:
+            zone = timezone.get_current_timezone()
+            naive = datetime.combine(*data_list)
+            wall = naive.replace(tzinfo=zone)
+            if self.stored and self.stored.astimezone(zone).replace(tzinfo=None, microsecond=0) == naive:
+                return self.stored
+            words = {"time": f"{wall:%H:%M}", "day": f"{wall:%d %B %Y}", "zone": str(zone)}
+            if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
+                raise ValidationError(SKIPPED, code="skipped", params=words)
+            if wall.utcoffset() != wall.replace(fold=1).utcoffset():
+                raise ValidationError(TWICE, code="twice", params=words)
+        moment: datetime | None = super().compress(data_list)
+        return moment
+
+
+class KnownChoiceField(forms.ModelChoiceField[Any]):
+    """A choice that asks the database only for rows it was not told about."""
+
+    known: Mapping[str, Model] = {}
+
+    def __init__(self, *args: Any, choice_label: Callable[[Any], str] = str, **kwargs: Any) -> None:
+        # How a row is called among others: a name alone may be shared.
+        self.choice_label = choice_label
+        super().__init__(*args, **kwargs)
+
+    def learn(self, rows: Mapping[str, Model]) -> None:
+        """Take over the rows that a whole formset looked up at once."""
+        self.known = rows
+        widget: Any = getattr(self.widget, "widget", self.widget)
+        widget.known = rows
+
+    def to_python(self, value: Any) -> Any:
+        return self.known.get(str(value)) or super().to_python(value)
+
+    def label_from_instance(self, obj: Any) -> str:
+        return self.choice_label(obj)
+
+
+class EditionSelect(AutocompleteSelect):
+    """A choice found by typing, among the rows of the edition in hand where rows belong to editions."""
+
+    known: Mapping[str, Model] = {}
+    limited = False
+
+    def get_url(self) -> str:
+        address = super().get_url()
+        edition = edition_in_hand()
+        return f"{address}?edition={edition.pk}" if self.limited and edition and edition.pk else address
+
+    def build_attrs(self, base_attrs: Any, extra_attrs: Any = None) -> dict[str, Any]:
+        attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+        return {**attrs, "data-of-edition": "true"} if self.limited else attrs
+
+    def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
+        rows = {key: self.known[key] for key in map(str, value) if key in self.known}
+        if not rows:
+            return super().optgroups(name, value, attr)
+        options = [] if self.is_required else [self.create_option(name, "", "", False, 0)]
+        label = self.choices.field.label_from_instance
+        options += [
+            self.create_option(name, key, label(row), True, index)
+            for index, (key, row) in enumerate(rows.items(), start=len(options))
+        ]
+        return [(None, options, 0)]

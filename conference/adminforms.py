@@ -1,0 +1,191 @@
+"""Forms of the admin: a row and the rows that hang on it, checked and put in order."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.forms.models import BaseInlineFormSet, ModelChoiceField
+
+from conference import revision, text
+from conference.adminfields import KnownChoiceField, ZonedField
+from conference.bases import PARKED, reorder
+
+EXCHANGED = "Somebody here takes the place of another row. Change the order numbers instead of the names."
+
+
+class ContentForm(forms.ModelForm[Any]):
+    """A row's form: times keep their moment while unchanged, and an empty slug follows the name."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            if isinstance(field, ZonedField):
+                field.stored = self.initial.get(name)
+        if "slug" in self.fields:
+            self.fields["slug"].required = False
+
+    def clean_slug(self) -> str:
+        sources = ("slug", "name", "title", "label")
+        given = (str(self.cleaned_data.get(name) or self.data.get(name, "")) for name in sources)
+        source = next(filter(None, given), "") or str(self.data.get("year", ""))
+        return (
+            text.slug(source) if not self.cleaned_data.get("slug") and source else self.cleaned_data["slug"]
+        )
+
+
+class PartForm(ContentForm):
+    """One row of a formset. A row that nobody touched is not checked again."""
+
+    def _post_clean(self) -> None:
+        if self.instance._state.adding or self.has_changed():
+            super()._post_clean()  # type: ignore[misc]
+
+    def _get_validation_exclusions(self) -> set[str]:
+        # The formset numbers its rows itself.
+        return {*super()._get_validation_exclusions(), "position"}  # type: ignore[misc]
+
+    def validate_constraints(self) -> None:
+        # What is unique below one owner is checked by the formset, which holds all its rows.
+        exclude = {*self._get_validation_exclusions(), getattr(self.instance, "siblings_of", "")}
+        try:
+            self.instance.validate_constraints(exclude=exclude)
+        except ValidationError as error:
+            self._update_errors(error)  # type: ignore[attr-defined]
+
+
+class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
+    """All rows of one kind below their owner. Each foreign key is looked up once for all rows."""
+
+    model: type[models.Model]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._known: dict[str, Mapping[str, models.Model]] = {}
+        super().__init__(*args, **kwargs)
+
+    def _construct_form(self, i: int, **kwargs: Any) -> Any:
+        form = super()._construct_form(i, **kwargs)  # type: ignore[misc]
+        if self.instance.pk:
+            setattr(form.instance, self.fk.name, self.instance)
+        if hasattr(form.instance, "edition_id") and form.instance.edition_id is None:
+            form.instance.edition_id = getattr(self.instance, "edition_id", None)
+        return form
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        key = self.model._meta.pk.name
+        form.fields[key] = self._known_key(form.fields[key])
+        row = f"row {index + 1}" if index is not None else "new row"
+        for name, field in form.fields.items():
+            if isinstance(field, KnownChoiceField) and name != key:
+                field.learn(self._rows(name, field))
+            widget = getattr(field.widget, "widget", field.widget)
+            if not widget.is_hidden:
+                # The head of the column is not a label: each input says what and where it is.
+                label = field.label or name.replace("_", " ").capitalize()
+                widget.attrs = {**widget.attrs, "aria-label": f"{label}, {row}"}
+
+    def _known_key(self, field: ModelChoiceField[Any]) -> KnownChoiceField:
+        known = KnownChoiceField(field.queryset, initial=field.initial, required=False, widget=field.widget)
+        known.learn({str(row.pk): row for row in self.get_queryset()})
+        return known
+
+    def _rows(self, name: str, field: KnownChoiceField) -> Mapping[str, models.Model]:
+        """Return what the field can refer to in any row of this form, by key."""
+        if name not in self._known:
+            attname = self.model._meta.get_field(name).attname  # type: ignore[union-attr]
+            keys = {str(getattr(row, attname)) for row in self.get_queryset()}
+            if self.is_bound:
+                sent = (
+                    self.data.get(f"{self.add_prefix(i)}-{name}", "") for i in range(self.total_form_count())
+                )
+                keys.update(sent)
+            wanted = [key for key in keys if key.isdecimal()]
+            rows = field.queryset.filter(pk__in=wanted) if field.queryset is not None and wanted else ()
+            self._known[name] = {str(row.pk): row for row in rows}
+        return self._known[name]
+
+    def get_unique_error_message(self, unique_check: Any) -> str:
+        for constraint in self.model._meta.constraints:
+            if {*getattr(constraint, "fields", ())} == {*unique_check}:
+                message = constraint.get_violation_error_message()
+                if message != constraint.default_violation_error_message % {"name": constraint.name}:
+                    return f"Twice in one form: {message}"
+        return super().get_unique_error_message(unique_check)
+
+    def clean(self) -> None:
+        super().clean()
+        kept = [form for form in self.initial_forms if form not in self.deleted_forms and form.is_valid()]
+        for constraint in self.model._meta.constraints:
+            if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
+                self._refuse_exchange(kept, [name for name in constraint.fields if name != self.fk.name])
+
+    def _refuse_exchange(self, forms_kept: list[Any], names: list[str]) -> None:
+        """Rows are saved one by one: one cannot take the name that another still has."""
+        if (
+            any(name not in forms_kept[0].fields or name == "position" for name in names)
+            if forms_kept
+            else True
+        ):
+            return
+        held = {tuple(str(form.initial.get(name)) for name in names): form for form in forms_kept}
+        for form in forms_kept:
+            wanted = tuple(
+                str(getattr(form.cleaned_data[name], "pk", form.cleaned_data[name])) for name in names
+            )
+            if held.get(wanted, form) is not form:
+                raise ValidationError(EXCHANGED, code="exchanged")
+
+    def save(self, commit: bool = True) -> list[Any]:
+        gone = [
+            form.instance for form in self.deleted_forms if form.instance.pk and form in self.initial_forms
+        ]
+        with transaction.atomic(), revision.hold():
+            if commit:
+                # First of all, so that others can take the names and numbers that become free.
+                for row in gone:
+                    row.delete()
+            saved: list[Any] = super().save(commit=commit)
+        if commit:
+            self.deleted_objects = gone
+        return saved
+
+
+class OrderedFormSet(PartFormSet):
+    """Rows with a place among themselves. Whatever numbers a chair enters, they are saved as 1 to n."""
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        if "position" in form.fields:
+            form.fields["position"].required = False
+            if form.instance._state.adding:
+                form.initial["position"] = None
+
+    def wanted_order(self) -> list[Any]:
+        """Return the forms that stay, as the chair numbered them; without a number they go to the end."""
+        kept = [form for form in self.initial_forms if form.instance.pk]
+        kept += [form for form in self.extra_forms if form.has_changed()]
+        return sorted((form for form in kept if form not in self.deleted_forms), key=self._place)
+
+    def _place(self, form: Any) -> tuple[int, int]:
+        """Of two rows with one number the one that moved towards the start comes first."""
+        entered = form.cleaned_data.get("position") or PARKED
+        before = form.initial.get("position") or PARKED
+        return entered, (entered > before) - (entered < before)
+
+    def save(self, commit: bool = True) -> list[Any]:
+        order = self.wanted_order()
+        for place, form in enumerate(order, start=1):
+            if form.has_changed() or form.instance._state.adding:
+                # Beyond the rows that still stand where this one goes.
+                form.instance.position = 2 * PARKED + place
+        with transaction.atomic(), revision.hold():
+            saved = super().save(commit=commit)
+            places = {form.instance: place for place, form in enumerate(order, start=1)}
+            if commit and any(row.position != place for row, place in places.items()):
+                rows = self.model._default_manager.filter(**{self.fk.name: self.instance})
+                reorder(rows, [row.pk for row in places])
+        for row, place in places.items():
+            row.position = place
+        return saved

@@ -1,0 +1,161 @@
+"""Lists of the admin: search without accents, filters inside an edition, counts, actions that report."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.utils import lookup_spawns_duplicates
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils.text import smart_split, unescape_string_literal
+
+from conference import revision, text
+from conference.adminscope import LIST_FILTER
+
+type Action = Callable[[Any, HttpRequest, QuerySet[Any]], None]
+
+
+class ContentList(ChangeList):
+    """A list whose columns fetch what they need in a constant number of queries."""
+
+    def get_queryset(self, request: HttpRequest, *args: Any, **kwargs: Any) -> QuerySet[Any]:
+        model_admin: Any = self.model_admin
+        rows = super().get_queryset(request, *args, **kwargs)
+        if model_admin.list_select_related:
+            rows = rows.select_related(*model_admin.list_select_related)
+        shown: QuerySet[Any] = model_admin.for_list(rows)
+        return shown
+
+
+# Search
+
+
+def search_words(term: str) -> list[str]:
+    """Return the words of a search; what stands in quotation marks is one word."""
+    bits = smart_split(term.replace("\x00", ""))
+    return [
+        unescape_string_literal(bit) if len(bit) > 1 and bit[0] in "\"'" == bit[-1] else bit for bit in bits
+    ]
+
+
+def found(rows: QuerySet[Any], fields: Iterable[str], term: str) -> QuerySet[Any]:
+    """Return the rows in which each word stands somewhere, as written or folded."""
+    for word in search_words(term):
+        match = Q()
+        for spelling in dict.fromkeys([word, text.fold(word)]):
+            for field in fields:
+                match |= _holds(rows.model, f"{field}__icontains", spelling)
+        rows = rows.filter(match)
+    return rows
+
+
+def _holds(model: type[Model], lookup: str, word: str) -> Q:
+    if not lookup_spawns_duplicates(model._meta, lookup):
+        return Q(**{lookup: word})
+    # Through a subquery: no row twice, and two words may stand in two related rows.
+    return Q(pk__in=model._base_manager.filter(**{lookup: word}).values("pk"))
+
+
+# Counts
+
+
+def counted(model: type[Model], relation: str) -> Coalesce:
+    """Count the rows on the far side of a reverse relation, in the list's own query."""
+    field: Any = model._meta.get_field(relation)
+    key = field.field.name
+    rows = field.related_model._base_manager.filter(**{key: OuterRef("pk")}).order_by()
+    counts = rows.values(key).annotate(rows=Count("pk")).values("rows")
+    return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
+
+
+# Filters
+
+
+class EditionPartFilter(admin.SimpleListFilter):
+    """A filter whose choices are those of the edition that the list is narrowed to; hidden without one."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+        edition = request.GET.get(LIST_FILTER, "")
+        return self.choices_in(int(edition), model_admin) if edition.isdecimal() else []
+
+    def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
+        """Return value and label of each choice of this edition."""
+        raise LookupError(f"{type(self).__name__} offers no choices")
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        # A choice of another edition, left over in the address, narrows nothing.
+        offered = {str(key) for key, _ in self.lookup_choices}
+        return self.narrowed(queryset, value) if value is not None and value in offered else queryset
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """Return the rows that the choice stands for."""
+        return rows.filter(**{str(self.parameter_name): value})
+
+
+class RelatedPartFilter(EditionPartFilter):
+    """The edition's own rows behind a foreign key, such as its topics."""
+
+    def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
+        field: Any = model_admin.model._meta.get_field(str(self.parameter_name))
+        rows = field.related_model._default_manager.filter(edition=edition)
+        return [(row.pk, str(row)) for row in rows]
+
+
+def related_part(name: str) -> type[RelatedPartFilter]:
+    """Return a filter by this foreign key."""
+    return type(f"{name.title()}Filter", (RelatedPartFilter,), {"title": name, "parameter_name": name})
+
+
+class TrackFilter(EditionPartFilter):
+    """Papers by track."""
+
+    title = "track"
+    parameter_name = "track"
+
+    def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
+        rows = model_admin.model._default_manager.filter(edition=edition).order_by("track")
+        return [(track, track or "Main track") for track in rows.values_list("track", flat=True).distinct()]
+
+
+# Actions
+
+
+def set_status(status: str, name: str, description: str, done: str) -> Action:
+    """Return an action that gives rows a status; `done` is the participle of its report."""
+
+    @admin.action(permissions=["change"], description=description)
+    def action(model_admin: Any, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        chosen = list(queryset.values_list("pk", flat=True))
+        changing = model_admin.model._default_manager.filter(pk__in=chosen).exclude(status=status)
+        rows = list(changing)
+        author: Any = request.user.pk
+        with revision.hold():
+            count = changing.update(status=status)
+            LogEntry.objects.log_actions(author, rows, CHANGE, f"{done.capitalize()}.")
+        same = len(chosen) - count
+        sentence = f"{amount(model_admin, count)} {done}."
+        if same:
+            sentence += f" {same} {'was' if same == 1 else 'were'} {done} already."
+        model_admin.message_user(request, sentence, messages.SUCCESS if count else messages.WARNING)
+
+    action.__name__ = name
+    return action
+
+
+def amount(model_admin: Any, count: int) -> str:
+    """Return "1 paper", "3 papers", "No paper"."""
+    opts = model_admin.opts
+    return f"{count or 'No'} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
+
+
+publish = set_status("published", "publish", "Publish selected %(verbose_name_plural)s", "published")
+unpublish = set_status("draft", "unpublish", "Unpublish selected %(verbose_name_plural)s", "unpublished")
+withdraw = set_status("withdrawn", "withdraw", "Withdraw selected %(verbose_name_plural)s", "withdrawn")
+cancel = set_status("cancelled", "cancel", "Cancel selected %(verbose_name_plural)s", "cancelled")
+back_to_draft = set_status(
+    "draft", "back_to_draft", "Put selected %(verbose_name_plural)s back to draft", "put back to draft"
+)

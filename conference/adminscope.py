@@ -1,0 +1,59 @@
+"""The edition that a chair's form works on: its zone for every time, its own rows for every choice.
+
+Who may see which edition does not belong here.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import parse_qs
+
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils import timezone
+
+from conference.models import Edition
+
+_in_hand: ContextVar[Edition | None] = ContextVar("edition_in_hand", default=None)
+
+
+@contextmanager
+def working_on(edition: Edition | None) -> Iterator[None]:
+    """Show and read times in the edition's zone while the block runs, and offer its rows alone."""
+    token = _in_hand.set(edition)
+    try:
+        with timezone.override(edition.zone if edition else timezone.get_default_timezone()):
+            yield
+    finally:
+        _in_hand.reset(token)
+
+
+def edition_in_hand() -> Edition | None:
+    """Return the edition of the form that is being read or drawn."""
+    return _in_hand.get()
+
+
+def edition_of(row: Model) -> Edition | None:
+    """Return the edition that a row belongs to; `None` for rows of the whole site."""
+    if isinstance(row, Edition):
+        return row
+    owner: Any = row
+    for step in filter(None, getattr(row, "edition_lookup", "").split("__")):
+        owner = getattr(owner, step)
+    return owner if isinstance(owner, Edition) else None
+
+
+def asked_edition(request: HttpRequest) -> Edition | None:
+    """Return the edition of an add form: the one chosen in it, the one asked for, else the newest."""
+    list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
+    named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
+    chosen: Edition | None = None
+    for key in named:
+        if key and key.isdecimal() and chosen is None:
+            chosen = Edition.objects.filter(pk=key).first()
+    return chosen or Edition.objects.first()
+
+
+# How a list's filter names the edition in the address.
+LIST_FILTER = "edition__id__exact"

@@ -1,0 +1,167 @@
+"""People in the admin: who they are, how else they are written, their offices, institutions."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import NestedObjects
+from django.db import models, router
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from conference.adminbases import ContentAdmin, OrderedAdmin, PartInline, admin_link
+from conference.adminlists import counted
+from conference.adminscope import edition_of
+from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
+
+
+class NameInline(PartInline):
+    model = PersonName
+    fields = ["name", "hidden"]
+    show_change_link = False
+    verbose_name = "other spelling"
+    verbose_name_plural = "other spellings of the name"
+
+
+class IdentifierInline(PartInline):
+    model = PersonIdentifier
+    fields = ["scheme", "value"]
+    show_change_link = False
+    verbose_name = "identifier elsewhere"
+    verbose_name_plural = "identifiers in other systems"
+
+
+@admin.register(Person)
+class PersonAdmin(ContentAdmin):
+    desk_order = 10
+    list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
+    list_select_related = ["merged_into"]
+    search_fields = ["folded", "names__folded", "uid", "orcid", "email", "affiliation"]
+    search_help_text = "Any spelling of the name with or without accents, affiliation, e-mail or ORCID."
+    inlines = [NameInline, IdentifierInline]
+    readonly_fields = ["papers", "merged_into"]
+    fieldsets = [
+        ("Name", {"fields": ["name", ("given", "family"), "native_name"]}),
+        ("On the person's page", {"fields": ["affiliation", "homepage", "photo", "biography"]}),
+        ("For the chairs only", {"fields": ["email"]}),
+        ("Identifiers", {"fields": ["orcid", "uid", "merged_into"]}),
+        ("In the program", {"fields": ["papers"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(
+            paper_rows=counted(Person, "authorships"), role_rows=counted(Person, "session_roles")
+        )
+
+    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
+        return super().offered(rows, edition).filter(merged_into__isnull=True)
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row.name} ({row.affiliation})" if row.affiliation else str(row.name)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Where something holds a person, name the papers and sessions, not the rows in between."""
+        deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        return deleted, counts, lacking, holding(objs) if protected else []
+
+    @admin.display(description="papers")
+    def paper_count(self, person: Any) -> int:
+        return int(person.paper_rows)
+
+    @admin.display(description="roles in sessions")
+    def role_count(self, person: Any) -> int:
+        return int(person.role_rows)
+
+    @admin.display(description="merged into")
+    def merged(self, person: Any) -> str:
+        return str(person.merged_into or "")
+
+    @admin.display(description="papers")
+    def papers(self, person: Any) -> SafeString | str:
+        if not person.pk:
+            return "None yet."
+        rows = person.authorships.select_related("paper__edition").order_by(
+            "-paper__edition__start_date", "pk"
+        )
+        lines = ((admin_link(row.paper), row.paper.edition) for row in rows)
+        return format_html_join("", "<p>{} ({})</p>", lines) or "None yet."
+
+
+def holding(people: Any) -> list[SafeString]:
+    """Return a line for each paper, session or office that keeps these people from being deleted."""
+    collector = NestedObjects(using=router.db_for_write(Person), origin=people)
+    collector.collect(people)
+    return sorted(line_of(row) for row in collector.protected)
+
+
+def line_of(row: models.Model) -> SafeString:
+    """Say what a row belongs to: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
+    owner = getattr(row, str(getattr(row, "siblings_of", "")), row)
+    return format_html(
+        "{}: {} ({}), {} of {}",
+        str(owner._meta.verbose_name).capitalize(),
+        admin_link(owner),
+        edition_of(row) or "all editions",
+        row._meta.verbose_name,
+        getattr(row, "person", row),
+    )
+
+
+@admin.register(PersonName)
+class PersonNameAdmin(ContentAdmin):
+    desk_order = 40
+    list_display = ["name", "person", "hidden"]
+    list_filter = ["hidden"]
+    list_select_related = ["person"]
+    search_fields = ["folded", "person__folded"]
+    autocomplete_fields = ["person"]
+    fields = ["person", "name", "hidden"]
+
+
+@admin.register(PersonIdentifier)
+class PersonIdentifierAdmin(ContentAdmin):
+    desk_order = 50
+    list_display = ["value", "scheme", "person"]
+    list_filter = ["scheme"]
+    list_select_related = ["person"]
+    search_fields = ["value", "person__folded"]
+    autocomplete_fields = ["person"]
+    fields = ["person", "scheme", "value"]
+
+
+@admin.register(Institution)
+class InstitutionAdmin(ContentAdmin):
+    desk_order = 20
+    list_display = ["name", "country", "ror", "author_count"]
+    search_fields = ["folded", "slug", "ror"]
+    search_help_text = "Name or other name, with or without accents."
+    prepopulated_fields = {"slug": ["name"]}
+    fieldsets = [
+        (None, {"fields": ["name", "aliases", "country"]}),
+        ("Identifiers", {"fields": ["slug", "ror"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(author_rows=models.Count("authorships"))
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row.name} ({row.country})" if row.country else str(row.name)
+
+    @admin.display(description="authors")
+    def author_count(self, institution: Any) -> int:
+        return int(institution.author_rows)
+
+
+@admin.register(CommitteeRole)
+class CommitteeRoleAdmin(OrderedAdmin):
+    desk_order = 30
+    list_display = ["person", "role", "affiliation", "edition", "position"]
+    list_filter = ["edition", "role"]
+    list_select_related = ["edition", "person"]
+    search_fields = ["person__folded", "person__names__folded", "role", "affiliation"]
+    autocomplete_fields = ["edition", "person"]
+    fieldsets = [
+        (None, {"fields": ["edition", "person", "role"]}),
+        ("As printed", {"fields": ["affiliation", "position"]}),
+    ]

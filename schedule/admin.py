@@ -1,0 +1,248 @@
+"""The timetable in the admin: rooms, sessions with roles and presentations in order, releases.
+
+It also puts a paper's appearances and an edition's rooms on the forms of the floors below.
+"""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.utils.safestring import SafeString, mark_safe
+
+from conference import times
+from conference.admin import EditionAdmin
+from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
+from conference.adminforms import ContentForm, PartForm
+from conference.adminlists import back_to_draft, cancel, counted, publish, related_part
+from conference.models import Edition
+from papers.admin import PaperAdmin
+from papers.models import Paper
+from schedule.admindays import DayFilter, SessionDayFilter
+from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
+
+
+@admin.register(Room)
+class RoomAdmin(OrderedAdmin):
+    desk_order = 30
+    list_display = ["name", "edition", "capacity", "virtual", "session_count", "position"]
+    list_filter = ["edition", "virtual"]
+    list_select_related = ["edition"]
+    search_fields = ["name", "slug"]
+    autocomplete_fields = ["edition"]
+    prepopulated_fields = {"slug": ["name"]}
+    fieldsets = [
+        (None, {"fields": ["edition", "name", "slug"]}),
+        ("Room", {"fields": ["capacity", "virtual", "stream_url", "position"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(session_rows=counted(Room, "sessions"))
+
+    @admin.display(description="sessions")
+    def session_count(self, room: Any) -> int:
+        return int(room.session_rows)
+
+
+class RoleInline(OrderedInline):
+    model = SessionRole
+    verbose_name = "person"
+    verbose_name_plural = "people: speakers, chairs, moderators"
+    fields = ["position", "role", "person", "name", "affiliation"]
+    autocomplete_fields = ["person"]
+    show_change_link = False
+
+
+class PresentationForm(PartForm):
+    """A presentation among others; one that goes to another session stands last there."""
+
+    def _post_clean(self) -> None:
+        super()._post_clean()
+        if "session" in self.changed_data and "position" not in self.fields:
+            self.instance.position = 0
+
+
+class PresentationInline(OrderedInline):
+    model = Presentation
+    form = PresentationForm
+    verbose_name_plural = "presentations, in order"
+    fields = ["position", "kind", "paper", "title", "start", "end", "board", "status"]
+    autocomplete_fields = ["paper"]
+    list_select_related = ("paper", "edition")
+
+
+@admin.register(Session)
+class SessionAdmin(ContentAdmin):
+    desk_order = 10
+    list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
+    list_filter = ["edition", DayFilter, "kind", "status", related_part("room")]
+    list_select_related = ["edition", "room"]
+    search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
+    search_help_text = "Words of the title, a speaker or chair, a paper in the session."
+    autocomplete_fields = ["edition", "room", "parent"]
+    inlines = [RoleInline, PresentationInline]
+    actions = [publish, cancel, back_to_draft]
+    choice_related = ("edition",)
+    fieldsets = [
+        (None, {"fields": ["edition", ("kind", "status"), "title"]}),
+        ("When and where", {"fields": [("start", "end"), "room", "parent"]}),
+        ("Text", {"fields": ["abstract"]}),
+        ("Links", {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse"]}),
+        ("Identifier", {"fields": ["uid"], "classes": ["collapse"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(presentation_rows=counted(Session, "presentations"))
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row}, {moment(row.start, row.edition)}"
+
+    @admin.display(description="title", ordering="title")
+    def shown_title(self, session: Any) -> SafeString:
+        return mark_safe(str(session.title_html))
+
+    @admin.display(description="when", ordering="start")
+    def when(self, session: Any) -> str:
+        return times.when(session.start, session.end, session.edition.zone)
+
+    @admin.display(description="presentations")
+    def presentation_count(self, session: Any) -> int:
+        return int(session.presentation_rows)
+
+
+class SpeakerInline(OrderedInline):
+    model = Speaker
+    verbose_name_plural = "speakers of a talk that is not a paper, in order"
+    fields = ["position", "person", "name", "affiliation"]
+    autocomplete_fields = ["person"]
+    show_change_link = False
+
+
+class SinglePresentationForm(ContentForm):
+    """A presentation's own form; in another session it stands last unless it is given a place."""
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if cleaned and "session" in self.changed_data and "position" not in self.changed_data:
+            cleaned["position"] = 0
+        return cleaned
+
+
+@admin.register(Presentation)
+class PresentationAdmin(OrderedAdmin):
+    desk_order = 20
+    form = SinglePresentationForm
+    list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]
+    list_filter = ["edition", SessionDayFilter, "kind", "status", related_part("session")]
+    list_select_related = ["edition", "paper", "session"]
+    search_fields = ["title", "uid", "board", "paper__sort_title", "paper__authorships__person__folded"]
+    search_help_text = "Words of the title, an author, a poster board."
+    autocomplete_fields = ["edition", "paper", "session", "room"]
+    inlines = [SpeakerInline]
+    actions = [publish, cancel, back_to_draft]
+    choice_related = ("edition", "paper")
+    fieldsets = [
+        (None, {"fields": ["edition", ("kind", "status"), "paper"]}),
+        ("A talk of its own", {"fields": ["title", "abstract"]}),
+        ("When and where", {"fields": ["session", "position", ("start", "end"), "board", "room"]}),
+        ("Links", {"fields": ["recording_url"], "classes": ["collapse"]}),
+        ("Identifier", {"fields": ["uid"], "classes": ["collapse"]}),
+    ]
+
+    @admin.display(description="when", ordering="session__start")
+    def when(self, presentation: Any) -> str:
+        starts, ends = presentation.starts, presentation.ends
+        if starts is None:
+            return "not scheduled"
+        return times.when(starts, max(starts, ends or starts), presentation.edition.zone)
+
+
+@admin.register(SessionRole)
+class SessionRoleAdmin(OrderedAdmin):
+    desk_order = 50
+    list_display = ["name", "role", "session", "edition", "position"]
+    list_filter = ["session__edition", "role"]
+    list_select_related = ["session__edition", "person"]
+    search_fields = ["person__folded", "person__names__folded", "session__title"]
+    autocomplete_fields = ["session", "person"]
+    fieldsets = [
+        (None, {"fields": ["session", "role", "person"]}),
+        ("As printed", {"fields": ["name", "affiliation", "position"]}),
+    ]
+
+    @admin.display(description="edition", ordering="session__edition__start_date")
+    def edition(self, role: Any) -> str:
+        return str(role.session.edition)
+
+
+@admin.register(Speaker)
+class SpeakerAdmin(OrderedAdmin):
+    desk_order = 60
+    list_display = ["name", "presentation", "edition", "position"]
+    list_filter = ["presentation__edition"]
+    list_select_related = ["presentation__edition", "presentation__paper", "person"]
+    search_fields = ["person__folded", "person__names__folded", "presentation__title"]
+    autocomplete_fields = ["presentation", "person"]
+    fieldsets = [
+        (None, {"fields": ["presentation", "person"]}),
+        ("As printed", {"fields": ["name", "affiliation", "position"]}),
+    ]
+
+    @admin.display(description="edition", ordering="presentation__edition__start_date")
+    def edition(self, speaker: Any) -> str:
+        return str(speaker.presentation.edition)
+
+
+@admin.register(Release)
+class ReleaseAdmin(ContentAdmin):
+    desk_order = 40
+    list_display = ["__str__", "number", "edition", "shown_from"]
+    list_filter = ["edition"]
+    list_select_related = ["edition"]
+    search_fields = ["title", "text"]
+    autocomplete_fields = ["edition"]
+    fieldsets = [
+        (None, {"fields": ["edition", "number", "title"]}),
+        ("Text", {"fields": ["text", "published_at"]}),
+    ]
+
+    @admin.display(description="shown from", ordering="published_at")
+    def shown_from(self, release: Any) -> str:
+        return moment(release.published_at, release.edition)
+
+
+# On the forms of the floors below
+
+
+class AppearanceInline(PartInline):
+    """Where and when the paper is shown. Its place in the session is changed there."""
+
+    model = Presentation
+    form = PresentationForm
+    verbose_name = "appearance"
+    verbose_name_plural = "appearances"
+    fields = ["kind", "session", "start", "end", "board", "room", "status"]
+    autocomplete_fields = ["session", "room"]
+    list_select_related = ("session", "edition", "room")
+
+
+class RoomInline(OrderedInline):
+    model = Room
+    verbose_name_plural = "rooms, in order"
+    fields = ["position", "name", "slug", "capacity", "virtual", "stream_url"]
+
+
+admin.site.unregister([Paper, Edition])
+
+
+@admin.register(Paper)
+class ScheduledPaperAdmin(PaperAdmin):
+    """Papers with their appearances."""
+
+    inlines = [*PaperAdmin.inlines, AppearanceInline]
+
+
+@admin.register(Edition)
+class ScheduledEditionAdmin(EditionAdmin):
+    """Editions with their rooms."""
+
+    inlines = [*EditionAdmin.inlines, RoomInline]
