@@ -95,10 +95,11 @@ def in_order(record: Any) -> Any:
     return record
 
 
-def programs(*, full: bool = False) -> st.SearchStrategy[Program]:
+def programs(*, full: bool = False, least: int = 0) -> st.SearchStrategy[Program]:
+    """Return programs with at least so many records of each kind, in full or with fields unstated."""
     heads = {name: st.none() | a_record(kind, full=full) for name, kind in HEAD.items()}
     lists = {
-        name: st.lists(a_record(kind, full=full), max_size=3, unique_by=key_of).map(tuple)
+        name: st.lists(a_record(kind, full=full), min_size=least, max_size=3, unique_by=key_of).map(tuple)
         for name, kind in LISTS.items()
     }
     return st.builds(Program, **heads, **lists)

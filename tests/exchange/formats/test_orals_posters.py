@@ -345,10 +345,24 @@ def test_write_hidden_material_stays_hidden() -> None:
 
 
 @settings(max_examples=80, deadline=None)
-@given(programs())
+@given(programs(full=True, least=2) | programs(least=1))
 def test_write_what_was_read_is_the_same_again(program: Program) -> None:
-    files = written(replace(program, edition=None))
+    files = written(replace(program, edition=None, presentations=linked(program)))
     assert written(read(files, CONTEXT)) == files
+
+
+def linked(program: Program) -> tuple[PresentationRecord, ...]:
+    """Let the presentations be of the papers, and one of them not scheduled."""
+    sessions = [*(session.uid for session in program.sessions), None]
+    return tuple(
+        replace(
+            one,
+            kind="oral" if one.kind == "talk" else one.kind,
+            paper=program.papers[index % len(program.papers)].uid,
+            session=sessions[index % len(sessions)],
+        )
+        for index, one in enumerate(program.presentations)
+    )
 
 
 @needs_shared

@@ -1,0 +1,27 @@
+"""The registry of formats, and that the documentation names all that they know."""
+
+from pathlib import Path
+
+from exchange.columns import TABLES
+from exchange.csvfile import heading
+from exchange.formats import formats, readable, writable
+
+DOCS = (Path(__file__).parents[3] / "docs" / "formats.md").read_text("utf-8")
+
+
+def test_formats_are_read_and_written() -> None:
+    ours = {"orals_posters", "program_json", "tables"}
+    assert ours <= set(readable())
+    assert ours <= set(writable())
+
+
+def test_docs_have_a_section_for_every_format() -> None:
+    sections = {line.removeprefix("## ") for line in DOCS.splitlines() if line.startswith("## ")}
+    assert set(formats()) <= sections
+
+
+def test_docs_name_the_columns_of_every_table() -> None:
+    lines = {line.split("`")[1]: line for line in DOCS.splitlines() if line.startswith("| `")}
+    for name, table in TABLES.items():
+        columns = lines[f"{name}.csv"].split("|")[3].partition(";")[0]
+        assert [column.strip() for column in columns.split(",")] == [*map(heading, table.headings)]
