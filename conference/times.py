@@ -1,6 +1,6 @@
 """Moments in words, always in a named zone: pure functions that templates, the admin and files share."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.utils import dateformat
@@ -45,11 +45,17 @@ def date_range(first: date, last: date) -> str:
     return f"{dateformat.format(first, 'j F Y')} to {dateformat.format(last, 'j F Y')}"
 
 
+def until(start: datetime, end: datetime, zone: ZoneInfo) -> str:
+    """Return the end of a span, "08:15"; with its day, "Fri 9 Apr, 18:00", where it could be mistaken."""
+    day = f"{short_day(end.astimezone(zone).date())}, " if end - start >= timedelta(days=1) else ""
+    return f"{day}{clock(end, zone)}"
+
+
 def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return "08:00 to 08:15 PDT"; both zone names where the clocks change in between."""
     first, last = zone_label(start, zone), zone_label(end, zone)
     begin = clock(start, zone) if first == last else f"{clock(start, zone)} {first}"
-    return f"{begin} to {clock(end, zone)} {last}" if end != start else f"{clock(start, zone)} {first}"
+    return f"{begin} to {until(start, end, zone)} {last}" if end != start else f"{clock(start, zone)} {first}"
 
 
 def when(start: datetime, end: datetime, zone: ZoneInfo) -> str:

@@ -13,6 +13,7 @@ from conference.bases import Content, Ordered, ends_before_start
 from conference.fields import HttpURLField, SlugKey, UidField
 from conference.models import Edition
 from papers.models import Paper
+from schedule import timetable
 from schedule.following import Agenda, AgendaStar, Release
 from schedule.parts import SessionRole, Speaker
 from schedule.querysets import (
@@ -124,11 +125,41 @@ class Session(Content):
         # The day page: an edition's sessions by time.
         indexes = [models.Index(fields=["edition", "start"], name="session_by_time")]
 
+    # What `with_people()`, `with_talks()`, `with_talk_counts()` and `timetable.nest()` found: public rows.
+    shown_roles: list[SessionRole]
+    shown_talks: list["Presentation"]
+    shown_parts: list["Session"]
+    talk_count: int
+
     def __str__(self) -> str:
         return text.plain(self.title)
 
     def get_absolute_url(self) -> str:
         return reverse("schedule:session", args=[self.edition.slug, self.uid, text.slug(self.title)])
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it, or what it is part of, stays in the program only to say that it does not happen."""
+        return self.status == Status.CANCELLED or (self.parent is not None and self.parent.cancelled)
+
+    @property
+    def talks(self) -> list["Presentation"]:
+        """Its presentations by time, then board, then order, on a page that asked `with_talks()`."""
+        return timetable.running_order(vars(self).get("shown_talks", ()))
+
+    @property
+    def people_by_role(self) -> list[tuple[str, list[SessionRole]]]:
+        """Those whom `with_people()` found, role by role: ("Moderators", [...])."""
+        groups: dict[str, list[SessionRole]] = {role: [] for role in SessionRole.Role.values}
+        for person in self.shown_roles:
+            groups[person.role].append(person)
+        labels = dict(SessionRole.Role.choices)
+        return [(f"{labels[role]}{'s'[: len(group) > 1]}", group) for role, group in groups.items() if group]
+
+    @property
+    def speakers(self) -> list[SessionRole]:
+        """Those of them who speak: an invited talk shows their biographies."""
+        return [person for person in self.shown_roles if person.role == SessionRole.Role.SPEAKER]
 
     def clean(self) -> None:
         errors = {}
@@ -218,6 +249,21 @@ class Presentation(Ordered, Content):
 
     def siblings(self) -> models.QuerySet[Self]:
         return super().siblings().filter(edition=self.edition_id)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it, or its session, stays in the program only to say that it does not happen."""
+        return self.status == Status.CANCELLED or (self.session is not None and self.session.cancelled)
+
+    @property
+    def shown_title_html(self) -> str:
+        """Its own title, else its paper's."""
+        return self.title_html or (self.paper.title_html if self.paper else "")
+
+    @property
+    def shown_abstract_html(self) -> str:
+        """Its own abstract, else its paper's."""
+        return self.abstract_html or (self.paper.abstract_html if self.paper else "")
 
     @property
     def starts(self) -> datetime | None:

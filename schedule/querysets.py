@@ -1,12 +1,21 @@
 """Which rooms, sessions and presentations are public, and the questions that pages ask about them."""
 
-from datetime import datetime
+from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any, Self
 
-from django.db.models import Q
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, schedule_public
 from papers.querysets import paper_published
+from people.querysets import with_shown_names
+
+# What nobody goes to a page for.
+PAUSES = ("break", "meal")
+
+# A page lists talks and shows their abstracts up to this many; beyond, it says how many there are.
+LIGHT = 100
 
 # A cancelled session stays in the program, marked as such: people look for it.
 SHOWN = ("published", "cancelled")
@@ -32,13 +41,96 @@ class SessionQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(session_published("", at))
 
+    # Which
+
     def starting_between(self, start: datetime, end: datetime) -> Self:
         """Sessions that begin in the half-open span from `start` to `end`."""
         return self.filter(start__gte=start, start__lt=end)
 
     def running(self, at: datetime | None = None) -> Self:
         """Sessions going on at that moment."""
-        return self.filter(start__lte=moment(at), end__gt=moment(at))
+        return self.filter(start__lte=moment(at), end__gt=moment(at)).exclude(status="cancelled")
+
+    def next_after(self, at: datetime | None = None) -> Self:
+        """An edition's sessions of the next starting time on the same program day. One query by itself."""
+        later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
+        first = later.in_order().select_related("edition").first()
+        if first is None or first.edition.day_of(first.start) != first.edition.day_of(moment(at)):
+            return self.none()
+        return later.filter(start=first.start)
+
+    def top_level(self) -> Self:
+        """Sessions that are no part of another."""
+        return self.filter(parent__isnull=True)
+
+    def invited_talks(self) -> Self:
+        return self.filter(kind="invited_talk")
+
+    def beside(self, session: Any) -> Self:
+        """The sessions that one may go on to from there: those of the same whole, in order."""
+        rows = self.filter(Q(pk=session.pk) | ~Q(kind__in=PAUSES), parent=session.parent_id)
+        return rows.in_order().select_related("edition")
+
+    def with_posters(self, at: datetime | None = None) -> Self:
+        """Poster sessions, and others in which posters stand."""
+        posters = self.published_related("presentations", at).posters()
+        return self.filter(Q(kind="poster") | Exists(posters.filter(session=OuterRef("pk"))))
+
+    def held_in(self, room: Any, at: datetime | None = None) -> Self:
+        """Sessions in a room, and those of which something stands there, such as posters in a hall."""
+        there = self.published_related("presentations", at).filter(room=room, session=OuterRef("pk"))
+        return self.filter(Q(room=room) | Exists(there))
+
+    def recorded(self) -> Self:
+        return self.exclude(recording_url="")
+
+    # How
+
+    def in_order(self) -> Self:
+        """By time, then room in the chairs' order; the same on every database."""
+        return self.order_by("start", F("room__position").asc(nulls_last=True), "end", "uid")
+
+    def with_place(self) -> Self:
+        """With all that its place and its address need."""
+        return self.select_related("edition", "room__edition", "parent__edition")
+
+    def with_people(self, at: datetime | None = None) -> Self:
+        """With the people in roles; see `people_by_role`."""
+        roles = with_shown_names(self.published_related("roles", at)).order_by("position", "pk")
+        return self.prefetch_related(Prefetch("roles", roles, "shown_roles"))
+
+    def with_talk_counts(self, at: datetime | None = None) -> Self:
+        """With the numbers of presentations and of posters among them: `talk_count`, `poster_count`."""
+        talks = self.published_related("presentations", at).filter(session=OuterRef("pk")).order_by()
+        counts = {"talk_count": talks, "poster_count": talks.posters()}
+        return self.annotate(
+            **{
+                name: Coalesce(Subquery(rows.values("session").annotate(n=Count("pk")).values("n")), 0)
+                for name, rows in counts.items()
+            }
+        )
+
+    def with_talks(
+        self, at: datetime | None = None, *, most: int, abstracts: bool = False, posters: bool = False
+    ) -> Self:
+        """With the presentations and their credits, at most so many of each session; see `talks`."""
+        talks = self.published_related("presentations", at).with_credits(at, abstracts=abstracts)
+        talks = (talks.posters() if posters else talks).order_by("position", "pk")
+        return self.prefetch_related(Prefetch("presentations", talks[:most], "shown_talks"))
+
+    def for_timetable(self, at: datetime | None = None) -> Self:
+        """All that a block of a timetable says but the talks."""
+        return self.in_order().with_place().with_people(at).with_talk_counts(at)
+
+    def talk_total(self, at: datetime | None = None) -> int:
+        """How many presentations stand in these sessions."""
+        talks = self.published_related("presentations", at)
+        total: int = talks.filter(session__in=self.order_by().values("pk")).count()
+        return total
+
+    def program_days(self, day_of: Callable[[datetime], date]) -> set[date]:
+        """The program days on which these sessions begin."""
+        return {day_of(start) for start in self.order_by().values_list("start", flat=True).distinct()}
 
 
 class SessionRoleQuerySet(ContentQuerySet[Any]):
@@ -56,11 +148,49 @@ def presentation_published(prefix: str, at: datetime | None) -> Q:
     return own & session & paper
 
 
+# What pages of presentations never show of a paper; the abstract itself only where there is room for it.
+UNSHOWN = ("abstract", "lay_summary", "lay_summary_html", "keywords")
+
+
 class PresentationQuerySet(ContentQuerySet[Any]):
     """Appearances of papers, and talks of their own."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(presentation_published("", at))
+
+    def unscheduled(self) -> Self:
+        return self.filter(session__isnull=True)
+
+    def posters(self) -> Self:
+        """Posters, and whatever stands in a poster session."""
+        return self.filter(Q(kind="poster") | Q(session__kind="poster"))
+
+    def by_title(self) -> Self:
+        return self.order_by(Coalesce("paper__sort_title", "title"), "pk")
+
+    def by_time(self) -> Self:
+        return self.order_by(Coalesce("start", "session__start").asc(nulls_last=True), "position", "pk")
+
+    def recorded(self, at: datetime | None = None) -> Self:
+        """Those with a recording, or a video of the paper."""
+        videos = self.published_related("paper", at).published_related("materials", at).filter(kind="video")
+        return self.filter(~Q(recording_url="") | Exists(videos.filter(paper=OuterRef("paper"))))
+
+    def with_session(self) -> Self:
+        return self.select_related("session", "session__room", "session__parent")
+
+    def with_credits(
+        self, at: datetime | None = None, *, abstracts: bool = False, materials: bool = False
+    ) -> Self:
+        """With paper, authors or speakers as printed, award marks, own room; the rest on request."""
+        papers = self.published_related("paper", at).with_authors(at).with_awards(at)
+        papers = papers.prefetch_related("edition").defer(*UNSHOWN, *([] if abstracts else ["abstract_html"]))
+        speakers = with_shown_names(self.published_related("speakers", at)).order_by("position", "pk")
+        rows = self.select_related("room").prefetch_related(
+            Prefetch("paper", papers.with_materials(at) if materials else papers),
+            Prefetch("speakers", speakers, "shown_speakers"),
+        )
+        return rows.defer("abstract", *([] if abstracts else ["abstract_html"]))
 
 
 class SpeakerQuerySet(ContentQuerySet[Any]):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
-from typing import Protocol
+from typing import Any, Protocol
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 LONGEST_STRIP = 31
@@ -80,6 +80,18 @@ def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) ->
     return [Day(day, blocks(by_day[day])) for day in sorted(by_day)]
 
 
+def nest(sessions: Iterable[Any]) -> list[Any]:
+    """Put parts into `shown_parts` of their session where it is among the given; return the others."""
+    rows = list(sessions)
+    wholes = {session.pk: session for session in rows}
+    for session in rows:
+        session.shown_parts = []
+    for session in rows:
+        if session.parent_id in wholes:
+            wholes[session.parent_id].shown_parts.append(session)
+    return [session for session in rows if session.parent_id not in wholes]
+
+
 def strip(first: date, last: date, used: Iterable[date]) -> list[date]:
     """Return the days to choose from: all of the edition, and any other on which something happens."""
     length = (last - first).days + 1
@@ -113,3 +125,10 @@ def natural(label: str) -> list[tuple[int, str]]:
     """Return a key that sorts "Position 9" before "Position 10"."""
     parts = re.split(r"([0-9]+)", label.casefold())
     return [(int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part]
+
+
+def neighbours[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:
+    """Return what stands before and after `this` in a row; `None` at the ends, or where it is not in it."""
+    around = [None, *row, None]
+    place = around.index(this) if this in around else 0
+    return (around[place - 1], around[place + 1]) if place else (None, None)

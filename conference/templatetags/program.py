@@ -1,6 +1,7 @@
 """Template words for the program: times in the edition's zone, with the zone named; plain text."""
 
 from datetime import date, datetime
+from typing import Any
 
 from django import template
 from django.utils.html import format_html
@@ -97,3 +98,35 @@ def lead(source: str, length: int = 250) -> str:
 def material_icon(kind: str) -> str:
     """The name of the drawing for a kind of material."""
     return MATERIAL_ICONS.get(kind, "file")
+
+
+@register.filter
+def local_day(moment: datetime, edition: Edition) -> date:
+    """The calendar day at the venue."""
+    return moment.astimezone(edition.zone).date()
+
+
+@register.simple_tag
+def clock_range(start: datetime, end: datetime | None, edition: Edition) -> SafeString:
+    """08:00 <span>to 08:15 PDT</span>, each a <time>; without a shared end only the start and its zone."""
+    zone = edition.zone
+    first = times.zone_label(start, zone)
+    begin = moment_tag(start, edition, times.clock(start, zone))
+    if end is None or end == start:
+        return format_html("{} <span>{}</span>", begin, first)
+    last = times.zone_label(end, zone)
+    begin_zone = "" if first == last else format_html(" <span>{}</span>", first)
+    until = moment_tag(end, edition, times.until(start, end, zone))
+    return format_html("{}{} <span>to {} {}</span>", begin, begin_zone, until, last)
+
+
+@register.filter
+def board(label: str) -> str:
+    """Board 37; a label of several words says itself what it is."""
+    return label if " " in label else f"Board {label}"
+
+
+@register.filter
+def running(session: Any, at: datetime) -> bool:
+    """Whether the session goes on at that moment."""
+    return bool(session.start <= at < session.end)

@@ -1,0 +1,21 @@
+"""The addresses of the timetable."""
+
+from django.urls import path
+
+from conference import converters
+from schedule import views
+
+__all__ = ["app_name", "converters", "urlpatterns"]
+
+app_name = "schedule"
+
+urlpatterns = [
+    path("<key:edition>/schedule/", views.index, name="index"),
+    path("<key:edition>/schedule/<str:day>/", views.day, name="day"),
+    path("<key:edition>/sessions/<uid:uid>/", views.session, name="short"),
+    path("<key:edition>/sessions/<uid:uid>/<str:slug>/", views.session, name="session"),
+    path("<key:edition>/rooms/<key:slug>/", views.room, name="room"),
+    path("<key:edition>/talks/", views.talks, name="talks"),
+    path("<key:edition>/posters/", views.posters, name="posters"),
+    path("<key:edition>/recordings/", views.recordings, name="recordings"),
+]
