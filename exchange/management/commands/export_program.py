@@ -1,0 +1,75 @@
+"""`manage.py export_program FORMAT --edition SLUG`: write a program to files."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from conference.models import Edition
+from exchange.dump import dump
+from exchange.files import Context, OutputFile
+from exchange.formats import writable
+from exchange.problems import ProgramError
+from exchange.sources import refused, write_outputs
+
+
+class Command(BaseCommand):
+    help = (
+        "Export what is public of an edition. One file goes to standard output, or where -o says. Several "
+        "files need -o: a folder that exists or ends in /, or the first file's name, after which the others "
+        "are named: -o x.json writes x.json and x-abstracts.json."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("format", help=f"one of: {', '.join(writable())}")
+        parser.add_argument("--edition", required=True, metavar="SLUG", help="the edition, such as 2027")
+        parser.add_argument("-o", "--output", metavar="FILE", help="file or folder to write")
+        parser.add_argument("--drafts", action="store_true", help="staff's own copy, with what is not public")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._export(options)
+        except ProgramError as error:
+            for problem in error.problems:
+                self.stderr.write(str(problem))
+            raise CommandError("Nothing was exported.", returncode=1) from None
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.", returncode=1) from None
+
+    def _export(self, options: dict[str, Any]) -> None:
+        fmt = writable().get(options["format"])
+        if fmt is None or fmt.write is None:
+            raise refused(
+                f"There is no format “{options['format']}” to write. There are: {', '.join(writable())}."
+            )
+        edition = _edition(options["edition"])
+        program = dump(edition, drafts=options["drafts"])
+        if program.edition is None:
+            raise refused(f"Edition {edition.slug} is not public. Use --drafts for a copy of everything.")
+        context = Context(edition.slug, edition.year, edition.timezone, settings.SITE_URL)
+        self._write(list(fmt.write(program, context)), options["output"])
+
+    def _write(self, files: list[OutputFile], output: str | None) -> None:
+        if output:
+            target = Path(output)
+            if output.endswith("/"):
+                target.mkdir(parents=True, exist_ok=True)
+            for place in write_outputs(files, target):
+                self.stderr.write(f"{place} written")
+        elif len(files) > 1:
+            names = ", ".join(file.name for file in files)
+            raise refused(f"This format writes several files ({names}). Name a folder with -o.")
+        else:
+            for file in files:
+                sys.stdout.buffer.writelines(file.chunks)
+
+
+def _edition(slug: str) -> Edition:
+    edition: Edition | None = Edition.objects.filter(slug=slug).first()
+    if edition is None:
+        known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
+        raise refused(f"There is no edition “{slug}”. Existing: {known}.")
+    return edition

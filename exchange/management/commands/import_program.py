@@ -1,0 +1,68 @@
+"""`manage.py import_program FORMAT FILE… --edition SLUG`: bring a program in from files."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from conference.models import Edition
+from exchange.console import Bar, remarks, table
+from exchange.files import Context
+from exchange.formats import readable
+from exchange.load import Report, load
+from exchange.problems import ProgramError
+from exchange.sources import read_sources, refused
+
+
+class Command(BaseCommand):
+    help = (
+        "Import a program from files. It is taken whole or not at all; edits made here survive; the same "
+        "file twice changes nothing. A row that is changed in one field and kept or conflicting in another "
+        "counts in both columns of the table."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("format", help=f"one of: {', '.join(readable())}")
+        parser.add_argument("file", nargs="+", help="the files, or a folder that holds them")
+        parser.add_argument("--edition", required=True, metavar="SLUG", help="the edition, such as 2027")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change; write nothing")
+        parser.add_argument("--no-progress", action="store_true", help="show no progress")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            report = self._load(options)
+        except ProgramError as error:
+            for problem in error.problems:
+                self.stderr.write(str(problem))
+            raise CommandError("Nothing was imported.", returncode=1) from None
+        for line in (*table(report), *remarks(report, everything=options["verbosity"] > 1)):
+            self.stdout.write(line)
+        if options["dry_run"]:
+            self.stdout.write("This was a preview: nothing was written.")
+        elif report.run is None:
+            self.stdout.write("Nothing has changed.")
+
+    def _load(self, options: dict[str, Any]) -> Report:
+        fmt = readable().get(options["format"])
+        if fmt is None or fmt.read is None:
+            raise refused(
+                f"There is no format “{options['format']}” to read. There are: {', '.join(readable())}."
+            )
+        sources = read_sources(options["file"])
+        program = fmt.read(sources, context_of(options["edition"]))
+        return load(
+            program,
+            options["edition"],
+            dry_run=options["dry_run"],
+            format_name=fmt.name,
+            files=[Path(source.name).name for source in sources],
+            progress=None if options["no_progress"] else Bar(sys.stderr),
+        )
+
+
+def context_of(slug: str) -> Context:
+    """Return what a reader must know of an edition; one that is not here yet brings its own zone."""
+    edition = Edition.objects.filter(slug=slug).first()
+    return Context(slug, edition.year if edition else 0, edition.timezone if edition else "UTC")
