@@ -31,18 +31,27 @@ class ZonedWidget(AdminSplitDateTime):
         return context
 
 
+def to_the_minute(moment: datetime) -> datetime:
+    """Return the moment as the form shows it."""
+    return moment.replace(second=0, microsecond=0)
+
+
 class ZonedField(forms.SplitDateTimeField):
     """Wall time in the zone in force; a time that the zone does not have, or has twice, is an error."""
 
     # What the row holds: of two equal wall times an unchanged field keeps the moment it had.
     stored: datetime | None = None
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        shown = to_the_minute(initial) if isinstance(initial, datetime) else initial
+        return super().has_changed(shown, data)
+
     def compress(self, data_list: Any) -> datetime | None:
         if data_list and not {None, ""} & {*data_list[:2]}:
             zone = timezone.get_current_timezone()
             naive = datetime.combine(*data_list)
             wall = naive.replace(tzinfo=zone)
-            if self.stored and self.stored.astimezone(zone).replace(tzinfo=None, microsecond=0) == naive:
+            if self.stored and to_the_minute(self.stored).astimezone(zone).replace(tzinfo=None) == naive:
                 return self.stored
             words = {"time": f"{wall:%H:%M}", "day": f"{wall:%d %B %Y}", "zone": str(zone)}
             if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:

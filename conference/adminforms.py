@@ -121,21 +121,18 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
                 self._refuse_exchange(kept, [name for name in constraint.fields if name != self.fk.name])
 
-    def _refuse_exchange(self, forms_kept: list[Any], names: list[str]) -> None:
+    def _refuse_exchange(self, kept: list[Any], names: list[str]) -> None:
         """Rows are saved one by one: one cannot take the name that another still has."""
-        if (
-            any(name not in forms_kept[0].fields or name == "position" for name in names)
-            if forms_kept
-            else True
-        ):
+        if any(name not in self.form.base_fields or name == "position" for name in names):
             return
-        held = {tuple(str(form.initial.get(name)) for name in names): form for form in forms_kept}
-        for form in forms_kept:
-            wanted = tuple(
-                str(getattr(form.cleaned_data[name], "pk", form.cleaned_data[name])) for name in names
-            )
-            if held.get(wanted, form) is not form:
+        held = {self._key(form.initial, names): form for form in kept}
+        for form in kept:
+            wanted = self._key(form.cleaned_data, names)
+            if "" not in wanted and held.get(wanted, form) is not form:
                 raise ValidationError(EXCHANGED, code="exchanged")
+
+    def _key(self, values: Mapping[str, Any], names: list[str]) -> tuple[str, ...]:
+        return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)
 
     def save(self, commit: bool = True) -> list[Any]:
         gone = [

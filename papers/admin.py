@@ -84,7 +84,7 @@ class PaperAdmin(ContentAdmin):
 
     @admin.display(description="appearances")
     def appearances(self, paper: Any) -> str:
-        return ", ".join(dict.fromkeys(row.get_kind_display() for row in paper.presentations.all()))
+        return ", ".join(sorted({row.get_kind_display() for row in paper.presentations.all()}))
 
 
 @admin.register(Authorship)

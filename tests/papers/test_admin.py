@@ -1,0 +1,294 @@
+"""Papers in the admin: authors in order in one POST, large forms, search, choices, actions."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from papers.models import Authorship, Award, AwardGrant, Paper
+from tests.factories import (
+    add_author,
+    make_award,
+    make_edition,
+    make_material,
+    make_paper,
+    make_person,
+    make_presentation,
+    make_room,
+    make_session,
+    make_topic,
+)
+from tests.posted import address, choices, formset
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/papers/paper/"
+INLINES = ("authorships", "materials", "presentations")
+
+
+def author_row(authorship: Authorship, **fields: Any) -> dict[str, Any]:
+    row = {
+        "id": authorship.pk,
+        "paper": authorship.paper_id,
+        "person": authorship.person_id,
+        "name": authorship.name,
+        "position": authorship.position,
+        "affiliations": "",
+    }
+    return {**row, **fields}
+
+
+def new_author(paper: Paper, person: int, position: int | str = "", name: str = "") -> dict[str, Any]:
+    return {"paper": paper.pk, "person": person, "position": position, "name": name, "affiliations": ""}
+
+
+def sent(paper: Paper, authors: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {"title": paper.title, "abstract": paper.abstract, "status": paper.status}
+    for prefix in INLINES:
+        values |= formset(prefix)
+    return {**values, **(authors or {}), **fields}
+
+
+def authors(paper: Paper) -> list[tuple[int, str]]:
+    return list(paper.authorships.order_by("position").values_list("position", "name"))
+
+
+def test_trap_7_author_order_survives_swap_and_addition_in_one_post(admin_client: Client) -> None:
+    paper = make_paper(make_edition(), ["Zed", "Abe"])
+    zed, abe = paper.authorships.order_by("position")
+    swapped = [author_row(zed, position=2), author_row(abe, position=1)]
+    rows = formset("authorships", swapped, [new_author(paper, make_person("Mia").pk)])
+    response = admin_client.post(address(paper, "change"), sent(paper, rows))
+
+    assert response.status_code == 302
+    assert authors(paper) == [(1, "Abe"), (2, "Zed"), (3, "Mia")]
+
+
+def test_trap_7_author_order_survives_removal_swap_and_return_in_one_post(admin_client: Client) -> None:
+    paper = make_paper(make_edition(), ["Zed", "Abe", "Mia"])
+    zed, abe, mia = paper.authorships.order_by("position")
+    kept = [author_row(zed, DELETE="on"), author_row(abe, position=3), author_row(mia, position=2)]
+    rows = formset("authorships", kept, [new_author(paper, zed.person_id, 9, "Zed II")])
+    response = admin_client.post(address(paper, "change"), sent(paper, rows))
+
+    assert response.status_code == 302
+    assert authors(paper) == [(1, "Mia"), (2, "Abe"), (3, "Zed II")]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "order"),
+    [
+        ((1, 2, 1), "Mia Zed Abe"),
+        ((3, 2, 3), "Abe Mia Zed"),
+        ((3, 1, 2), "Abe Mia Zed"),
+        ((0, 2, 3), "Abe Mia Zed"),
+        (("", 2, 3), "Abe Mia Zed"),
+        ((10, 30, 20), "Zed Mia Abe"),
+    ],
+)
+def test_author_takes_the_number_entered(
+    numbers: tuple[int | str, ...], order: str, admin_client: Client
+) -> None:
+    paper = make_paper(make_edition(), ["Zed", "Abe", "Mia"])
+    stored = paper.authorships.order_by("position")
+    changed = [author_row(row, position=number) for row, number in zip(stored, numbers, strict=True)]
+    admin_client.post(address(paper, "change"), sent(paper, formset("authorships", changed)))
+
+    assert authors(paper) == list(enumerate(order.split(), start=1))
+
+
+def test_author_twice_is_refused_with_a_sentence(admin_client: Client) -> None:
+    paper = make_paper(make_edition(), ["Zed"])
+    zed = paper.authorships.get()
+    rows = formset("authorships", [author_row(zed)], [new_author(paper, zed.person_id)])
+    page = admin_client.post(address(paper, "change"), sent(paper, rows))
+
+    assert "Twice in one form: This person is an author of the paper already." in page.text
+    assert authors(paper) == [(1, "Zed")]
+
+
+def test_authors_who_exchange_rows_are_refused_with_a_sentence(admin_client: Client) -> None:
+    paper = make_paper(make_edition(), ["Zed", "Abe"])
+    zed, abe = paper.authorships.order_by("position")
+    crossed = [author_row(zed, person=abe.person_id), author_row(abe, person=zed.person_id)]
+    page = admin_client.post(address(paper, "change"), sent(paper, formset("authorships", crossed)))
+
+    assert "Change the order numbers instead of the names." in page.text
+    assert authors(paper) == [(1, "Zed"), (2, "Abe")]
+
+
+def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client) -> None:
+    edition = make_edition()
+    room = make_room(edition)
+    session = make_session(edition, room=room)
+    authors_sent = [{"person": make_person("Zed").pk, "position": 2}, {"person": make_person("Abe").pk}]
+    values = {
+        "edition": edition.pk,
+        "uid": "p1",
+        "title": "New",
+        "status": "draft",
+        **formset("authorships", added=authors_sent),
+        **formset("materials", added=[{"kind": "pdf", "url": "https://example.org/a.pdf", "visible": "on"}]),
+        **formset("presentations", added=[{"kind": "oral", "session": session.pk, "status": "published"}]),
+    }
+    response = admin_client.post(address(Paper, "add"), values)
+    paper = Paper.objects.get()
+
+    assert response.status_code == 302
+    assert authors(paper) == [(1, "Zed"), (2, "Abe")]
+    assert paper.materials.get().position == 1
+    assert [(one.edition, one.session) for one in session.presentations.all()] == [(edition, session)]
+
+
+def test_saving_all_rows_at_once_advances_the_stamp_once(admin_client: Client) -> None:
+    paper = make_paper(make_edition(), ["Zed", "Abe"])
+    before = Edition.objects.get().revision
+    changed = [author_row(row, name=f"{row.name} II") for row in paper.authorships.all()]
+    admin_client.post(address(paper, "change"), sent(paper, formset("authorships", changed), title="New"))
+
+    assert Edition.objects.get().revision == before + 1
+
+
+def test_form_with_150_authors_saves_with_the_queries_of_three(admin_client: Client) -> None:
+    edition = make_edition()
+    asked = []
+    for number in (3, 3, 150):
+        paper = make_paper(edition, [f"Author {n}" for n in range(number)])
+        rows = [author_row(row) for row in paper.authorships.order_by("position")]
+        rows[-1]["position"] = 1
+        with CaptureQueriesContext(connection) as queries:
+            admin_client.post(address(paper, "change"), sent(paper, formset("authorships", rows)))
+        asked.append(len(queries))
+
+        assert authors(paper)[:2] == [(1, f"Author {number - 1}"), (2, "Author 0")]
+    assert asked[1] == asked[2]
+
+
+def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client) -> None:
+    edition = make_edition()
+    paper = make_paper(edition, topic=make_topic(edition))
+    asked = {}
+    for rows in (1, 2, 3):
+        add_author(paper, f"Author {rows}")
+        make_material(paper)
+        make_presentation(make_session(edition), paper, room=make_room(edition))
+        # The first look also fills what Django keeps for good: content types.
+        admin_client.get(address(paper, "change"))
+        with CaptureQueriesContext(connection) as queries:
+            admin_client.get(address(paper, "change"))
+        asked[rows] = len(queries)
+
+    assert asked[1] == asked[3] <= 20
+
+
+def test_fixed_keys_are_shown_and_not_sent(admin_client: Client) -> None:
+    paper = make_paper(make_edition(), uid="abc123")
+    page = admin_client.get(address(paper, "change"))
+
+    assert 'name="uid"' not in page.text
+    assert 'name="edition"' not in page.text
+    assert ">abc123<" in page.text
+
+
+def found(client: Client, term: str) -> list[str]:
+    page = client.get(LIST, {"q": term})
+    return [row.title for row in page.context["cl"].result_list]
+
+
+@pytest.mark.parametrize("term", ["simek", "Šimek", "SIMEK", "vasek simek", "schroding", "Schrödinger cat"])
+def test_search_finds_authors_and_titles_without_accents(term: str, admin_client: Client) -> None:
+    edition = make_edition()
+    person = make_person("Václav Šimek")
+    person.names.create(name="Vašek Šimek")
+    make_paper(edition, [person], title="Schrödinger's Cat")
+    make_paper(edition, ["Ada Lovelace"], title="Other")
+
+    assert found(admin_client, term) == ["Schrödinger's Cat"]
+
+
+def test_search_finds_each_paper_once(admin_client: Client) -> None:
+    make_paper(make_edition(), ["Ada Lovelace", "Ada Byron"], title="One")
+
+    assert found(admin_client, "ada byron lovelace") == ["One"]
+
+
+def test_list_answers_a_chairs_questions(admin_client: Client) -> None:
+    edition = make_edition()
+    names = ["Zed", "Abe", "Mia", "Bob", "Eve"]
+    paper = make_paper(edition, names, title="On $x^2$", topic=make_topic(edition, "Math"))
+    for kind in ("oral", "poster", "poster"):
+        make_presentation(make_session(edition), paper, kind=kind)
+    page = admin_client.get(LIST).text
+
+    assert "<math" in page
+    assert "Zed, Abe, Mia and 2 more" in page
+    assert "Oral, Poster" in page
+    assert '<td class="field-topic nowrap">Math</td>' in page
+
+
+def test_topics_and_tracks_are_filters_inside_an_edition(admin_client: Client) -> None:
+    old, new = make_edition(2020), make_edition(2021)
+    make_paper(old, track="Old track", topic=make_topic(old, "Old topic"))
+    make_paper(new, track="New track", topic=make_topic(new, "New topic"))
+    page = admin_client.get(LIST, {"edition__id__exact": new.pk}).text
+    offered = re.findall(r'<a href="\?[^"]*(?:track|topic)=[^"]+">\s*([^<]+?)\s*</a>', page)
+
+    assert sorted(offered) == ["New topic", "New track"]
+
+
+def act(client: Client, action: str, chosen: list[Paper]) -> str:
+    values = {"action": action, "_selected_action": [row.pk for row in chosen]}
+    return client.post(LIST, values, follow=True).text
+
+
+def test_actions_count_what_they_changed(admin_client: Client) -> None:
+    edition = make_edition()
+    papers = [make_paper(edition, status=status) for status in ("draft", "draft", "published")]
+    before = Edition.objects.get().revision
+    page = act(admin_client, "publish", papers)
+
+    assert "2 papers published. 1 was published already." in page
+    assert Edition.objects.get().revision == before + 1
+    assert "1 paper withdrawn." in act(admin_client, "withdraw", papers[:1])
+    assert "No paper withdrawn. 1 was withdrawn already." in act(admin_client, "withdraw", papers[:1])
+    assert "3 papers put back to draft." in act(admin_client, "back_to_draft", papers)
+    assert {*Paper.objects.values_list("status", flat=True)} == {"draft"}
+
+
+def test_choices_are_those_of_the_edition(admin_client: Client) -> None:
+    old, new = make_edition(2020), make_edition(2021)
+    make_topic(old, "Old topic")
+    make_topic(new, "New topic")
+    page = admin_client.get(address(make_paper(new), "change"))
+
+    assert choices(admin_client, Paper, "topic", new) == ["New topic"]
+    assert f"/admin/autocomplete/?edition={new.pk}" in page.text
+
+
+def test_topic_of_another_edition_is_refused(admin_client: Client) -> None:
+    paper = make_paper(make_edition(2021))
+    topic = make_topic(make_edition(2020))
+    page = admin_client.post(address(paper, "change"), sent(paper, topic=topic.pk))
+
+    assert "The topic belongs to another edition." in page.text
+
+
+def test_award_may_go_to_an_old_paper_and_keeps_its_winners_order(admin_client: Client) -> None:
+    new, old = make_edition(2021), make_edition(2016)
+    papers = [make_paper(old, title="Old"), make_paper(new, title="New")]
+    award = make_award(new, papers)
+    stored = [
+        {"id": grant.pk, "award": award.pk, "paper": grant.paper_id, "position": 3 - grant.position}
+        for grant in award.grants.order_by("position")
+    ]
+    values = {"name": award.name, "position": 1, "status": "published", **formset("grants", stored)}
+    admin_client.post(address(award, "change"), values)
+    winners = Award.objects.get().grants.order_by("position")
+
+    assert choices(admin_client, AwardGrant, "paper", None, "old") == ["Old (2016)"]
+    assert "autocomplete/?edition=" not in admin_client.get(address(award, "change")).text
+    assert list(winners.values_list("position", "paper__title")) == [(1, "New"), (2, "Old")]

@@ -1,0 +1,126 @@
+"""People in the admin: search in any spelling, choices that tell namesakes apart, deletion refused."""
+
+import pytest
+from django.test import Client
+
+from papers.models import Authorship, Paper
+from people.models import Person
+from tests.factories import (
+    add_role,
+    make_committee_role,
+    make_edition,
+    make_institution,
+    make_paper,
+    make_person,
+    make_session,
+)
+from tests.posted import address, choices, formset
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/people/person/"
+
+
+def found(client: Client, term: str) -> list[str]:
+    return [person.name for person in client.get(LIST, {"q": term}).context["cl"].result_list]
+
+
+@pytest.mark.parametrize("term", ["simek", "ŠIMEK", "Simek Václav", "vasek", "li ming"])
+def test_search_finds_any_spelling_without_accents(term: str, admin_client: Client) -> None:
+    person = make_person("Václav Šimek", native_name="李明")
+    person.names.create(name="Vašek Šimek")
+    make_person("Milan Znojil")
+
+    assert found(admin_client, term) == ["Václav Šimek"]
+
+
+def test_list_answers_a_chairs_questions(admin_client: Client) -> None:
+    edition = make_edition()
+    person = make_person("Ada Lovelace", affiliation="Analytical Engines")
+    make_paper(edition, [person])
+    make_paper(edition, [person])
+    add_role(make_session(edition), person)
+    page = admin_client.get(LIST).text
+
+    assert '<td class="field-affiliation">Analytical Engines</td>' in page
+    assert '<td class="field-paper_count">2</td><td class="field-role_count">1</td>' in page
+
+
+def test_form_lists_the_papers_of_all_years(admin_client: Client) -> None:
+    person = make_person()
+    papers = [make_paper(make_edition(year), [person], title=f"Paper of {year}") for year in (2020, 2021)]
+    page = admin_client.get(address(person, "change")).text
+
+    for paper in papers:
+        assert f'<a href="{address(paper, "change")}">{paper}</a> (MLSys {paper.edition.year})' in page
+
+
+def test_names_and_identifiers_are_saved_with_the_person(admin_client: Client) -> None:
+    values = {
+        "uid": "ada",
+        "name": "Ada Lovelace",
+        "given": "",
+        "family": "",
+        **formset("names", added=[{"name": "Ada Byron", "hidden": "on"}]),
+        **formset("identifiers", added=[{"scheme": "dblp", "value": "l/ada"}]),
+    }
+    admin_client.post(address(Person, "add"), values)
+    person = Person.objects.get()
+
+    assert person.family == "Lovelace"
+    assert list(person.names.values_list("name", "hidden")) == [("Ada Byron", True)]
+    assert [str(one) for one in person.identifiers.all()] == ["dblp: l/ada"]
+
+
+def test_trap_8_deleting_a_person_with_papers_is_refused_with_the_list(admin_client: Client) -> None:
+    person = make_person("Ada Lovelace")
+    paper = make_paper(make_edition(), [person], title="On Engines")
+    bulk = {"action": "delete_selected", "_selected_action": person.pk, "post": "yes"}
+    pages = [
+        admin_client.get(address(person, "delete")),
+        admin_client.post(address(person, "delete"), {"post": "yes"}),
+        admin_client.post(LIST, {**bulk, "post": ""}),
+        admin_client.post(LIST, bulk),
+    ]
+    line = (
+        f'Paper: <a href="{address(paper, "change")}">On Engines</a> (MLSys 2021), authorship of Ada Lovelace'
+    )
+
+    assert [line in page.text for page in pages] == [True, True, True, True]
+    assert (Person.objects.count(), Paper.objects.count(), Authorship.objects.count()) == (1, 1, 1)
+
+
+def test_deleting_a_person_with_roles_names_sessions_and_offices(admin_client: Client) -> None:
+    edition = make_edition()
+    person = make_person("Ada Lovelace")
+    session = make_session(edition, title="Opening")
+    add_role(session, person)
+    make_committee_role(edition, person)
+    page = admin_client.get(address(person, "delete")).text
+
+    assert (
+        f'Session: <a href="{address(session, "change")}">Opening</a> (MLSys 2021), session role of' in page
+    )
+    assert (
+        f'Edition: <a href="{address(edition, "change")}">MLSys 2021</a> (MLSys 2021), committee role' in page
+    )
+
+
+def test_choices_tell_namesakes_apart_and_leave_out_the_merged(admin_client: Client) -> None:
+    kept = make_person("Yang Liu", affiliation="Peking University")
+    make_person("Yang Liu", affiliation="MIT")
+    make_person("Liu Yang", merged_into=kept)
+    edition = make_edition()
+
+    assert sorted(choices(admin_client, Authorship, "person", edition, "yang liu")) == [
+        "Yang Liu (MIT)",
+        "Yang Liu (Peking University)",
+    ]
+
+
+def test_institution_is_found_by_its_other_names(admin_client: Client) -> None:
+    make_institution("Eidgenössische Technische Hochschule Zürich", aliases=["ETH"])
+    make_institution("Oslo")
+    rows = [admin_client.get("/admin/people/institution/", {"q": term}) for term in ("zurich", "eth")]
+
+    assert [len(page.context["cl"].result_list) for page in rows] == [1, 1]

@@ -1,0 +1,50 @@
+"""What a browser sends of the admin's forms."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Model
+from django.test import Client
+from django.urls import reverse
+
+from conference.models import Edition
+
+
+def address(row: Model | type[Model], page: str) -> str:
+    """Return the address of a row's page (change, delete, history) or of a model's (changelist, add)."""
+    args = [row.pk] if isinstance(row, Model) else []
+    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{page}", args=args)
+
+
+def formset(
+    prefix: str, stored: Iterable[dict[str, Any]] = (), added: Iterable[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the rows of an inline: those that were there, then new ones."""
+    before, new = list(stored), list(added)
+    sent: dict[str, Any] = {
+        f"{prefix}-TOTAL_FORMS": len(before) + len(new),
+        f"{prefix}-INITIAL_FORMS": len(before),
+    }
+    for index, row in enumerate([*before, *new]):
+        sent |= {f"{prefix}-{index}-{name}": value for name, value in row.items()}
+    return sent
+
+
+def at(name: str, day: str, time: str) -> dict[str, str]:
+    """Return a date and a time as two inputs."""
+    return {f"{name}_0": day, f"{name}_1": time}
+
+
+def choices(
+    client: Client, model: type[Model], field: str, edition: Edition | None, term: str = ""
+) -> list[str]:
+    """Return what a choice offers on a form of this edition."""
+    asked: dict[str, Any] = {
+        "app_label": model._meta.app_label,
+        "model_name": model._meta.model_name,
+        "field_name": field,
+        "edition": edition.pk if edition else "",
+        "term": term,
+    }
+    answer = client.get("/admin/autocomplete/", asked)
+    return [row["text"] for row in answer.json()["results"]]

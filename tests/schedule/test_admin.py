@@ -1,0 +1,282 @@
+"""The timetable in the admin: times in the edition's zone, presentations in order, large forms, choices."""
+
+import re
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from schedule.models import Presentation, Session, SessionRole
+from tests.factories import (
+    add_role,
+    make_edition,
+    make_paper,
+    make_person,
+    make_presentation,
+    make_room,
+    make_session,
+)
+from tests.posted import address, at, choices, formset
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/schedule/session/"
+
+
+def make_berlin(**fields: Any) -> Edition:
+    dates = {"start_date": date(2026, 3, 27), "end_date": date(2026, 3, 29)}
+    return make_edition(2026, timezone="Europe/Berlin", **{**dates, **fields})
+
+
+def sent(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {"kind": "oral", "status": "published", "title": "Session", "uid": "s1"}
+    values |= at("start", "2026-03-28", "10:00") | at("end", "2026-03-28", "11:00")
+    values |= formset("roles") | formset("presentations")
+    for part in parts:
+        values |= part
+    return {**values, **fields}
+
+
+def add(client: Client, edition: Edition, day: str, **fields: Any) -> Session:
+    times = at("start", day, "10:00") | at("end", day, "11:00")
+    values = {"edition": edition.pk, "uid": f"s{day}", **times, **fields}
+    page = client.post(address(Session, "add"), sent(**values))
+    assert page.status_code == 302, page.context["errors"]
+    return Session.objects.get(uid=values["uid"])
+
+
+def shown(client: Client, session: Session) -> list[str]:
+    page = client.get(address(session, "change")).text
+    return re.findall(r'name="(?:start|end)_\d" value="([^"]*)"', page)
+
+
+@time_machine.travel(datetime(2026, 1, 15, 9, tzinfo=UTC), tick=False)
+def test_trap_1_dst_between_entry_and_event_or_inside_it(admin_client: Client) -> None:
+    edition = make_berlin()
+    saturday = add(admin_client, edition, "2026-03-28")
+    sunday = add(admin_client, edition, "2026-03-29")
+    page = admin_client.get(LIST).text
+
+    assert saturday.start == datetime(2026, 3, 28, 9, tzinfo=UTC)
+    assert sunday.start == datetime(2026, 3, 29, 8, tzinfo=UTC)
+    assert shown(admin_client, saturday) == ["2026-03-28", "10:00", "2026-03-28", "11:00"]
+    assert shown(admin_client, sunday) == ["2026-03-29", "10:00", "2026-03-29", "11:00"]
+    assert "Sat 28 Mar, 10:00 to 11:00 CET" in page
+    assert "Sun 29 Mar, 10:00 to 11:00 CEST" in page
+
+
+def test_form_names_the_zone_beside_the_time(admin_client: Client) -> None:
+    session = make_session(make_berlin())
+    make_presentation(session)
+    page = admin_client.get(address(session, "change")).text
+
+    # Start and end of the session, of its presentation, and of the empty row.
+    assert page.count("Time (Europe/Berlin):") == 6
+    assert 'data-admin-server-timezone="Europe/Berlin"' in page
+
+
+def test_add_form_works_in_the_zone_of_the_edition_asked_for(admin_client: Client) -> None:
+    berlin = make_berlin()
+    make_edition(2027)
+    newest = admin_client.get(address(Session, "add")).text
+    asked = admin_client.get(address(Session, "add"), {"edition": berlin.pk}).text
+    filtered = {"_changelist_filters": f"edition__id__exact={berlin.pk}"}
+
+    assert "Time (America/Los_Angeles):" in newest
+    assert "Time (Europe/Berlin):" in asked
+    assert "Time (Europe/Berlin):" in admin_client.get(address(Session, "add"), filtered).text
+    assert "are read in the time zone of the edition chosen here" in newest
+
+
+def test_time_is_read_in_the_zone_of_the_edition_chosen(admin_client: Client) -> None:
+    make_edition(2027)
+    seoul = make_edition(2026, timezone="Asia/Seoul")
+    session = add(admin_client, seoul, "2026-07-08")
+
+    assert session.start == datetime(2026, 7, 8, 1, tzinfo=UTC)
+
+
+def test_list_shows_each_row_in_its_own_zone(admin_client: Client) -> None:
+    start = datetime(2026, 7, 8, 1, tzinfo=UTC)
+    for zone, year in (("Asia/Seoul", 2026), ("America/Los_Angeles", 2025)):
+        make_session(make_edition(year, timezone=zone), start=start)
+    page = admin_client.get(LIST).text
+
+    assert "Wed 8 Jul, 10:00 to 11:00 GMT+9" in page or "Wed 8 Jul, 10:00 to 11:00 KST" in page
+    assert "Tue 7 Jul, 18:00 to 19:00 PDT" in page
+
+
+@pytest.mark.parametrize(
+    ("day", "words"),
+    [
+        ("2026-03-29", "At 02:30 on 29 March 2026 the clocks in Europe/Berlin are put forward and skip this"),
+        (
+            "2026-10-25",
+            "At 02:30 on 25 October 2026 the clocks in Europe/Berlin are put back: this time comes",
+        ),
+    ],
+)
+def test_time_that_the_zone_lacks_or_has_twice_is_an_error(
+    day: str, words: str, admin_client: Client
+) -> None:
+    values = {"edition": make_berlin().pk, **at("start", day, "02:30"), **at("end", day, "12:00")}
+    page = admin_client.post(address(Session, "add"), sent(**values))
+
+    assert words in page.text
+    assert not Session.objects.exists()
+
+
+def test_imported_time_that_comes_twice_stays_as_it_is(admin_client: Client) -> None:
+    second = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 02:30 for the second time
+    session = make_session(make_berlin(), start=second)
+    times = at("start", "2026-10-25", "02:30") | at("end", "2026-10-25", "03:30")
+    response = admin_client.post(address(session, "change"), sent(title="Renamed", **times))
+    session.refresh_from_db()
+
+    assert response.status_code == 302
+    assert (session.title, session.start) == ("Renamed", second)
+
+
+def talk(presentation: Presentation, **fields: Any) -> dict[str, Any]:
+    row = {
+        "id": presentation.pk,
+        "session": presentation.session_id,
+        "kind": presentation.kind,
+        "title": presentation.title,
+        "paper": presentation.paper_id or "",
+        "position": presentation.position,
+        "status": presentation.status,
+    }
+    return {**row, **fields}
+
+
+def test_presentations_swap_go_and_come_in_one_post(admin_client: Client) -> None:
+    edition = make_berlin()
+    session = make_session(edition)
+    first, second, third = (make_presentation(session, title=title) for title in "ABC")
+    stored = [talk(first, position=2), talk(second, position=1), talk(third, DELETE="on")]
+    paper = make_paper(edition, title="D")
+    times = at("start", "2026-03-28", "10:15") | at("end", "2026-03-28", "10:30")
+    new = {"kind": "oral", "paper": paper.pk, "position": 2, "status": "published", **times}
+    admin_client.post(address(session, "change"), sent(formset("presentations", stored, [new])))
+    order = session.presentations.order_by("position")
+
+    assert [(one.position, str(one)) for one in order] == [(1, "B"), (2, "D"), (3, "A")]
+    assert order[1].edition == edition
+    assert order[1].start == datetime(2026, 3, 28, 9, 15, tzinfo=UTC)
+
+
+def test_form_with_150_papers_saves_with_the_queries_of_three(admin_client: Client) -> None:
+    edition = make_berlin()
+    asked = []
+    for number in (3, 3, 150):
+        session = make_session(edition)
+        rows = [talk(make_presentation(session, make_paper(edition))) for _ in range(number)]
+        rows[-1]["board"] = "B7"
+        values = sent(formset("presentations", rows))
+        with CaptureQueriesContext(connection) as queries:
+            admin_client.post(address(session, "change"), values)
+        asked.append(len(queries))
+
+        assert session.presentations.get(board="B7").pk == rows[-1]["id"]
+    assert asked[1] == asked[2]
+
+
+def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client) -> None:
+    edition = make_berlin()
+    session = make_session(edition, room=make_room(edition), parent=make_session(edition))
+    asked = {}
+    for rows in (1, 2, 3):
+        add_role(session, f"Ada {rows}")
+        make_presentation(session, make_paper(edition))
+        # The first look also fills what Django keeps for good: content types.
+        admin_client.get(address(session, "change"))
+        with CaptureQueriesContext(connection) as queries:
+            admin_client.get(address(session, "change"))
+        asked[rows] = len(queries)
+
+    assert asked[1] == asked[3] <= 20
+
+
+def test_roles_keep_their_order(admin_client: Client) -> None:
+    session = make_session(make_berlin())
+    ada, bob = add_role(session, "Ada"), add_role(session, "Bob")
+    stored = [
+        {"id": role.pk, "session": session.pk, "role": role.role, "person": role.person_id, "position": place}
+        for role, place in ((ada, 2), (bob, 1))
+    ]
+    new = {"role": "chair", "person": make_person("Eve").pk}
+    admin_client.post(address(session, "change"), sent(formset("roles", stored, [new])))
+
+    assert list(session.roles.values_list("position", "name")) == [(1, "Bob"), (2, "Ada"), (3, "Eve")]
+
+
+def test_appearance_that_goes_to_another_session_stands_last_there(admin_client: Client) -> None:
+    edition = make_berlin()
+    paper = make_paper(edition)
+    moving = make_presentation(make_session(edition), paper)
+    full = make_session(edition)
+    make_presentation(full)
+    row = {"id": moving.pk, "paper": paper.pk, "kind": "oral", "session": full.pk, "status": "published"}
+    values = {"title": paper.title, "status": "published", **formset("authorships"), **formset("materials")}
+    admin_client.post(address(paper, "change"), {**values, **formset("presentations", [row])})
+    moving.refresh_from_db()
+
+    assert (moving.session, moving.position) == (full, 2)
+
+
+def test_session_is_found_by_its_people_and_papers_without_accents(admin_client: Client) -> None:
+    edition = make_berlin()
+    session = make_session(edition, title="Systems")
+    make_session(edition, title="Other")
+    add_role(session, "Václav Šimek")
+    make_presentation(session, make_paper(edition, title="Łódź at night"))
+    found = [admin_client.get(LIST, {"q": term}).context["cl"].result_list for term in ("simek", "lodz")]
+
+    assert [[row.title for row in rows] for rows in found] == [["Systems"], ["Systems"]]
+
+
+def test_days_are_program_days_of_the_edition(admin_client: Client) -> None:
+    edition = make_berlin()
+    make_session(edition, start=datetime(2026, 3, 27, 23, 30, tzinfo=UTC), title="After midnight")
+    make_session(edition, start=datetime(2026, 3, 28, 9, 0, tzinfo=UTC), title="Next morning")
+    asked = {"edition__id__exact": edition.pk, "day": "2026-03-27"}
+    rows = admin_client.get(LIST, asked).context["cl"].result_list
+
+    assert [row.title for row in rows] == ["After midnight"]
+
+
+def test_choices_are_those_of_the_edition_and_tell_sessions_apart(admin_client: Client) -> None:
+    old, new = make_edition(2020), make_berlin()
+    make_room(old, "Old room")
+    make_room(new, "New room")
+    make_session(new, start=datetime(2026, 3, 28, 9, tzinfo=UTC), title="Talks")
+    make_session(old, title="Old talks")
+
+    assert choices(admin_client, Session, "room", new) == ["New room"]
+    assert choices(admin_client, Presentation, "session", new) == ["Talks, Sat 28 Mar 2026, 10:00 CET"]
+    assert choices(admin_client, SessionRole, "person", new) == []
+
+
+def test_room_of_another_edition_is_refused(admin_client: Client) -> None:
+    room = make_room(make_edition(2020))
+    page = admin_client.post(address(Session, "add"), sent(edition=make_berlin().pk, room=room.pk))
+
+    assert "The room belongs to another edition." in page.text
+
+
+def test_actions_publish_cancel_and_take_back(admin_client: Client) -> None:
+    session = make_session(make_berlin(), status="draft")
+    said = []
+    for action in ("publish", "cancel", "back_to_draft"):
+        values = {"action": action, "_selected_action": session.pk}
+        said.append(
+            re.findall(r'class="success">([^<]+)<', admin_client.post(LIST, values, follow=True).text)
+        )
+
+    assert said == [["1 session published."], ["1 session cancelled."], ["1 session put back to draft."]]
