@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from exchange.decoding import decode
 from exchange.files import Source
@@ -18,6 +19,8 @@ GUARD = "'"
 GUARDED = (*"=+-@\t\r", GUARD)
 QUOTED = re.compile(r'"[^"]*"')
 LONGEST_CELL = 10_000_000
+MOST_COLUMNS = 200
+MOST_ROWS = 200_000
 csv.field_size_limit(LONGEST_CELL)
 
 
@@ -64,16 +67,23 @@ def read_sheet(source: Source, findings: Findings) -> Sheet | None:
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     where = Where(source.name)
     try:
-        columns = tuple(column_name(unguarded(cell)) for cell in next(lines))
-        rows = tuple(_rows(lines, columns, source.name, findings))
+        columns = tuple(column_name(unguarded(cell)) for cell in next(lines)[:MOST_COLUMNS])
+        rows = tuple(_rows(islice(lines, MOST_ROWS), columns, source.name, findings))
+        is_longer = next(lines, None) is not None
     except csv.Error as error:
         message = f"Line {lines.line_num} is not CSV: {error}. Look for a quotation mark that is not closed."
         findings.problem(where, "", message)
         return None
+    if is_longer:
+        findings.problem(where, "", f"The table has more than {MOST_ROWS} rows.")
+    if not any(columns):
+        findings.problem(where, "", "The first row must hold the names of the columns.")
     twice = {column for column in columns if column and columns.count(column) > 1}
     for column in sorted(twice):
         findings.problem(where, heading(column), "There are two columns of this name. Keep one of them.")
-    return None if twice else Sheet(where, tuple(filter(None, columns)), rows)
+    if twice or is_longer or not any(columns):
+        return None
+    return Sheet(where, tuple(filter(None, columns)), rows)
 
 
 def _delimiter(text: str) -> str:

@@ -15,7 +15,7 @@ from exchange.eventauthors import author_rows
 from exchange.eventlinks import sorted_links
 from exchange.eventnumbers import number, numbered
 from exchange.eventpapers import TopicTree
-from exchange.eventrows import FIELDS, KINDS, encoded, levels, tidy
+from exchange.eventrows import FIELDS, KINDS, MOST_LEVELS, encoded, levels, tidy
 from exchange.eventsessions import Spellings
 from exchange.files import Context, OutputFile
 from exchange.records import PaperRecord, PresentationRecord, Program, SessionRecord, stated
@@ -171,7 +171,7 @@ class EventWriter:
 
     def _topic(self, key: str | None) -> str | None:
         """Return the path `Computer Vision->Other`, each level in one spelling."""
-        path = levels("->".join(self.own_topics.path(key))) or levels(key or "")
+        path = (levels("->".join(self.own_topics.path(key))) or levels(key or ""))[:MOST_LEVELS]
         return encoded("->".join(self.topics.path(self.topics.add(path)))) or None
 
     def _track(self, track: str) -> str | None:

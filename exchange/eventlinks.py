@@ -9,6 +9,7 @@ from exchange.findings import Findings, short
 from exchange.records import MaterialRecord
 
 UNKNOWN_HOST = "orals-posters"
+LONGEST_ADDRESS = 2000
 PUBLIC_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?!local$|internal$|lan$)[a-z]{2,}\Z")
 BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S*\Z")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
@@ -43,6 +44,8 @@ WORDS = {
 
 def public_host(address: str) -> str:
     """Return the host of an address, without `www.`; nothing for relative addresses and internal hosts."""
+    if len(address) > LONGEST_ADDRESS:
+        return ""
     try:
         host = (urlsplit(address).hostname or "").lower().removeprefix("www.")
     except ValueError:
@@ -52,6 +55,8 @@ def public_host(address: str) -> str:
 
 def absolute(address: str, host: str) -> str:
     """Return the full address of a link; nothing where it has none."""
+    if len(address) > LONGEST_ADDRESS:
+        return ""
     if re.match(r"https?://\S+\Z", address, re.IGNORECASE):
         return address
     if address.startswith("//"):
@@ -100,7 +105,7 @@ def materials_of(events: Iterable[Event], host: str, findings: Findings) -> tupl
 def track_of(sourceurl: str) -> str:
     """Return the track that a venue group names: nothing for the main one, else `Position Paper Track`."""
     try:
-        query = parse_qs(urlsplit(sourceurl).query)
+        query = parse_qs(urlsplit(sourceurl[:LONGEST_ADDRESS]).query)
     except ValueError:
         return ""
     if "id" not in query:

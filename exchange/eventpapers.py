@@ -4,6 +4,7 @@ All events of one paper become one paper: its poster speaks first, the others fi
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -68,24 +69,29 @@ def grouped(events: Iterable[Event]) -> list[list[Event]]:
             target = titles.get(title)
         titles.setdefault(title, event.id)
         if target is not None and groups[target] is not groups[event.id]:
-            groups[target].extend(groups[event.id])
-            groups.update(dict.fromkeys((member.id for member in groups[event.id]), groups[target]))
+            small, large = sorted((groups[event.id], groups[target]), key=len)
+            large.extend(small)
+            groups.update(dict.fromkeys((member.id for member in small), large))
     unique = {id(group): group for group in groups.values()}
-    return [sorted(group, key=lambda event: event.kind != "poster") for group in unique.values()]
+    order = {event.id: (event.kind != "poster", place) for place, event in enumerate(everything)}
+    return [sorted(group, key=lambda event: order[event.id]) for group in unique.values()]
 
 
 def distinct(authors: Iterable[EventAuthor]) -> tuple[list[EventAuthor], list[EventAuthor]]:
     """Part authors from repeats: the same id, or the same name where not both have an id."""
     kept: list[EventAuthor] = []
     repeats: list[EventAuthor] = []
+    ids: set[int] = set()
+    ids_of: dict[str, set[int | None]] = {}
     for author in authors:
-        twins = (
-            other
-            for other in kept
-            if (author.id is not None and other.id == author.id)
-            or (other.name == author.name and None in (author.id, other.id))
-        )
-        (repeats if any(twins) else kept).append(author)
+        namesakes = ids_of.get(author.name, set())
+        if author.id in ids or (namesakes and (author.id is None or None in namesakes)):
+            repeats.append(author)
+            continue
+        kept.append(author)
+        ids_of.setdefault(author.name, set()).add(author.id)
+        if author.id is not None:
+            ids.add(author.id)
     return kept, repeats
 
 
@@ -162,8 +168,8 @@ class PaperReader:
         return kept
 
     def _note_namesakes(self, kept: Sequence[EventAuthor], event: Event) -> None:
-        names = [author.name for author in kept]
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        names = Counter(author.name for author in kept)
+        for name in sorted(name for name, count in names.items() if count > 1):
             message = (
                 f"Two authors are called {name} and have different numbers. They were taken as two people."
             )

@@ -26,6 +26,7 @@ FIELDS = (
     *("related_events", "related_events_ids"),
 )
 KINDS = ("poster", "oral", "spotlight")
+MOST_LEVELS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class RowReader:
             name=self.name("name"),
             authors=self.parts("authors", _author),
             abstract=self.text("abstract") if self.row.get("abstract") is not None else None,
-            topic=levels(self.name("topic")),
+            topic=self.topic(),
             keywords=self.words("keywords"),
             decision=self.name("decision"),
             session=self.name("session"),
@@ -162,6 +163,13 @@ class RowReader:
     def name(self, name: str) -> str:
         """Return text on one line, with HTML entities decoded once."""
         return self._decoded(self.text(name), name)
+
+    def topic(self) -> tuple[str, ...]:
+        path = levels(self.name("topic"))
+        if len(path) > MOST_LEVELS:
+            self.misfit("topic", f"This topic has more than {MOST_LEVELS} levels.")
+            return ()
+        return path
 
     def words(self, name: str) -> tuple[str, ...]:
         found = (value for value in self._list(name) if isinstance(value, str))

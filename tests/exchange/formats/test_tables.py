@@ -156,6 +156,8 @@ def test_read_repeated_wall_time_is_the_first_and_noted() -> None:
     [
         ("papres", "uid\n1\n", 'papres.csv: No table has this name. Did you mean "papers.csv"?'),
         ("papers", "", "papers.csv: The file is empty."),
+        ("papers", ",,\n1,2,3\n", "papers.csv: The first row must hold the names of the columns."),
+        ("papers", "uid\n" + "1\n" * 200_001, "papers.csv: The table has more than 200000 rows."),
         ("papers", "uid,titel\n1,T\n", 'papers.csv, titel: There is no such column. Did you mean "title"?'),
         ("papers", "uid,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
         ("papers", "uid,title\n1,T\n1,T\n", 'papers.csv, row 3, uid: Another paper has "1" too: row 2.'),
