@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from exchange.checks import check
 from exchange.eventfiles import write_files
 from exchange.eventlinks import public_host
-from exchange.eventpapers import PaperReader, grouped, paper_uid
+from exchange.eventpapers import PaperReader, grouped
 from exchange.eventrows import Event, read_event
 from exchange.eventsessions import SessionReader
 from exchange.fields import UnfitError, checked_text
@@ -111,7 +111,9 @@ def _program(collected: Collected, context: Context) -> Program:
     sessions.add(events)
     groups = grouped(events)
     records = tuple(papers.paper(group) for group in groups)
-    paper_of = {event.id: paper_uid(group) for group in groups for event in group}
+    paper_of: dict[int, str] = {}
+    for group, record in zip(groups, records, strict=True):
+        paper_of.update(dict.fromkeys((event.id for event in group), record.uid))
     shown = [found for event in events for found in sessions.presentations(event, paper_of[event.id])]
     collected.note_left_over()
     return Program(
