@@ -1,6 +1,6 @@
 """Moments in words: the zone is always named, and right at clock changes."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -51,3 +51,11 @@ def test_time_range_of_no_length_is_one_time() -> None:
 )
 def test_date_range_repeats_nothing(first: date, last: date, words: str) -> None:
     assert times.date_range(first, last) == words
+
+
+def test_time_range_of_a_day_or_more_names_the_last_day() -> None:
+    start = datetime(2022, 8, 29, 15, tzinfo=UTC)
+    assert (
+        times.time_range(start, start + timedelta(hours=24), LOS_ANGELES) == "08:00 to Tue 30 Aug, 08:00 PDT"
+    )
+    assert times.time_range(start, start + timedelta(hours=23), LOS_ANGELES) == "08:00 to 07:00 PDT"

@@ -1,0 +1,35 @@
+"""How tests read a page: its text, its headings, its times."""
+
+import html
+import re
+
+from django.test import Client
+
+
+def fetch(client: Client, path: str, status: int = 200) -> str:
+    response = client.get(path)
+    assert response.status_code == status, path
+    return response.content.decode()
+
+
+def main(page: str) -> str:
+    return page[page.index("<main") : page.index("</main>")]
+
+
+def text(markup: str) -> str:
+    """The words of a page's own part, single-spaced."""
+    words = re.sub(r"<[^>]+>", "", re.sub(r"<(p|li|h[1-6]|article|div|section)\b", r" <\1", main(markup)))
+    return " ".join(html.unescape(words).split())
+
+
+def read(client: Client, path: str, status: int = 200) -> str:
+    return text(fetch(client, path, status))
+
+
+def headings(markup: str) -> list[tuple[int, str]]:
+    found = re.findall(r"(?s)<h([1-6])[^>]*>(.*?)</h\1>", main(markup))
+    return [(int(level), html.unescape(re.sub(r"<[^>]+>", "", words)).strip()) for level, words in found]
+
+
+def moments(markup: str) -> list[str]:
+    return re.findall(r'<time datetime="([^"]+)"', main(markup))

@@ -1,0 +1,250 @@
+"""A day says when, where, who and what: once, in order, in the venue's zone."""
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+import time_machine
+from django.test import Client
+
+from conference.models import Edition
+from tests import factories as make
+from tests.schedule.reading import fetch, headings, moments, read
+
+pytestmark = pytest.mark.django_db
+BERLIN = ZoneInfo("Europe/Berlin")
+DAY = "/2021/schedule/2021-04-06/"
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+@pytest.fixture
+def berlin() -> Edition:
+    days = {"start_date": date(2026, 3, 27), "end_date": date(2026, 3, 29)}
+    return make.make_edition(2026, timezone="Europe/Berlin", **days)
+
+
+# Traps that program sites fell into
+
+
+def test_trap_1_dst_inside_the_conference_shows_the_wall_time_twice(client: Client, berlin: Edition) -> None:
+    for day in (28, 29):
+        make.make_session(berlin, start=datetime(2026, 3, day, 10, tzinfo=BERLIN), title=f"On {day}")
+
+    assert moments(fetch(client, "/2026/schedule/"))[::2] == [
+        "2026-03-28T10:00:00+01:00",
+        "2026-03-29T10:00:00+02:00",
+    ]
+    assert "10:00 to 11:00 CET" in read(client, "/2026/schedule/2026-03-28/")
+    assert "10:00 to 11:00 CEST" in read(client, "/2026/schedule/2026-03-29/")
+
+
+def test_trap_1_session_over_the_clock_change_names_both_zones(client: Client, berlin: Edition) -> None:
+    make.make_session(berlin, start=datetime(2026, 3, 29, 1, 30, tzinfo=BERLIN))
+
+    assert "01:30 CET to 03:30 CEST" in read(client, "/2026/schedule/2026-03-28/")
+
+
+@pytest.mark.parametrize("path", ["schedule/", "schedule/2021-04-06/", "posters/", "recordings/"])
+def test_trap_2_every_time_has_an_offset_and_names_its_zone(
+    client: Client, edition: Edition, path: str
+) -> None:
+    session = make.make_session(edition, kind="poster", recording_url="https://example.org/v")
+    make.make_presentation(session, make.make_paper(edition), start=make.MORNING, end=make.MORNING)
+    shown = moments(fetch(client, f"/2021/{path}"))
+
+    assert shown != []
+    assert {moment[-6:] for moment in shown} == {"-07:00"}
+    assert "PDT" in read(client, f"/2021/{path}")
+
+
+def test_trap_3_wrong_day_a_night_session_is_listed_once(client: Client, edition: Edition) -> None:
+    late = datetime(2021, 4, 6, 23, 30, tzinfo=edition.zone)
+    make.make_session(edition, start=late, title="Night")
+    make.make_session(edition, start=late + HOUR, title="Small hours")
+    whole = headings(fetch(client, "/2021/schedule/"))
+
+    assert whole == [(1, "Schedule"), (2, "Tuesday 6 April 2021"), (3, "Night"), (3, "Small hours")]
+    assert headings(fetch(client, DAY))[1:] == [(2, "Night"), (2, "Small hours")]
+    assert "Nothing on this day" in read(client, "/2021/schedule/2021-04-07/")
+
+
+@pytest.mark.parametrize(("hour", "day"), [(23.5, "6"), (24.5, "6"), (29, "7")])
+def test_today_is_the_conference_day(client: Client, edition: Edition, hour: float, day: str) -> None:
+    midnight = datetime(2021, 4, 6, tzinfo=edition.zone)
+    with time_machine.travel(midnight + timedelta(hours=hour), tick=False):
+        words = read(client, DAY)
+
+    assert words.count("Today") == 1
+    assert f"Today, {'Tue' if day == '6' else 'Wed'} {day}" in words
+
+
+# Days
+
+
+def test_day_strip_has_the_edition_and_every_used_day(client: Client, edition: Edition) -> None:
+    make.make_session(edition, start=make.MORNING - timedelta(days=3))
+
+    assert "All days Sat 3 Mon 5 Tue 6 Wed 7 Thu 8 Fri 9" in read(client, DAY)
+
+
+def test_day_inside_without_sessions_is_a_friendly_page(client: Client, edition: Edition) -> None:
+    assert "Nothing on this day No session is announced for this day. All days" in read(client, DAY)
+
+
+@pytest.mark.parametrize(
+    "day", ["2021-04-20", "2021-02-30", "2021-4-6", "tuesday", "0001-01-01", "9999-12-31"]
+)
+def test_no_such_day_is_a_404_that_leads_to_days(client: Client, edition: Edition, day: str) -> None:
+    page = fetch(client, f"/2021/schedule/{day}/", 404)
+
+    assert "Monday 5 April 2021" in page
+    assert page.count('href="/2021/schedule/2021-04-0') == 5
+
+
+def test_schedule_that_is_not_public_yet_says_so(client: Client) -> None:
+    session = make.make_session(make.make_edition(schedule_public_from=None), title="Secret")
+
+    assert "No schedule yet" in read(client, "/2021/schedule/")
+    assert "Secret" not in fetch(client, DAY)
+    fetch(client, session.get_absolute_url(), 404)
+
+
+# Sessions
+
+
+def test_parallel_sessions_stand_under_one_time_in_room_order(client: Client, edition: Edition) -> None:
+    hall, attic = make.make_room(edition, "Hall"), make.make_room(edition, "Attic")
+    make.make_session(edition, room=attic, title="Second")
+    make.make_session(edition, room=hall, title="First")
+    make.make_session(edition, minutes=30, title="Third, without a room")
+    words = read(client, DAY)
+
+    assert words.count("08:00 PDT") == 1
+    assert words.index("First") < words.index("Second") < words.index("Third")
+    assert "Third, without a room 08:00 to 08:30 PDT" in words
+
+
+def test_session_without_room_people_or_length_is_shown(client: Client, edition: Edition) -> None:
+    make.make_session(edition, minutes=0, title="Group photo")
+
+    assert read(client, DAY).endswith("08:00 PDT Oral session Group photo")
+
+
+def test_session_of_ten_thousand_minutes_names_its_last_day(client: Client, edition: Edition) -> None:
+    make.make_session(edition, minutes=10_000, title="Exhibition")
+
+    assert "08:00 to Tue 13 Apr, 06:40 PDT" in read(client, DAY)
+
+
+def test_roles_stand_with_names_as_printed(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="opening", title="Opening Remarks")
+    for name in ("Alex Dimakis", "Ion Stoica"):
+        make.add_role(session, name, "speaker")
+    make.add_role(session, "Hui Guan", "moderator", name="H. Guan", affiliation="UMass")
+
+    assert "Opening Remarks Speakers Alex Dimakis · Ion Stoica Moderator H. Guan, UMass" in read(client, DAY)
+
+
+def test_invited_talk_shows_abstract_and_biography(client: Client, edition: Edition) -> None:
+    talk = make.make_session(edition, kind="invited_talk", title="Hardware", abstract="Ahead *lies* much.")
+    speaker = make.make_person("William Dally", biography="Built **machines**.")
+    make.add_role(talk, speaker, "speaker", affiliation="NVIDIA")
+    words = "Hardware William Dally, NVIDIA Ahead lies much. About William Dally Built machines."
+
+    assert f"Invited talk {words}" in read(client, DAY)
+
+
+def test_oral_session_nests_papers_with_authors_awards_and_abstract(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="Compilers", room=make.make_room(edition, "Hall"))
+    paper = make.make_paper(edition, ["Zed Young", "Abe Old"], title="Cortex", abstract="In full.")
+    make.make_award(edition, [paper], name="Best Paper")
+    make.make_presentation(session, paper, start=make.MORNING)
+    words = "Compilers Hall 1 talk 08:00 PDT Best Paper Cortex Zed Young · Abe Old Abstract In full."
+
+    assert words in read(client, DAY)
+    assert headings(fetch(client, DAY)) == [(1, "Tuesday 6 April 2021"), (2, "Compilers"), (3, "Cortex")]
+
+
+def test_parts_stand_inside_their_workshop(client: Client, edition: Edition) -> None:
+    workshop = make.make_session(edition, minutes=240, kind="workshop", title="Workshop")
+    make.make_session(edition, parent=workshop, title="Part")
+    make.make_session(edition, parent=workshop, title="Part next day", start=make.MORNING + 24 * HOUR)
+
+    assert headings(fetch(client, DAY))[1:] == [(2, "Workshop"), (3, "Part")]
+    assert "Part next day Part of Workshop" in read(client, "/2021/schedule/2021-04-07/")
+
+
+def test_cancelled_is_said_in_words_for_session_part_and_talk(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="Off", kind="workshop", status="cancelled")
+    make.make_session(edition, parent=session, title="Part")
+    talks = make.make_session(edition, title="On", start=make.MORNING + HOUR)
+    make.make_presentation(talks, make.make_paper(edition, title="Gone"), status="cancelled")
+    words = read(client, DAY)
+
+    assert "Workshop Cancelled Off" in words
+    assert "Oral session Cancelled Part" in words
+    assert "Cancelled Gone" in words
+    assert "Cancelled On" not in words
+
+
+def test_running_session_is_marked(client: Client, edition: Edition) -> None:
+    make.make_session(edition, title="Morning")
+    with time_machine.travel(make.MORNING + timedelta(minutes=59), tick=False):
+        assert "Oral session Now Morning" in read(client, DAY)
+    with time_machine.travel(make.MORNING + HOUR, tick=False):
+        assert "Now" not in read(client, DAY)
+
+
+def test_full_hall_shows_first_boards_and_leads_to_all(
+    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedule.views.LIGHT", 11)
+    hall = make.make_session(edition, kind="poster", title="Hall")
+    for number in range(12):
+        make.make_presentation(hall, make.make_paper(edition), kind="poster", board=str(number + 1))
+    page = fetch(client, DAY)
+
+    assert page.count('class="talk"') == 10
+    assert f'href="{hall.get_absolute_url()}">All 12 posters</a>' in page
+
+
+def test_big_program_is_an_overview_of_sessions(
+    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedule.views.WHOLE", 1)
+    hall = make.make_session(edition, kind="poster", title="Hall")
+    for _ in range(2):
+        make.make_presentation(hall, make.make_paper(edition), kind="poster")
+
+    assert headings(fetch(client, "/2021/schedule/"))[2:] == [(3, "Hall")]
+    assert "Hall 2 posters" in read(client, "/2021/schedule/")
+
+
+def test_draft_appears_nowhere(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="poster", recording_url="https://example.org/v")
+    room = make.make_room(edition)
+    secret = make.make_paper(edition, ["XMARKX Author"], title="XMARKX paper", status="draft")
+    make.make_presentation(session, secret, kind="poster", recording_url="https://example.org/1", room=room)
+    make.make_material(secret, "video", label="XMARKX")
+    make.make_presentation(session, title="XMARKX talk", status="draft", room=room)
+    make.make_presentation(paper=secret, kind="poster")
+    make.make_session(edition, title="XMARKX", status="draft", room=room, kind="invited_talk")
+    make.make_session(edition, title="XMARKX part", status="draft", parent=session)
+    draft = make.make_session(edition, status="draft", kind="workshop")
+    make.make_session(edition, title="XMARKX inside", parent=draft)
+    paths = ["schedule/", "schedule/2021-04-06/", "talks/", "posters/", "recordings/", f"rooms/{room.slug}/"]
+    pages = [fetch(client, f"/2021/{path}") for path in paths] + [fetch(client, session.get_absolute_url())]
+
+    assert [page for page in pages if "XMARKX" in page] == []
+
+
+def test_utc_server_does_not_move_a_day(client: Client) -> None:
+    seoul = make.make_edition(2026, timezone="Asia/Seoul", day_start_hour=0)
+    make.make_session(seoul, start=datetime(2026, 4, 5, 15, 30, tzinfo=UTC), title="Early")
+
+    assert "00:30 to 01:30 KST Oral session Early" in read(client, "/2026/schedule/2026-04-06/")

@@ -1,0 +1,142 @@
+"""Rooms, invited talks, posters and recordings: each thing once, in order, with its time and place."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from conference.models import Edition
+from tests import factories as make
+from tests.schedule.reading import fetch, headings, read
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+WATCH = "https://example.org/watch"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def test_room_shows_size_stream_and_sessions_by_day(client: Client, edition: Edition) -> None:
+    room = make.make_room(edition, "Hall A", capacity=300, stream_url=WATCH)
+    make.make_session(edition, room=room, title="Later", start=make.MORNING + 24 * HOUR)
+    make.make_session(edition, room=room, title="First")
+    make.make_session(edition, title="Elsewhere")
+    page = fetch(client, room.get_absolute_url())
+
+    assert headings(page) == [
+        (1, "Hall A"),
+        (2, "Tuesday 6 April 2021"),
+        (3, "First"),
+        (2, "Wednesday 7 April 2021"),
+        (3, "Later"),
+    ]
+    assert "Room for 300." in page
+    assert f'href="{WATCH}"' in page
+
+
+def test_room_lists_sessions_whose_posters_stand_there(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="poster", title="Posters", room=make.make_room(edition, "C"))
+    hall = make.make_room(edition, "B", virtual=True)
+    make.make_presentation(session, make.make_paper(edition), kind="poster", room=hall)
+
+    assert "Virtual room B There is no live stream from this room." in read(client, hall.get_absolute_url())
+    assert (3, "Posters") in headings(fetch(client, hall.get_absolute_url()))
+
+
+def test_empty_room_says_so(client: Client, edition: Edition) -> None:
+    assert "Nothing in this room" in read(client, make.make_room(edition).get_absolute_url())
+
+
+def test_invited_talks_stand_in_order_with_biographies(client: Client, edition: Edition) -> None:
+    for title, hours in (("Second", 1), ("First", 0)):
+        start = make.MORNING + hours * HOUR
+        talk = make.make_session(edition, kind="invited_talk", title=title, abstract="Abstract.", start=start)
+        make.add_role(
+            talk, make.make_person("Bill Dally", biography="Life."), "speaker", affiliation="NVIDIA"
+        )
+    words = "First Bill Dally, NVIDIA Tue 6 Apr, 08:00 to 09:00 PDT Abstract. About Bill Dally Life."
+
+    assert words in read(client, "/2021/talks/")
+    assert [words for level, words in headings(fetch(client, "/2021/talks/")) if level == 2] == [
+        "First",
+        "Second",
+    ]
+
+
+def test_talk_without_a_speaker_is_shown(client: Client, edition: Edition) -> None:
+    make.make_session(edition, kind="invited_talk", title="To be announced")
+
+    assert "To be announced Tue 6 Apr, 08:00 to 09:00 PDT" in read(client, "/2021/talks/")
+
+
+def test_posters_stand_by_session_in_walking_order(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="poster", title="Compilers", room=make.make_room(edition, "C"))
+    for board in ("10", "9"):
+        paper = make.make_paper(edition, ["Ada Lovelace"], title=f"On {board}")
+        make.make_presentation(session, paper, kind="poster", board=board)
+    words = "Compilers 2 posters Tue 6 Apr, 08:00 to 09:00 PDT C Board 9 On 9 Ada Lovelace Board 10 On 10"
+
+    assert words in read(client, "/2021/posters/")
+
+
+def test_posters_in_other_sessions_are_listed_without_the_talks(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="workshop", title="Workshop")
+    make.make_presentation(session, make.make_paper(edition, title="Shown"), kind="poster")
+    make.make_presentation(session, make.make_paper(edition, title="Told"), kind="oral")
+
+    assert headings(fetch(client, "/2021/posters/")) == [
+        (1, "Posters"),
+        (2, "Workshop 1 poster"),
+        (3, "Shown"),
+    ]
+
+
+def test_unscheduled_posters_are_said_to_be_so(client: Client, edition: Edition) -> None:
+    for title in ("beta", "Alpha"):
+        make.make_presentation(paper=make.make_paper(edition, ["Ada"], title=title), kind="poster")
+    words = "Not scheduled yet 2 posters These posters have no session and no board yet. Alpha Ada beta Ada"
+
+    assert words in read(client, "/2021/posters/")
+
+
+def test_recording_of_a_paper_is_listed_once_with_all_there_is(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="Session", recording_url=f"{WATCH}/session")
+    paper = make.make_paper(edition, ["Ada"], title="Cortex")
+    make.make_presentation(session, paper, recording_url=f"{WATCH}/oral")
+    make.make_presentation(session, paper, kind="poster", recording_url=f"{WATCH}/poster")
+    make.make_material(paper, "video", url=f"{WATCH}/oral")
+    make.make_material(paper, "video", url=f"{WATCH}/hidden", visible=False)
+    page = fetch(client, "/2021/recordings/")
+
+    assert headings(page)[1:] == [(2, "Tuesday 6 April 2021"), (3, "Session"), (3, "Cortex")]
+    assert [page.count(f'href="{WATCH}/{name}"') for name in ("session", "oral", "poster", "hidden")] == [
+        1,
+        1,
+        1,
+        0,
+    ]
+
+
+def test_recordings_without_a_time_come_last(client: Client, edition: Edition) -> None:
+    make.make_material(make.make_paper(edition, title="Only a video"), "video", url=WATCH)
+    make.make_presentation(edition=edition, title="Lost talk", recording_url=WATCH)
+    make.make_presentation(make.make_session(edition), title="A talk", recording_url=WATCH)
+    shown = [words for _, words in headings(fetch(client, "/2021/recordings/"))]
+
+    assert shown[1:] == ["Tuesday 6 April 2021", "A talk", "Without a time", "Lost talk", "Only a video"]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("talks", "No invited talks yet"),
+        ("posters", "No posters yet"),
+        ("recordings", "No recordings yet"),
+        ("schedule", "No schedule yet"),
+    ],
+)
+def test_empty_lists_say_so(client: Client, edition: Edition, path: str, words: str) -> None:
+    assert words in read(client, f"/2021/{path}/")

@@ -1,0 +1,75 @@
+"""Every page of the timetable asks the same number of queries for one row and for three."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from schedule.models import Room, Session
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+WATCH = "https://example.org/watch"
+
+
+def fill(edition: Edition, room: Room, rows: int) -> Session:
+    """Make so many of everything a page can show; return a workshop that holds them."""
+    workshop = make.make_session(edition, kind="workshop", room=room, minutes=600)
+    parent = workshop
+    for number in range(rows):
+        start = make.MORNING + timedelta(hours=number)
+        fields: dict[str, Any] = {"start": start, "recording_url": WATCH, "room": room}
+        for kind, above in (("poster", None), ("invited_talk", None), ("oral", parent)):
+            session = make.make_session(edition, kind=kind, parent=above, **fields)
+            add_talks(session, rows)
+        add_talks(workshop, 1)
+        make.make_presentation(paper=make.make_paper(edition, ["Ada"]), kind="poster")
+    return workshop
+
+
+def add_talks(session: Session, rows: int) -> None:
+    for _ in range(rows):
+        paper = make.make_paper(session.edition, ["Ada", "Grace"][:rows])
+        make.make_award(session.edition, [paper])
+        make.make_material(paper, "video")
+        make.make_presentation(session, paper, ["Alan"], kind="poster", recording_url=WATCH)
+        make.make_presentation(session, speakers=["Alan"])
+        make.add_role(session, make.make_person(biography="Life."), "speaker")
+
+
+def count(client: Client, path: str) -> int:
+    client.get(path)  # Warms what the process keeps, such as content types.
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert client.get(path).status_code == 200
+    return len(queries)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("schedule/", 14),
+        ("schedule/2021-04-06/", 15),
+        ("sessions/", 23),
+        ("rooms/hall/", 8),
+        ("talks/", 7),
+        ("posters/", 20),
+        ("recordings/", 16),
+    ],
+)
+def test_queries_do_not_grow(client: Client, path: str, expected: int) -> None:
+    edition = make.make_edition()
+    room = make.make_room(edition, slug="hall")
+    counts = []
+    for rows in (1, 3):
+        edition.sessions.all().delete()
+        workshop = fill(edition, room, rows)
+        address = workshop.get_absolute_url() if path == "sessions/" else f"/2021/{path}"
+        counts.append(count(client, address))
+
+    assert counts == [expected, expected]

@@ -1,0 +1,127 @@
+"""The questions that pages ask about sessions and presentations."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from conference.models import Edition
+from schedule.models import Presentation, Session
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def titles(sessions: object) -> list[str]:
+    return [str(session) for session in sessions]  # type: ignore[attr-defined]
+
+
+def test_in_order_puts_rooms_in_the_chairs_order_and_no_room_last(edition: Edition) -> None:
+    second, first = make.make_room(edition, "A", position=2), make.make_room(edition, "B", position=1)
+    make.make_session(edition, title="none")
+    make.make_session(edition, title="second", room=second)
+    make.make_session(edition, title="first", room=first)
+
+    assert titles(edition.sessions.in_order()) == ["first", "second", "none"]
+
+
+def test_running_is_half_open_and_leaves_out_cancelled(edition: Edition) -> None:
+    make.make_session(edition, title="on")
+    make.make_session(edition, title="off", status="cancelled")
+
+    assert titles(edition.sessions.published().running(make.MORNING)) == ["on"]
+    assert titles(edition.sessions.published().running(make.MORNING + HOUR)) == []
+
+
+def test_next_after_gives_the_next_starting_time_with_breaks(edition: Edition) -> None:
+    make.make_session(edition, title="now")
+    make.make_session(edition, title="coffee", kind="break", start=make.MORNING + HOUR)
+    make.make_session(edition, title="parallel", start=make.MORNING + HOUR)
+    make.make_session(edition, title="cancelled", start=make.MORNING + HOUR / 2, status="cancelled")
+    make.make_session(edition, title="later", start=make.MORNING + 2 * HOUR)
+
+    assert sorted(titles(edition.sessions.published().next_after(make.MORNING))) == ["coffee", "parallel"]
+
+
+def test_next_after_stays_on_the_program_day(edition: Edition) -> None:
+    night = datetime(2021, 4, 7, 0, 30, tzinfo=edition.zone)
+    make.make_session(edition, title="party", start=night)
+    make.make_session(edition, title="morning", start=night + 8 * HOUR)
+
+    assert titles(edition.sessions.published().next_after(night - HOUR)) == ["party"]
+    assert titles(edition.sessions.published().next_after(night)) == []
+
+
+def test_program_days_follow_the_editions_day(edition: Edition) -> None:
+    night = datetime(2021, 4, 7, 0, 30, tzinfo=edition.zone)
+    make.make_session(edition, start=night)
+    make.make_session(edition, start=night - HOUR)
+
+    assert [str(day) for day in edition.sessions.program_days(edition.day_of)] == ["2021-04-06"]
+
+
+def test_talk_counts_leave_out_drafts(edition: Edition) -> None:
+    session = make.make_session(edition)
+    make.make_presentation(session, make.make_paper(edition), kind="poster")
+    make.make_presentation(session)
+    make.make_presentation(session, status="draft")
+    make.make_presentation(session, make.make_paper(edition, status="draft"))
+    counted = edition.sessions.with_talk_counts().get()
+
+    assert (counted.talk_count, counted.poster_count) == (2, 1)
+    assert edition.sessions.talk_total() == 2
+
+
+def test_with_talks_takes_so_many_of_each_session(edition: Edition) -> None:
+    for _ in range(2):
+        session = make.make_session(edition)
+        for _ in range(3):
+            make.make_presentation(session, make.make_paper(edition, ["Ada"]))
+
+    assert [len(one.talks) for one in edition.sessions.with_talks(most=2)] == [2, 2]
+
+
+def test_talks_without_asking_are_none(edition: Edition) -> None:
+    session = make.make_session(edition)
+    make.make_presentation(session)
+
+    assert edition.sessions.get(pk=session.pk).talks == []
+
+
+def test_people_by_role_keeps_the_order_and_counts_the_label(edition: Edition) -> None:
+    session = make.make_session(edition)
+    for name, role in (("Zed", "speaker"), ("Mia", "moderator"), ("Abe", "speaker")):
+        make.add_role(session, name, role)
+    groups = edition.sessions.with_people().get().people_by_role
+
+    assert [(label, [one.name for one in people]) for label, people in groups] == [
+        ("Speakers", ["Zed", "Abe"]),
+        ("Moderator", ["Mia"]),
+    ]
+
+
+def test_hidden_name_is_replaced_by_the_display_name(edition: Edition) -> None:
+    person = make.make_person("Ada New")
+    person.names.create(name="Ada Old", hidden=True)
+    session = make.make_session(edition)
+    make.add_role(session, person, name="Ada Old")
+    talk = make.make_presentation(session)
+    talk.speakers.create(person=person, name="Ada Old")
+    shown = edition.sessions.with_people().with_talks(most=9).get()
+
+    assert shown.shown_roles[0].shown_name == "Ada New"
+    assert shown.talks[0].shown_speakers[0].shown_name == "Ada New"
+
+
+def test_presentation_is_cancelled_with_its_session_and_its_workshop(edition: Edition) -> None:
+    workshop = make.make_session(edition, status="cancelled")
+    talk = make.make_presentation(make.make_session(edition, parent=workshop))
+
+    assert Session.objects.get(pk=workshop.pk).cancelled
+    assert Presentation.objects.get(pk=talk.pk).cancelled
+    assert not make.make_presentation(make.make_session(edition)).cancelled

@@ -1,0 +1,160 @@
+"""A session's page has everything in it, in full, at one lasting address."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from conference.models import Edition
+from tests import factories as make
+from tests.schedule.reading import fetch, headings, moments, read
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def test_head_names_kind_title_time_place_and_people(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="ML Compilers", room=make.make_room(edition, "Hall A"))
+    make.add_role(session, "Gennady Pekhimenko")
+    words = "Oral session ML Compilers Tue 6 Apr, 08:00 to 09:00 PDT Hall A Moderator Gennady Pekhimenko"
+
+    assert read(client, session.get_absolute_url()).startswith(f"Schedule Tue 6 Apr {words}")
+
+
+def test_missing_links_are_said_plainly(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition)
+
+    assert "Chat is not available. There is no live stream." in read(client, session.get_absolute_url())
+
+
+def test_links_lead_to_stream_chat_and_recording(client: Client, edition: Edition) -> None:
+    room = make.make_room(edition, stream_url="https://example.org/room")
+    chat, again = "https://example.org/chat", "https://example.org/again"
+    session = make.make_session(edition, room=room, chat_url=chat, recording_url=again)
+    page = fetch(client, session.get_absolute_url())
+
+    assert all(f'href="{url}"' in page for url in [chat, again, room.stream_url])
+    assert "not available" not in page
+    assert "no live stream" not in page
+
+
+def test_talk_shows_day_time_zone_title_authors_abstract_awards_materials(
+    client: Client, edition: Edition
+) -> None:
+    session = make.make_session(edition)
+    paper = make.make_paper(edition, ["Pratik Fegade", "Tianqi Chen"], title="CoRa", abstract="A\n\nB $x^2$")
+    make.make_award(edition, [paper], name="Best Paper")
+    make.make_material(paper, "code")
+    make.make_presentation(session, paper, start=make.MORNING, end=make.MORNING + HOUR / 2)
+    words = "Tue 6 Apr, 08:00 to 08:30 PDT Best Paper CoRa Pratik Fegade · Tianqi Chen A B"
+    page = fetch(client, session.get_absolute_url())
+
+    assert words in read(client, session.get_absolute_url())
+    assert "<math" in page
+    assert 'href="https://example.org/paper.pdf"' in page
+    assert moments(page)[1:] == ["2021-04-06T08:00:00-07:00", "2021-04-06T08:30:00-07:00"]
+    assert headings(page)[1] == (2, "CoRa")
+
+
+def test_talk_of_its_own_shows_its_speakers(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="workshop")
+    make.make_presentation(session, title="Demo hour", abstract="We show.", speakers=["Ada", "Grace"])
+
+    assert "Demo hour Ada · Grace We show." in read(client, session.get_absolute_url())
+
+
+def test_boards_stand_in_walking_order_with_folded_abstracts(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="poster")
+    for board in (10, 9):
+        paper = make.make_paper(edition, title=f"On {board}")
+        make.make_presentation(session, paper, kind="poster", board=f"Ballroom B - Position {board}")
+    page = fetch(client, session.get_absolute_url())
+
+    assert [words for level, words in headings(page) if level == 2] == ["On 9", "On 10"]
+    assert page.count("<summary>Abstract</summary>") == 2
+    assert "Ballroom B - Position 9 On 9" in read(client, session.get_absolute_url())
+
+
+def test_full_hall_leaves_abstracts_to_their_pages_and_says_so(
+    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedule.views.LIGHT", 2)
+    session = make.make_session(edition, kind="poster")
+    papers = [make.make_paper(edition, abstract="Long text.") for _ in range(3)]
+    for paper in papers:
+        make.make_presentation(session, paper, kind="poster")
+    page = fetch(client, session.get_absolute_url())
+
+    assert "3 posters are listed here without their abstracts" in page
+    assert "Long text." not in page
+    assert [page.count(f'href="{paper.get_absolute_url()}"') for paper in papers] == [1, 1, 1]
+
+
+def test_presentation_in_another_room_says_where(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, room=make.make_room(edition, "Hall"))
+    demo = make.make_paper(edition, ["Ada"], title="Robots")
+    make.make_presentation(session, demo, kind="demo", room=make.make_room(edition, "Lobby"))
+
+    assert "Robots Ada Demo Lobby" in read(client, session.get_absolute_url())
+
+
+def test_parts_stand_in_blocks_with_their_talks(client: Client, edition: Edition) -> None:
+    workshop = make.make_session(edition, kind="workshop", title="Workshop", minutes=180)
+    part = make.make_session(edition, title="Part", parent=workshop)
+    make.make_presentation(part, make.make_paper(edition, title="Inside"))
+    shown = headings(fetch(client, workshop.get_absolute_url()))
+
+    assert shown == [(1, "Workshop"), (2, "Program"), (3, "Part"), (4, "Inside")]
+    assert "Part of Workshop" in read(client, part.get_absolute_url())
+
+
+def test_biography_of_an_invited_speaker_is_in_the_page(client: Client, edition: Edition) -> None:
+    talk = make.make_session(edition, kind="invited_talk", title="Hardware", abstract="Ahead.")
+    make.add_role(talk, make.make_person("William Dally", biography="Built machines."), "speaker")
+
+    assert "Ahead. About William Dally Built machines." in read(client, talk.get_absolute_url())
+
+
+def test_neighbours_are_those_of_the_day_without_pauses(client: Client, edition: Edition) -> None:
+    first = make.make_session(edition, title="First")
+    make.make_session(edition, title="Coffee", kind="break", start=make.MORNING + HOUR)
+    last = make.make_session(edition, title="Last", start=make.MORNING + 2 * HOUR)
+    make.make_session(edition, title="Tomorrow", start=make.MORNING + 24 * HOUR)
+
+    assert read(client, first.get_absolute_url()).endswith("After: 10:00 PDT, Last")
+    assert read(client, last.get_absolute_url()).endswith("Before: 08:00 PDT, First")
+
+
+def test_cancelled_session_says_so(client: Client, edition: Edition) -> None:
+    page = fetch(client, make.make_session(edition, title="Off", status="cancelled").get_absolute_url())
+
+    assert '<span class="status">Cancelled</span>' in page
+    assert "<h1><s>Off</s></h1>" in page
+
+
+@pytest.mark.parametrize("ending", ["", "another-title/"])
+def test_other_addresses_of_a_session_redirect(client: Client, edition: Edition, ending: str) -> None:
+    session = make.make_session(edition, uid="2180", title="Outstanding Papers")
+    response = client.get(f"/2021/sessions/2180/{ending}")
+
+    assert (response.status_code, response["Location"]) == (301, session.get_absolute_url())
+    assert session.get_absolute_url() == "/2021/sessions/2180/outstanding-papers/"
+
+
+@pytest.mark.parametrize("path", ["sessions/none/x/", "rooms/none/", "sessions/%00/x/", "sessions/a b/"])
+def test_unknown_rows_are_404(client: Client, edition: Edition, path: str) -> None:
+    assert "There is no page here" in read(client, f"/2021/{path}", 404)
+
+
+def test_frame_has_title_description_and_canonical(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="A & B", abstract="What *this* is.")
+    page = fetch(client, f"{session.get_absolute_url()}?from=mail")
+
+    assert "<title>A &amp; B · MLSys 2021</title>" in page
+    assert 'content="Oral session, Tuesday 6 April 2021. What this is."' in page
+    assert f'{session.get_absolute_url()}">' in page.partition('rel="canonical" href="')[2][:120]
