@@ -129,7 +129,7 @@ class PaperReader:
             else UNSTATED,
             decision=next(iter(decisions), "") if "decision" in named else UNSTATED,
             status="published" if any(event.visible for event in events) else "draft",
-            authors=self._authors(events) if "authors" in named else UNSTATED,
+            authors=self._authors(events),
             materials=materials_of(events, self.host, self.findings),
         )
 
@@ -148,10 +148,10 @@ class PaperReader:
                 )
                 self.findings.note("warning", other.where, message)
 
-    def _authors(self, events: Sequence[Event]) -> tuple[AuthorRecord, ...]:
+    def _authors(self, events: Sequence[Event]) -> Stated[tuple[AuthorRecord, ...]]:
         listed = [event for event in events if event.authors]
         if not listed:
-            return ()
+            return UNSTATED  # every paper has authors: an empty list means that the file does not know them
         kept = self._distinct(listed[0])
         for other in listed[1:]:
             if [author.name for author in self._distinct(other)] != [author.name for author in kept]:

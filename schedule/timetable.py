@@ -109,16 +109,16 @@ def read_day(written: str) -> date | None:
 
 
 def running_order[T: Talk](talks: Iterable[T]) -> list[T]:
-    """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them."""
-    return sorted(
-        talks,
-        key=lambda talk: (
-            instant(talk.starts) if talk.starts else NO_TIME,
-            not talk.board,
-            natural(talk.board),
-            talk.position,
-        ),
-    )
+    """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them.
+
+    A poster whose board is not known yet stands behind the one that it follows in the chairs' order.
+    """
+    ranked, board = [], ""
+    for talk in sorted(talks, key=lambda talk: talk.position):
+        board = talk.board or board
+        start = instant(talk.starts) if talk.starts else NO_TIME
+        ranked.append(((start, natural(board), talk.position), talk))
+    return [talk for _, talk in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def natural(label: str) -> list[tuple[int, str]]:

@@ -115,7 +115,7 @@ def test_namesakes_are_two_people() -> None:
         for year in YEARS
         for paper in program(year)["papers"]
         for author in paper["authors"]
-        if author["person"]["name"] == "Yu Wang"
+        if author["person"]["name"] in {"Yu Wang", "Yu (Emma) Wang"}
     }
     assert found == {
         ("mlsys2021-tpu-concurrency", "p-yu-emma-wang"),

@@ -19,6 +19,8 @@ PAGES = sorted((SHARED / "reference" / "pages").glob("*.txt"))
 NGRAM = 8
 # Names that the old pages print wrongly and the demo prints right.
 REPAIRED = {"Costa Paolo": "Paolo Costa", "Simone Campanoni Campanoni": "Simone Campanoni"}
+# The proceedings print "Yu Wang" where the conference's own page had the full name.
+IN_FULL = {("Yu Wang", 2021): "Yu (Emma) Wang"}
 
 pytestmark = [
     pytest.mark.shared,
@@ -55,7 +57,8 @@ def test_number_of_facts() -> None:
 
 @every_fact
 def test_authors_stand_in_order_as_printed(fact: Json) -> None:
-    assert printed(paper_of(fact)) == fact["authors"]
+    known = [IN_FULL.get((name, fact["year"]), name) for name in fact["authors"]]
+    assert printed(paper_of(fact)) == known
 
 
 @every_fact

@@ -159,11 +159,16 @@ def test_running_order_walks_along_the_boards() -> None:
         "Ballroom A - Position 40",
         "Ballroom B - Position 9",
         "Ballroom B - Position 10",
-        "",
     ]
     found = timetable.running_order([Board(board) for board in sorted(walked)])
 
     assert [talk.board for talk in found] == walked
+
+
+def test_running_order_leaves_a_poster_without_board_behind_the_one_it_follows() -> None:
+    boards = [Board("", 1), Board("20", 2), Board("", 3), Board("19", 4)]
+
+    assert [talk.position for talk in timetable.running_order(boards)] == [1, 4, 2, 3]
 
 
 def test_running_order_puts_time_before_board_and_position_last() -> None:

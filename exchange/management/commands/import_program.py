@@ -37,6 +37,10 @@ class Command(BaseCommand):
             for problem in error.problems:
                 self.stderr.write(str(problem))
             raise CommandError("Nothing was imported.", returncode=1) from None
+        if options["verbosity"]:
+            self._say(report, options)
+
+    def _say(self, report: Report, options: dict[str, Any]) -> None:
         for line in (*table(report), *remarks(report, everything=options["verbosity"] > 1)):
             self.stdout.write(line)
         if options["dry_run"]:

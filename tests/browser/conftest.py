@@ -1,0 +1,34 @@
+"""A browser on the demo program: Debian's Chromium, never one that is downloaded."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from playwright.sync_api import Browser, sync_playwright
+
+# The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    flags = [
+        "--no-sandbox",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=flags)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def demo(transactional_db: None) -> None:
+    for path in sorted((Path(settings.BASE_DIR) / "demo").glob("mlsys-*.json")):
+        year = path.stem.removeprefix("mlsys-")
+        call_command("import_program", "program_json", str(path), edition=year, verbosity=0)

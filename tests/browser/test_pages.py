@@ -1,0 +1,76 @@
+"""What a person sees: every page type in Chromium, phone and desktop, light and dark, without JavaScript."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, ViewportSize
+from pytest_django.live_server_helper import LiveServer
+
+from papers.models import Paper
+from people.models import Person
+from schedule.models import Room, Session
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
+
+PHONE, DESKTOP = ViewportSize(width=320, height=700), ViewportSize(width=1280, height=900)
+LOOKS = {"phone light": (PHONE, "light"), "phone dark": (PHONE, "dark"), "desktop light": (DESKTOP, "light")}
+
+
+def addresses() -> list[str]:
+    """One address of each page type."""
+    session = Session.objects.published().get(title="ML Compilers & Runtime")
+    poster = Session.objects.published().filter(kind="poster").earliest("start")
+    talk = Session.objects.published().get(kind="invited_talk")
+    paper = Paper.objects.published().get(title__startswith="Cortex")
+    person = Person.objects.published().get(name="Tianqi Chen")
+    room = Room.objects.published().get(name="Exhibit Hall A")
+    things = [session, poster, talk, paper, person, room]
+    lists = ["schedule", "papers", "talks", "posters", "awards", "recordings", "sponsors", "committee"]
+    fixed = ["/", "/2021/", "/2021/schedule/2021-04-06/", "/people/", "/awards/", "/no-such-page/"]
+    fixed += [f"/2021/{name}/" for name in lists]
+    return [*fixed, *(thing.get_absolute_url() for thing in things)]
+
+
+@pytest.fixture(params=LOOKS.values(), ids=list(LOOKS))
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    size, scheme = request.param
+    context = browser.new_context(viewport=size, color_scheme=scheme)
+    yield context.new_page()
+    context.close()
+
+
+def test_no_page_scrolls_sideways_breaks_the_policy_or_hinders_anyone(
+    page: Page, live_server: LiveServer
+) -> None:
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
+    page.on("requestfailed", lambda request: complaints.append(f"{page.url}: {request.url} failed"))
+    for address in addresses():
+        page.goto(live_server.url + address)
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            complaints.append(f"{address}: scrolls sideways")
+        found = Axe().run(page).response["violations"]
+        complaints += [f"{address}: {one['id']}: {one['nodes'][0]['html'][:150]}" for one in found]
+    assert [line for line in complaints if "404 (Not Found)" not in line] == []
+
+
+def test_every_page_is_whole_without_javascript(browser: Browser, live_server: LiveServer) -> None:
+    scripted = browser.new_context(viewport=DESKTOP).new_page()
+    plain = browser.new_context(viewport=DESKTOP, java_script_enabled=False).new_page()
+    for address in addresses():
+        seen = [
+            page.goto(live_server.url + address) and page.inner_text("main") for page in (scripted, plain)
+        ]
+        assert seen[0] == seen[1]
+
+
+def test_skip_link_is_the_first_stop_and_leads_to_the_program(
+    browser: Browser, live_server: LiveServer
+) -> None:
+    page = browser.new_context(viewport=DESKTOP).new_page()
+    page.goto(live_server.url + "/2021/schedule/2021-04-06/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#main"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main")

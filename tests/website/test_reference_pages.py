@@ -1,0 +1,82 @@
+"""The five pages of the site that this one replaces: every fact of them is on ours, in its order.
+
+The facts are in `reference/`: a line for each row of the old page, its facts separated by middle dots.
+"""
+
+import html
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+DEMO = Path(settings.BASE_DIR) / "demo"
+REFERENCE = Path(__file__).parent / "reference"
+
+ADDRESSES = {
+    "awards-2021": "/2021/awards/",
+    "awards-2022": "/2022/awards/",
+    "day-2021": "/2021/schedule/2021-04-06/",
+    "day-2023": "/2023/schedule/2023-06-07/",
+    "session-2022": "/2022/schedule/2022-08-29/",  # whose link leads to the session
+}
+
+
+@pytest.fixture(autouse=True)
+def demo() -> None:
+    for path in sorted(DEMO.glob("mlsys-*.json")):
+        year = path.stem.removeprefix("mlsys-")
+        call_command("import_program", "program_json", str(path), edition=year, verbosity=0)
+
+
+def rows(name: str) -> list[list[str]]:
+    lines = (REFERENCE / f"{name}.txt").read_text().splitlines()
+    return [line.split(" · ") for line in lines]
+
+
+def address(client: Client, name: str) -> str:
+    if name != "session-2022":
+        return ADDRESSES[name]
+    link = re.search(r'href="([^"]+)"[^>]*>\s*ML Compilers', client.get(ADDRESSES[name]).text)
+    assert link, "the day page does not lead to the session"
+    return link[1]
+
+
+def words(client: Client, path: str) -> str:
+    """Return what a person reads in the main part of a page: tags gone, white space as one space."""
+    main = re.search(r"<main\b.*?</main>", client.get(path).text, re.S)
+    assert main, f"{path} has no main part"
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", main[0]))).casefold()
+
+
+def missing(text: str, facts: Iterable[str]) -> list[str]:
+    """Return the facts that the text lacks when it is read from the top on, fact after fact."""
+    lost, position = [], 0
+    for fact in facts:
+        found = text.find(fact.casefold(), position)
+        if found < 0:
+            lost.append(fact)
+        else:
+            position = found + len(fact)
+    return lost
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_page_shows_every_fact_in_order(client: Client, name: str) -> None:
+    text = words(client, address(client, name))
+    assert missing(text, [fact for row in rows(name) for fact in row]) == []
+
+
+@pytest.mark.parametrize("name", ["awards-2021", "awards-2022"])
+def test_awards_page_shows_each_paper_once(client: Client, name: str) -> None:
+    titles = [row[0] for row in rows(name)]
+    headings = re.findall(r"<h[23][^>]*>(.*?)</h[23]>", client.get(ADDRESSES[name]).text, re.S)
+    read = [
+        re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", heading))).strip() for heading in headings
+    ]
+    assert [title for title in read if title in titles] == titles
