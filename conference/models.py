@@ -160,11 +160,13 @@ class Edition(Content):
 
     @property
     def zone_label(self) -> str:
-        """The zone's name and what clocks say in it on the first day: America/Los Angeles (PDT)."""
+        """The zone in words, with its short name on the first day: Los Angeles time (PDT)."""
         noon = datetime(
             self.start_date.year, self.start_date.month, self.start_date.day, 12, tzinfo=self.zone
         )
-        return f"{self.timezone.replace('_', ' ')} ({times.zone_label(noon, self.zone)})"
+        label = times.zone_label(noon, self.zone)
+        town = self.timezone.rpartition("/")[2].replace("_", " ")
+        return label if town == label else f"{town} time ({label})"
 
     def day_of(self, time: datetime) -> date:
         """Return the program day of a moment: a talk at 00:30 belongs to the evening before."""

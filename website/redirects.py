@@ -67,7 +67,7 @@ def old_day(request: HttpRequest, year: int, month: int, day: int) -> HttpRespon
     """Lead a day of the schedule to its new address."""
     try:
         shown = date(year, month, day)
-    except ValueError as error:
+    except (OverflowError, ValueError) as error:
         raise Http404("No such day.") from error
     return redirect("schedule:day", edition_of(year).slug, shown.isoformat(), permanent=True)
 

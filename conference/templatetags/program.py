@@ -1,14 +1,16 @@
 """Template words for the program: times in the edition's zone, with the zone named; plain text."""
 
+import re
 from datetime import date, datetime
 from typing import Any
 
 from django import template
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from conference import text, times
 from conference.models import Edition
+from conference.querysets import moment
 
 register = template.Library()
 
@@ -66,25 +68,17 @@ def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
     return moment_tag(start, edition, times.when(start, end, edition.zone))
 
 
+@register.simple_tag
+def no_time(edition: Edition, at: datetime | None = None) -> str:
+    """What stands in place of a time: it may still come, unless the edition is over."""
+    over = edition.day_of(moment(at)) > edition.end_date
+    return "time not known" if over else "not scheduled yet"
+
+
 @register.filter
 def plain(source: str) -> str:
     """An author's text without any markup: for page titles and descriptions."""
     return text.plain(source)
-
-
-@register.filter
-def dates(edition: Edition) -> str:
-    """The days of an edition: 5 to 9 April 2021."""
-    return times.date_range(edition.start_date, edition.end_date)
-
-
-@register.filter
-def zone_words(edition: Edition) -> str:
-    """The venue's zone in words: Los Angeles time (PDT)."""
-    start, _ = edition.day_bounds(edition.start_date)
-    label = times.zone_label(start, edition.zone)
-    town = edition.timezone.rpartition("/")[2].replace("_", " ")
-    return label if town == label else f"{town} time ({label})"
 
 
 @register.filter
@@ -130,3 +124,11 @@ def board(label: str) -> str:
 def running(session: Any, at: datetime) -> bool:
     """Whether the session goes on at that moment."""
     return bool(session.start <= at < session.end)
+
+
+@register.filter
+def raised(markup: str, top: int = 2) -> SafeString:
+    """Rendered text whose highest heading is of this level, those below it following without a gap."""
+    levels = sorted(set(re.findall(r"<h([1-6])>", markup)))
+    raise_to = {old: str(min(6, top + place)) for place, old in enumerate(levels)}
+    return mark_safe(re.sub(r"(</?h)([1-6])(?=>)", lambda found: found[1] + raise_to[found[2]], markup))

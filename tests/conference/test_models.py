@@ -104,7 +104,7 @@ def test_frame_lines_name_place_dates_and_zone() -> None:
     edition = factories.make_edition(venue="Convention Center", country="USA")
     assert edition.place_line == "Convention Center, San Jose, USA"
     assert edition.date_line == "5 to 9 April 2021"
-    assert edition.zone_label == "America/Los Angeles (PDT)"
+    assert edition.zone_label == "Los Angeles time (PDT)"
 
 
 def test_virtual_edition_without_a_place_says_so() -> None:

@@ -1,0 +1,101 @@
+"""Free pages, sponsors and the accent colour; numbered pages and the parameters that cannot be read."""
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from conference.models import Edition
+from tests import factories as make
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def test_page_shows_rendered_markdown(client: Client, edition: Edition) -> None:
+    make.make_page(
+        edition, slug="guide", title="Getting started", body="Bring *a badge*.\n\n## Food\n\nLunch."
+    )
+
+    page = read(client, "/2021/pages/guide/")
+
+    assert page.title == "Getting started · MLSys 2021"
+    assert page.description == "Bring a badge. Food Lunch."
+    assert page.outline == ["1 Getting started", "2 Food"]
+    assert page.texts("em") == ["a badge"]
+
+
+def test_site_page_stands_outside_the_editions(client: Client, edition: Edition) -> None:
+    make.make_page(None, slug="conduct", title="Code of conduct", body="Be kind.")
+
+    page = read(client, "/pages/conduct/")
+
+    assert page.title == "Code of conduct · Plenary"
+    assert page.links()["Code of conduct"] == "/pages/conduct/"
+    assert client.get("/2021/pages/conduct/").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/2021/pages/draft/", "/pages/draft/", "/2021/pages/none/"])
+def test_page_that_is_not_public_is_not_there(client: Client, edition: Edition, path: str) -> None:
+    make.make_page(edition, slug="draft", status="draft")
+    make.make_page(None, slug="draft", status="draft")
+
+    assert read(client, path, 404).texts("h1") == ["There is no page here"]
+
+
+def test_sponsors_stand_by_tier_in_the_given_order(client: Client, edition: Edition) -> None:
+    for name, tier in (("Zed", "Platinum"), ("Abe", "Gold"), ("Mia", "Platinum"), ("Lone", "")):
+        make.make_sponsor(edition, name, tier=tier, url="https://example.org/" if name == "Zed" else "")
+
+    page = read(client, "/2021/sponsors/")
+
+    assert page.outline == ["1 Sponsors", "2 Platinum", "2 Gold", "2 Sponsors"]
+    assert [[e.text for e in plates.inside("a")] for plates in page.all("ul", "logos")] == [
+        ["Zed", "Mia"],
+        ["Abe"],
+        ["Lone"],
+    ]
+    assert page.all("a", href="https://example.org/")[0].attributes["rel"] == "sponsored noopener"
+
+
+def test_sponsors_empty(client: Client, edition: Edition) -> None:
+    make.make_sponsor(edition, status="draft")
+
+    assert read(client, "/2021/sponsors/").outline == ["1 Sponsors", "2 No sponsors yet"]
+
+
+def test_accent_is_a_stylesheet_kept_for_a_year(client: Client, edition: Edition) -> None:
+    Edition.objects.update(accent="#a1b2c3")
+
+    response = client.get("/2021/accent-a1b2c3.css")
+
+    assert response.content == b":root{--accent:#a1b2c3}\n"
+    assert response.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert read(client, "/2021/").all("link", href="/2021/accent-a1b2c3.css") != []
+
+
+@pytest.mark.parametrize("colour", ["000000", "A1B2C3", "a1b2c", "a1b2c33", "}body{"])
+def test_accent_of_another_colour_is_not_there(client: Client, edition: Edition, colour: str) -> None:
+    assert client.get(f"/2021/accent-{colour}.css").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/2021/sponsors/", "/2021/pages/page/"])
+def test_queries_are_the_same_for_one_and_three_rows(
+    client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries, path: str
+) -> None:
+    make.make_menu_item(edition)
+    make.make_page(edition, slug="page")
+    for names in (["One"], ["Two", "Three"]):
+        for name in names:
+            make.make_sponsor(edition, name)
+        with django_assert_num_queries(4):
+            read(client, path)
+
+
+def test_writing_to_a_page_is_refused(client: Client, edition: Edition) -> None:
+    assert client.post("/2021/sponsors/").status_code == 405

@@ -1,0 +1,395 @@
+"""The pages of papers, topics and awards: their facts in order, their parameters, their cost."""
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from conference.models import Edition
+from papers.models import Paper
+from people.models import PersonName
+from tests import factories as make
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+
+URL = "/2021/papers/"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def full_paper(edition: Edition, number: int) -> Paper:
+    """A paper with everything that a list or page of papers may have to fetch."""
+    topic = make.make_topic(edition, f"Topic {number}", slug=f"topic-{number}")
+    paper = make.make_paper(
+        edition,
+        [f"Ada {number}", f"Alan {number}"],
+        uid=f"p{number}",
+        title=f"Paper {number}",
+        topic=topic,
+        track="Research",
+        keywords=["engines"],
+        decision="Accept (oral)",
+    )
+    room = make.make_room(edition, f"Hall {number}")
+    session = make.make_session(edition, title=f"Session {number}", room=room)
+    make.make_presentation(session, paper)
+    make.make_presentation(paper=paper, kind="poster", board=str(number))
+    make.make_material(paper)
+    make.make_award(edition, [paper], name=f"Award {number}")
+    return paper
+
+
+# The list
+
+
+def test_list_shows_title_names_awards_and_appearances(client: Client, edition: Edition) -> None:
+    full_paper(edition, 1)
+
+    page = read(client, URL)
+
+    assert page.title == "Papers · MLSys 2021"
+    assert page.canonical == "http://127.0.0.1:8000/2021/papers/"
+    assert page.outline == ["1 Papers 1", "2 Paper 1"]
+    assert page.texts("p", "people") == ["Ada 1 · Alan 1"]
+    assert page.texts("div", "facts") == [
+        "Award 1 Oral · Tue 6 Apr, 08:00 PDT Poster · time not known · board 1"
+    ]
+
+
+def test_list_says_nothing_of_times_under_embargo(client: Client) -> None:
+    edition = make.make_edition(schedule_public_from=None)
+    full_paper(edition, 1)
+
+    assert read(client, URL).texts("div", "facts") == ["Award 1"]
+
+
+def test_list_is_sorted_by_title_without_accents_and_case(client: Client, edition: Edition) -> None:
+    for title in ("zeta", "Éclair", "alpha", "Delta"):
+        make.make_paper(edition, title=title)
+
+    assert read(client, URL).texts("h2") == ["alpha", "Delta", "Éclair", "zeta"]
+
+
+def test_list_sorted_by_schedule_ends_with_the_unscheduled(client: Client, edition: Edition) -> None:
+    late, _, early, off = (make.make_paper(edition, title=title) for title in ("A", "B", "C", "D"))
+    make.make_presentation(make.make_session(edition, start=make.MORNING.replace(hour=20)), late)
+    make.make_presentation(make.make_session(edition), early)
+    make.make_presentation(make.make_session(edition), off, status="cancelled")
+
+    assert read(client, f"{URL}?sort=schedule").texts("h2") == ["C", "A", "B", "D"]
+
+
+@pytest.mark.parametrize("words", ["simek", "ŠIMEK", "engine simek", "  Motör ", "former"])
+def test_words_are_found_in_titles_and_names(client: Client, edition: Edition, words: str) -> None:
+    author = make.make_person("Jan Šimek")
+    PersonName.objects.create(person=author, name="Jan Former")
+    make.make_paper(edition, [author], title="Motor *engine*")
+    make.make_paper(edition, ["Ada Lovelace"], title="Another")
+
+    assert read(client, f"{URL}?q={words}").texts("h2") == ["Motor engine"]
+
+
+@pytest.mark.parametrize("words", ["secret", "absent", "%", "_", "motor absent"])
+def test_words_that_match_nothing_public_find_nothing(client: Client, edition: Edition, words: str) -> None:
+    author = make.make_person("Jan Novak")
+    PersonName.objects.create(person=author, name="Secret Name", hidden=True)
+    make.make_paper(edition, [author], title="Motor")
+
+    page = read(client, f"{URL}?q={words.replace('%', '%25')}")
+
+    assert page.outline == ["1 Papers 0", "2 No paper matches"]
+
+
+def test_list_by_topic_and_track_has_a_section_each(client: Client, edition: Edition) -> None:
+    compilers = make.make_topic(edition, "Compilers")
+    below = make.make_topic(edition, "Other", parent=compilers)
+    make.make_paper(edition, title="B", topic=below, track="Position")
+    make.make_paper(edition, title="A", topic=compilers)
+    make.make_paper(edition, title="C")
+
+    topics = read(client, f"{URL}?by=topic")
+    tracks = read(client, f"{URL}?by=track")
+
+    assert topics.outline[1:] == ["2 Compilers", "3 A", "2 Compilers / Other", "3 B", "2 Other papers", "3 C"]
+    assert topics.texts("ul", "chips") == ["Compilers 2"]
+    assert tracks.outline[1:] == ["2 Main track", "3 A", "3 C", "2 Position", "3 B"]
+
+
+def test_list_narrowed_by_topic_and_track(client: Client, edition: Edition) -> None:
+    above = make.make_topic(edition, "Vision", slug="vision")
+    make.make_paper(edition, title="A", topic=make.make_topic(edition, "Other", parent=above))
+    make.make_paper(edition, title="B", track="Position papers")
+
+    assert read(client, f"{URL}?topic=vision").texts("h2") == ["A"]
+    assert read(client, f"{URL}?track=Position+papers").texts("h2") == ["B"]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("page=abc", "This page does not know “abc” as a value of “page”. The last page is 1."),
+        ("page=9999", "This page does not know “9999” as a value of “page”. The last page is 1."),
+        ("page=0", "This page does not know “0” as a value of “page”. The last page is 1."),
+        ("page=%00", "This page does not know “\ufffd” as a value of “page”. The last page is 1."),
+        ("sort=size", "This page does not know “size” as a value of “sort”."),
+        ("topic=none", "This page does not know “none” as a value of “topic”."),
+        ("track=%00", "This page does not know “\ufffd” as a value of “track”."),
+        ("by=x", "This page does not know “x” as a value of “by”."),
+        (f"q={'x' * 101}", f"This page does not know “{'x' * 60}…” as a value of “q”."),
+        ("q=%00", "This page does not know “\ufffd” as a value of “q”."),
+    ],
+)
+def test_bad_value_is_refused_in_a_sentence(
+    client: Client, edition: Edition, query: str, sentence: str
+) -> None:
+    page = read(client, f"{URL}?{query}", 400)
+
+    assert page.texts("p", "lead")[0].startswith(sentence)
+
+
+def test_unknown_parameters_are_ignored(client: Client, edition: Edition) -> None:
+    make.make_paper(edition, title="A")
+
+    page = read(client, f"{URL}?utm_source=mail&q=&sort=")
+
+    assert page.texts("h2") == ["A"]
+    assert page.canonical == "http://127.0.0.1:8000/2021/papers/"
+
+
+def test_walking_the_pages_meets_each_paper_once(client: Client, edition: Edition) -> None:
+    Paper.objects.bulk_create(
+        Paper(edition=edition, uid=f"p{number}", title="Same title", status="published")
+        for number in range(120)
+    )
+
+    found = [
+        element.attributes["href"]
+        for number in (1, 2, 3)
+        for element in read(client, f"{URL}?page={number}").all("a")
+        if element.attributes["href"].endswith("/same-title/")
+    ]
+
+    assert len(found) == len(set(found)) == 120
+
+
+# A topic
+
+
+def test_topic_page_shows_its_papers_and_those_below(client: Client, edition: Edition) -> None:
+    above = make.make_topic(edition, "Vision", slug="vision")
+    below = make.make_topic(edition, "Faces", parent=above, slug="faces")
+    make.make_topic(edition, "Unused", parent=above)
+    make.make_paper(edition, title="B", topic=above)
+    make.make_paper(edition, title="A", topic=below)
+
+    page = read(client, "/2021/topics/vision/")
+
+    assert page.outline == ["1 Vision 2 papers", "2 A", "2 B"]
+    assert page.texts("ul", "chips") == ["Faces 1"]
+    crumbs = read(client, "/2021/topics/faces/").all("nav", "crumbs")[0]
+    assert [link.text for link in crumbs.inside("a")] == ["Papers", "Vision"]
+
+
+def test_topic_without_a_public_paper_has_no_page(client: Client, edition: Edition) -> None:
+    make.make_paper(edition, topic=make.make_topic(edition, slug="quiet"), status="draft")
+
+    assert read(client, "/2021/topics/quiet/", 404).texts("h1") == ["There is no page here"]
+
+
+# A paper
+
+
+def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
+    paper = full_paper(edition, 1)
+    Paper.objects.filter(pk=paper.pk).update(doi="10.1000/x", pages="12-25", track="Research")
+
+    page = read(client, paper.get_absolute_url())
+
+    assert page.title == "Paper 1 · MLSys 2021"
+    assert page.description == "What was done."
+    assert page.outline == [
+        "1 Paper 1",
+        "2 Abstract",
+        "2 Keywords",
+        "2 When and where",
+        "2 Material",
+        "2 Details",
+    ]
+    assert page.texts("div", "abstract") == ["What was done."]
+    assert page.texts("p", "awards") == ["Award 1"]
+    assert page.texts("ul", "appearances") == [
+        "Oral Tue 6 Apr, 08:00 to 09:00 PDT Session 1 · Hall 1 Poster · board 1 Time not known"
+    ]
+    assert page.texts("dl") == ["Track Research Topic Topic 1 DOI 10.1000/x Pages 12-25"]
+    assert page.links()["10.1000/x"] == "https://doi.org/10.1000/x"
+    assert page.links()["PDF"] == "https://example.org/paper.pdf"
+
+
+def test_paper_page_numbers_the_affiliations(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    make.add_author(paper, "Ada", affiliations=["ETH", "MIT"])
+    make.add_author(paper, "Alan", affiliations=["MIT"])
+    make.add_author(paper, "Mia")
+
+    page = read(client, paper.get_absolute_url())
+
+    assert page.texts("p", "authors") == ["Ada1,2 · Alan2 · Mia"]
+    assert page.texts("p", "affiliations") == ["1ETH 2MIT"]
+
+
+def test_paper_page_leaves_out_marks_that_tell_nothing(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    for name in ("Ada", "Alan"):
+        make.add_author(paper, name, affiliations=["ETH"])
+
+    page = read(client, paper.get_absolute_url())
+
+    assert page.texts("p", "authors") == ["Ada · Alan"]
+    assert page.texts("p", "affiliations") == ["ETH"]
+
+
+def test_paper_page_keeps_the_name_as_printed_but_hides_a_hidden_one(
+    client: Client, edition: Edition
+) -> None:
+    paper = make.make_paper(edition)
+    emma, new = make.make_person("Yu Wang"), make.make_person("New Name")
+    make.add_author(paper, emma, name="Yu (Emma) Wang")
+    make.add_author(paper, new, name="Old Name")
+    PersonName.objects.create(person=new, name="Old Name", hidden=True)
+
+    assert read(client, paper.get_absolute_url()).texts("p", "authors") == ["Yu (Emma) Wang · New Name"]
+
+
+def test_paper_page_strikes_out_what_is_cancelled(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    make.make_presentation(make.make_session(edition, status="cancelled", title="Off"), paper)
+
+    page = read(client, paper.get_absolute_url())
+
+    assert page.texts("li", "cancelled") == ["Oral Cancelled Tue 6 Apr, 08:00 to 09:00 PDT Off"]
+    assert page.texts("s") == ["Tue 6 Apr, 08:00 to 09:00 PDT"]
+
+
+def test_paper_page_renders_mathematics(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, title="Fast $n^2$", abstract="Costs $5 and $6, not $a_1+b_2$.")
+
+    markup = client.get(paper.get_absolute_url()).content.decode()
+
+    assert markup.count("<math") == 2
+    assert "$5 and $6" in markup
+
+
+@pytest.mark.parametrize("tail", ["", "wrong-slug/", "Paper-1/"])
+def test_paper_address_leads_to_the_right_slug(client: Client, edition: Edition, tail: str) -> None:
+    make.make_paper(edition, uid="p1", title="Paper 1")
+
+    response = client.get(f"{URL}p1/{tail}")
+
+    assert (response.status_code, response.headers["Location"]) == (301, "/2021/papers/p1/paper-1/")
+
+
+@pytest.mark.parametrize("status", ["draft", "withdrawn"])
+def test_paper_that_is_not_public_has_no_page(client: Client, edition: Edition, status: str) -> None:
+    paper = make.make_paper(edition, status=status)
+
+    assert client.get(paper.get_absolute_url()).status_code == 404
+    assert client.get(f"{URL}{paper.uid}/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("decision", "shown"),
+    [("Accept (poster)", []), ("accepted", []), ("Accept: notable-top-5%", ["Accept: notable-top-5%"])],
+)
+def test_decision_is_shown_where_it_tells_something(
+    client: Client, edition: Edition, decision: str, shown: list[str]
+) -> None:
+    paper = make.make_paper(edition, decision=decision)
+
+    assert read(client, paper.get_absolute_url()).texts("dd") == shown
+
+
+# Awards
+
+
+def test_awards_show_each_paper_once_in_the_chairs_order(client: Client, edition: Edition) -> None:
+    first, second = full_paper(edition, 1), full_paper(edition, 2)
+    edition.awards.all().delete()
+    award = make.make_award(edition, [second, first], citation="For *everything*.")
+    award.grants.filter(paper=second).update(citation_html="<p>For two.</p>")
+
+    page = read(client, "/2021/awards/")
+
+    assert page.outline == ["1 Awards", "2 Outstanding Paper Award", "3 Paper 2", "3 Paper 1"]
+    assert page.texts("p", "people") == ["Ada 2 · Alan 2", "Ada 1 · Alan 1"]
+    assert page.texts("div", "citation") == ["For everything.", "For two."]
+    assert page.texts("p", "facts")[:2] == [
+        "Oral, Tue 6 Apr, 08:00 to 09:00 PDT, Session 2, Hall 2",
+        "Poster, time not known, board 2",
+    ]
+    assert page.texts("div", "abstract") == ["What was done.", "What was done."]
+
+
+def test_awards_go_to_people_and_older_papers(client: Client, edition: Edition) -> None:
+    old = make.make_paper(make.make_edition(2011), ["Ada Lovelace"], title="Notes")
+    make.make_award(edition, [old], name="Test of Time")
+    make.make_award(edition, [make.make_person("Alan Turing", affiliation="King's")], name="Service")
+
+    page = read(client, "/2021/awards/")
+
+    assert page.outline[1:] == ["2 Test of Time", "3 Notes", "2 Service", "3 Alan Turing"]
+    assert page.texts("p", "quiet")[0] == "MLSys 2011"
+
+
+def test_awards_of_all_years_begin_with_the_newest(client: Client, edition: Edition) -> None:
+    make.make_award(edition, [full_paper(edition, 1)])
+    later = make.make_edition(2022)
+    make.make_award(later, [make.make_paper(later, title="Later")], name="Best Paper")
+
+    assert read(client, "/awards/").outline == [
+        "1 Awards of all years",
+        "2 MLSys 2022",
+        "3 Best Paper",
+        "4 Later",
+        "2 MLSys 2021",
+        "3 Award 1",
+        "4 Paper 1",
+        "3 Outstanding Paper Award",
+        "4 Paper 1",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/2021/awards/", "/awards/", URL])
+def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) -> None:
+    assert len(read(client, path).all("div", "empty")) == 1
+
+
+# Cost
+
+
+@pytest.mark.parametrize(
+    ("path", "queries"),
+    [
+        (URL, 10),
+        (f"{URL}?by=topic&sort=schedule&q=paper", 10),
+        ("/2021/topics/topic-1/", 10),
+        ("/2021/papers/p1/paper-1/", 8),
+        ("/2021/awards/", 8),
+        ("/awards/", 7),
+    ],
+)
+def test_queries_are_the_same_for_one_and_three_papers(
+    client: Client,
+    edition: Edition,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    path: str,
+    queries: int,
+) -> None:
+    make.make_menu_item(edition)
+    for numbers in ([1], [2, 3]):
+        for number in numbers:
+            full_paper(edition, number)
+        with django_assert_num_queries(queries):
+            read(client, path)

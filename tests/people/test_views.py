@@ -1,0 +1,222 @@
+"""The pages of people: the A-Z list, a person across years, committees."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from conference.models import Edition
+from people.models import Person, PersonName
+from tests import factories as make
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def busy_person(edition: Edition, number: int) -> Person:
+    """A person with a part of every kind in an edition."""
+    person = make.make_person(f"Ada Part{number}", uid=f"a{number}")
+    paper = make.make_paper(edition, [f"Before {number}", person, f"After {number}"], title=f"Paper {number}")
+    session = make.make_session(edition, title=f"Session {number}", room=make.make_room(edition))
+    make.make_presentation(session, paper)
+    make.make_presentation(session, speakers=[person], title=f"Talk {number}")
+    make.add_role(session, person)
+    make.make_award(edition, [paper, person], name=f"Award {number}")
+    make.make_committee_role(edition, person)
+    PersonName.objects.create(person=person, name=f"A. Part{number}")
+    return person
+
+
+# A-Z
+
+
+def test_people_are_listed_by_family_name_with_their_years(client: Client, edition: Edition) -> None:
+    names = ["Ada Znojil", "Petr Šimek", "Jan van der Berg", "Łukasz Simek", "李"]
+    make.make_paper(edition, names)
+    make.make_paper(make.make_edition(2022), [Person.objects.get(name="Ada Znojil")])
+
+    page = read(client, "/people/")
+
+    assert page.outline == ["1 People 5", "2 L", "2 S", "2 V", "2 Z"]
+    assert [e.text for e in page.all("ul", "names")[1].inside("a")] == ["Simek, Łukasz", "Šimek, Petr"]
+    assert page.texts("ul", "names")[-1] == "Znojil, Ada2021, 2022"
+
+
+def test_letter_page_shows_that_letter_alone(client: Client, edition: Edition) -> None:
+    make.make_paper(edition, ["Ada Banbury", "Alan Turing", "7 Eleven"])
+
+    page = read(client, "/people/?letter=B")
+
+    assert page.texts("ul", "names") == ["Banbury, Ada2021"]
+    assert page.title == "People, B · Plenary"
+    assert page.canonical.endswith("/people/?letter=B")
+    assert [e.text for e in page.all("nav", "letters")[0].inside("a")] == ["All", "B", "E", "T"]
+
+
+def test_people_without_a_letter_stand_apart(client: Client, edition: Edition) -> None:
+    make.make_paper(edition, [make.make_person("007", family="007"), "Ada Banbury"])
+
+    assert read(client, "/people/?letter=%23").outline == ["1 People 1", "2 #"]
+
+
+@pytest.mark.parametrize("letter", ["b", "BB", "%C3%89", "%00", "1"])
+def test_unknown_letter_is_refused(client: Client, edition: Edition, letter: str) -> None:
+    page = read(client, f"/people/?letter={letter}", 400)
+
+    assert page.texts("p", "lead")[0].endswith("as a value of “letter”. Give a capital from A to Z, or #.")
+
+
+def test_only_people_of_published_rows_are_listed(client: Client, edition: Edition) -> None:
+    make.make_person("Nobody Known")
+    make.make_paper(edition, ["Ada Draft"], status="draft")
+
+    assert read(client, "/people/").outline == ["1 People 0", "2 Nobody here yet"]
+
+
+# A person
+
+
+def test_person_page_shows_years_papers_and_coauthors(client: Client, edition: Edition) -> None:
+    person = busy_person(edition, 1)
+    make.make_paper(make.make_edition(2022), [person, "Mia New"], title="Later")
+
+    page = read(client, person.get_absolute_url())
+
+    assert page.title == "Ada Part1 · Plenary"
+    assert page.outline[:7] == [
+        "1 Ada Part1",
+        "2 MLSys 2022",
+        "3 Later",
+        "2 MLSys 2021",
+        "3 Session 1",
+        "3 Talk 1",
+        "3 Paper 1",
+    ]
+    assert page.texts("p", "people") == ["Ada Part1 · Mia New", "Before 1 · Ada Part1 · After 1"]
+    assert page.texts("p", "kind") == ["Moderator · Oral session", "Talk"]
+    assert page.texts("p", "awards") == ["Award 1", "Award 1"]
+    assert "Committee Program Chair" in page.main
+    assert "Also printed as A. Part1" in page.main
+
+
+def test_person_page_shows_identity_but_no_email_and_no_hidden_name(client: Client, edition: Edition) -> None:
+    person = make.make_person(
+        "Ada Lovelace",
+        email="ada@example.org",
+        affiliation="Analytical Engines",
+        orcid="0000-0002-1825-0097",
+        homepage="https://example.org/ada",
+        biography="Wrote *notes*.",
+        native_name="エイダ",
+    )
+    make.make_paper(edition, [person])
+    PersonName.objects.create(person=person, name="Ada Byron", hidden=True)
+
+    markup = client.get(person.get_absolute_url()).content.decode()
+    links = read(client, person.get_absolute_url()).links()
+
+    assert (links["Homepage"], links["ORCID 0000-0002-1825-0097"]) == (
+        "https://example.org/ada",
+        "https://orcid.org/0000-0002-1825-0097",
+    )
+    assert [word in markup for word in ("Analytical Engines", "<em>notes</em>", "エイダ")] == [True] * 3
+    assert [word in markup for word in ("ada@", "Byron")] == [False] * 2
+
+
+def test_namesakes_have_a_page_each(client: Client, edition: Edition) -> None:
+    first, second = make.make_person("Yang Liu"), make.make_person("Yang Liu")
+    make.make_paper(edition, [first], title="One")
+    make.make_paper(edition, [second], title="Two")
+
+    assert read(client, first.get_absolute_url()).texts("h3") == ["One"]
+    assert read(client, second.get_absolute_url()).texts("h3") == ["Two"]
+
+
+def test_merged_person_leads_to_the_one_that_remained(client: Client, edition: Edition) -> None:
+    kept, gone, before = (make.make_person("Ada Lovelace", uid=uid) for uid in ("kept", "gone", "before"))
+    make.make_paper(edition, [kept])
+    Person.objects.filter(pk=gone.pk).update(merged_into=kept)
+    Person.objects.filter(pk=before.pk).update(merged_into=gone)
+
+    for path in ("/people/gone/ada-lovelace/", "/people/gone/", "/people/before/x/", "/people/kept/"):
+        response = client.get(path)
+        assert (response.status_code, response.headers["Location"]) == (301, "/people/kept/ada-lovelace/")
+
+
+def test_person_merged_into_one_who_is_not_public_has_no_page(client: Client, edition: Edition) -> None:
+    hidden = make.make_person("Ada Draft")
+    make.make_person("Ada Old", uid="old", merged_into=hidden)
+
+    assert client.get("/people/old/").status_code == 404
+
+
+def test_merges_in_a_ring_end(client: Client, edition: Edition) -> None:
+    one = make.make_person("One", uid="one")
+    two = make.make_person("Two", uid="two", merged_into=one)
+    Person.objects.filter(pk=one.pk).update(merged_into=two)
+
+    assert client.get("/people/one/").status_code == 404
+
+
+# The committee
+
+
+def test_committee_stands_by_office_in_order(client: Client, edition: Edition) -> None:
+    offices = {"Ion": "General Chair", "Alex": "Program Chair", "Mia": "General Chair"}
+    for name, role in offices.items():
+        make.make_committee_role(edition, make.make_person(name), role, affiliation=f"Lab of {name}")
+
+    page = read(client, "/2021/committee/")
+
+    assert page.outline == ["1 Committee", "2 General Chairs", "2 Program Chair"]
+    assert page.texts("ul", "folk") == ["IonLab of Ion MiaLab of Mia", "AlexLab of Alex"]
+
+
+@pytest.mark.parametrize("path", ["/2021/committee/", "/people/"])
+def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) -> None:
+    assert len(read(client, path).all("div", "empty")) == 1
+
+
+# Cost
+
+
+@pytest.mark.parametrize(
+    ("path", "queries"), [("/people/", 10), ("/people/?letter=P", 10), ("/2021/committee/", 4)]
+)
+def test_queries_are_the_same_for_one_and_three_people(
+    client: Client,
+    edition: Edition,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    path: str,
+    queries: int,
+) -> None:
+    make.make_menu_item(edition)
+    for numbers in ([1], [2, 3]):
+        for number in numbers:
+            busy_person(edition, number)
+        with django_assert_num_queries(queries):
+            read(client, path)
+
+
+def test_queries_of_a_person_are_the_same_for_one_and_three_years(
+    client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    person = busy_person(edition, 1)
+    for years in ([], [2022, 2023]):
+        for year in years:
+            later = make.make_edition(year)
+            paper = make.make_paper(later, [person, "Mia New"])
+            session = make.make_session(later, start=make.MORNING + timedelta(days=365))
+            make.make_presentation(session, paper)
+            make.make_presentation(session, speakers=[person])
+            make.add_role(session, person)
+            make.make_award(later, [paper, person])
+            make.make_committee_role(later, person)
+        with django_assert_num_queries(13):
+            read(client, person.get_absolute_url())
