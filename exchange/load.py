@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
 from conference import revision
@@ -70,13 +70,19 @@ def load(
                 write_rows(plan, shown)
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
                 report.run = _recorded(plan, report, run)
-    except IntegrityError as error:
-        message = (
+    except (IntegrityError, DataError) as error:
+        raise _refused(
             "The database refused the program: something in it contradicts a row that is here, or somebody "
-            f"changed the same rows meanwhile. Nothing was written. Try again. ({error})"
-        )
-        raise ProgramError([Problem(Where(), "", message)]) from error
+            "changed the same rows meanwhile.",
+            error,
+        ) from error
+    except OperationalError as error:
+        raise _refused("The database cannot be written to now, or is not set up.", error) from error
     return report
+
+
+def _refused(reason: str, error: Exception) -> ProgramError:
+    return ProgramError([Problem(Where(), "", f"{reason} Nothing was written. Try again. ({error})")])
 
 
 def _planned(program: Program, edition_slug: str, progress: Progress) -> Plan:

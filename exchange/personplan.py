@@ -20,23 +20,34 @@ from people.models import Person, PersonIdentifier, PersonName
 LISTS = ("other_names", "ids")
 
 
-def person_steps(people: People, statements: Statements) -> Iterator[tuple[Step, bool]]:
-    """Yield a step for everybody in the file, and whether it counts (several figures may be one person)."""
-    seen: dict[int, Figure] = {}
-    existing = {person.pk: figure for figure, person in people.rows.items() if person.pk}
-    rows = _Existing(existing, people)
+def person_steps(people: People, statements: Statements) -> Iterator[Step]:
+    """Yield a step for everybody in the file."""
+    figures = {id(person): person for person in people.rows.values()}
+    together: dict[int, list[Figure]] = defaultdict(list)
     for figure, person in people.rows.items():
-        if id(person) in seen and figure.record and seen[id(person)].record:
-            message = f"{figure.name} and {seen[id(person)].name} are one person here. Keep one record."
-            people.findings.problem(figure.where, "uid", message)
-            continue
-        is_counted = id(person) not in seen
-        seen.setdefault(id(person), figure)
-        theirs = statements.of(PERSON, figure.record) if figure.record else {}
-        if not person.pk:
-            yield _new_step(figure, person, theirs), is_counted
+        together[id(person)].append(figure)
+    everybody = [(_as_one(found, people), figures[key]) for key, found in together.items()]
+    existing = _Existing([(figure, person) for figure, person in everybody if person.pk], people)
+    for figure, person in everybody:
+        theirs = statements.person(figure.record, person) if figure.record else {}
+        if person.pk:
+            yield existing.step(figure, person, theirs)
         else:
-            yield rows.step(figure, person, theirs), is_counted
+            yield _new_step(figure, person, theirs)
+
+
+def _as_one(figures: list[Figure], people: People) -> Figure:
+    """Join what the file says of one person in several ways: by an id here, by the bare name there."""
+    if len(figures) == 1:
+        return figures[0]
+    described = [figure for figure in figures if figure.record]
+    first = (described or figures)[0]
+    for other in described[1:]:
+        message = f"{other.name} and {first.name} are one person here. Keep one record."
+        people.findings.problem(other.where, "uid", message)
+    ids = {pair for figure in figures for pair in figure.ids}
+    orcid = next((figure.orcid for figure in figures if figure.orcid), "")
+    return Figure(first.name, first.where, orcid=orcid, ids=ids, record=first.record)
 
 
 def _new_step(figure: Figure, person: Person, theirs: Values) -> Step:
@@ -55,13 +66,15 @@ def _new_step(figure: Figure, person: Person, theirs: Values) -> Step:
 class _Existing:
     """What is known of the existing people of a file, read at once."""
 
-    def __init__(self, figures: dict[int, Figure], people: People) -> None:
+    def __init__(self, figures: list[tuple[Figure, Person]], people: People) -> None:
         self.people = people
         self.ids: dict[int, list[list[str]]] = defaultdict(list)
         self.other_names: dict[int, list[str]] = defaultdict(list)
-        self._read_ids([key for key, figure in figures.items() if figure.ids])
-        self._read_names([key for key, figure in figures.items() if figure.record])
-        touched = [key for key, figure in figures.items() if figure.record or self._brings_more(key, figure)]
+        self._read_ids([person.pk for figure, person in figures if figure.ids])
+        self._read_names([person.pk for figure, person in figures if figure.record])
+        touched = [
+            person.pk for figure, person in figures if figure.record or self._brings_more(figure, person)
+        ]
         self.memories = remembered(PERSON, touched)
 
     def _read_ids(self, keys: Iterable[int]) -> None:
@@ -76,13 +89,12 @@ class _Existing:
             for person, name in rows.values_list("person_id", "name"):
                 self.other_names[person].append(name)
 
-    def _brings_more(self, key: int, figure: Figure) -> bool:
-        person = self.people.rows[figure]
-        has_new_ids = any(list(pair) not in self.ids[key] for pair in figure.ids)
+    def _brings_more(self, figure: Figure, person: Person) -> bool:
+        has_new_ids = any(list(pair) not in self.ids[person.pk] for pair in figure.ids)
         return has_new_ids or bool(figure.orcid and figure.orcid != person.orcid)
 
     def step(self, figure: Figure, person: Person, theirs: Values) -> Step:
-        if not figure.record and not self._brings_more(person.pk, figure):
+        if not figure.record and not self._brings_more(figure, person):
             return Step(PERSON, person, figure.where, Merge(), is_mentioned=True)
         memory = self.memories.get(person.pk)
         base = memory.values if memory else {}

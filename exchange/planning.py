@@ -16,7 +16,7 @@ from exchange.people import People
 from exchange.personplan import person_steps
 from exchange.problems import Where
 from exchange.provenance import Memory, Merge, merge, remembered, with_successors
-from exchange.records import Program, Record, stated
+from exchange.records import Program, Record, is_stated, stated
 from exchange.rows import Shelves, parts_by_owner
 from exchange.statements import Statements
 from exchange.steps import Step, Tally
@@ -73,8 +73,8 @@ class Plan:
         )
         for kind in (CONFERENCE, INSTITUTION):
             self._compare_kind(kind, rows[kind.name])
-        for step, is_counted in person_steps(self.people, self.statements):
-            self._take(step, is_counted=is_counted)
+        for step in person_steps(self.people, self.statements):
+            self._take(step)
         for kind in (EDITION, *PARTS):
             self._compare_kind(kind, rows[kind.name])
         check_unique(self.steps["institution"], INSTITUTION, "ror", self.findings)
@@ -125,12 +125,13 @@ class Plan:
                 listing, listing.model._default_manager.filter(**self._own(listing.owner)), self.edition
             )
             for listing in kind.listings
-            if self.edition.pk and any(getattr(record, listing.name) for _, record in rows)
+            if self.edition.pk and any(is_stated(getattr(record, listing.name)) for _, record in rows)
         }
         for index, (row, record) in enumerate(rows):
             theirs = self.statements.of(kind, record)
             ours = self._ours(kind, row, theirs, lists) if row.pk else {}
             step = self._step(kind, row, record.where, ours, theirs, memories.get(row.pk or 0))
+            step.is_broken = id(record) in self.statements.broken
             self._take(step)
             self._progress(kind.many or kind.name, index + 1, len(rows))
         self._number(kind)
@@ -157,10 +158,9 @@ class Plan:
         found = merge(ours, base, theirs)
         return Step(kind, row, where, found, memory=memory, old={name: ours[name] for name in found.taken})
 
-    def _take(self, step: Step, *, is_counted: bool = True) -> None:
+    def _take(self, step: Step) -> None:
         """Bring what is taken into the row, in memory, and judge it."""
-        if is_counted:
-            self.tallies[step.kind.name].add(step)
+        self.tallies[step.kind.name].add(step)
         if step.is_idle:
             return
         self.steps[step.kind.name].append(step)

@@ -54,7 +54,11 @@ class Shelf:
         rows: Any = kind.model._default_manager.all()
         if kind.is_in_edition:
             rows = rows.filter(edition=edition)
-        rows = rows.defer(*kind.model.derived_fields) if whole else rows.only(*_bones(kind))
+        if whole:
+            # Nobody changes a row between its comparison and its update.
+            rows = rows.defer(*kind.model.derived_fields).select_for_update(of=("self",))
+        else:
+            rows = rows.only(*_bones(kind))
         for row in rows.order_by("pk").iterator(CHUNK):
             if kind.is_in_edition:
                 row.edition = edition

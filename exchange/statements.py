@@ -16,6 +16,7 @@ from exchange.records import GrantRecord, MenuRecord, PersonRecord, PersonRef, R
 from exchange.rows import Shelves, in_batches, plain
 from papers.models import Paper
 from people import names
+from people.models import Person
 
 SECTIONS = frozenset(MenuItem.Section.values)
 
@@ -26,6 +27,9 @@ class Statements:
     def __init__(self, people: People, shelves: Shelves, findings: Findings) -> None:
         self.people, self.shelves, self.findings = people, shelves, findings
         self.edition: Edition = shelves.edition
+        # Records with a reference that leads nowhere, by identity; how many such references there are.
+        self.broken: set[int] = set()
+        self._dead = 0
         # Papers of other editions that grants point at, by edition and uid.
         self.elsewhere: dict[tuple[str, str], Paper] = {}
 
@@ -42,8 +46,13 @@ class Statements:
 
     def of(self, kind: Kind, record: Record) -> Values:
         """Return what the record states. A field whose references lead nowhere is reported and left out."""
-        if isinstance(record, PersonRecord):
-            return self._person(record)
+        before = self._dead
+        values = self._stated(kind, record)
+        if self._dead > before:
+            self.broken.add(id(record))
+        return values
+
+    def _stated(self, kind: Kind, record: Record) -> Values:
         values: Values = {}
         for name in kind.plain:
             value = getattr(record, name)
@@ -53,15 +62,20 @@ class Statements:
             value = getattr(record, name)
             if is_stated(value) and self.is_known(other, value or "", record.where, name):
                 values[name] = self.shelved_key(other, value) if value else None
+        return values | self._lists(kind, record)
+
+    def _lists(self, kind: Kind, record: Record) -> Values:
+        values: Values = {}
         for listing in kind.listings:
-            parts = getattr(record, listing.name)
+            parts, before = getattr(record, listing.name), self._dead
             if is_stated(parts):
-                values[listing.name] = self._parts(listing, parts, record)
+                found = self._parts(listing, parts, record)
+                if self._dead == before:
+                    values[listing.name] = found
         return values
 
-    def _person(self, record: PersonRecord) -> Values:
+    def person(self, record: PersonRecord, person: Person) -> Values:
         """A name without parts leaves them to be split here; hidden names are not taken from files."""
-        person = self.people.rows[self.people.cast.figure(record.ref)]
         values: Values = {"name": self.people.printed(person, record.ref.name)}
         for name in PERSON.plain:
             value = getattr(record, name, None) if name not in ("name", "orcid") else None
@@ -86,14 +100,15 @@ class Statements:
         """Whether a reference leads somewhere; if not, say so."""
         if not key or key in self.shelves[kind].rows:
             return True
-        if not self.findings.is_full:
-            hint = nearest(key, self.shelves[kind].rows)
-            place = f"in this file or in edition {self.edition.slug}"
-            message = f"There is no {kind} “{short(key)}” {place}.{hint} Correct it, or add the {kind}."
-            self.findings.problem(where, path, message)
-        else:
-            self.findings.problem(where, path, "")
+        # Looking for a name like it takes time: not for the ten thousandth problem.
+        hint = "" if self.findings.is_full else nearest(key, self.shelves[kind].rows)
+        message = f"There is no {kind} “{short(key)}” in this file or in edition {self.edition.slug}.{hint}"
+        self._report(where, path, f"{message} Correct it, or add the {kind}.")
         return False
+
+    def _report(self, where: Where, path: str, message: str) -> None:
+        self._dead += 1
+        self.findings.problem(where, path, message)
 
     # Lists
 
@@ -144,13 +159,11 @@ class Statements:
 
     def _check_grant(self, grant: GrantRecord, values: Values, record: Record, path: str) -> None:
         if bool(grant.paper) == bool(grant.person):
-            self.findings.problem(
-                record.where, path, "An award goes to a paper or a person: give one of them."
-            )
+            self._report(record.where, path, "An award goes to a paper or a person: give one of them.")
         if self._is_elsewhere(grant):
             if (grant.edition, grant.paper) not in self.elsewhere:
                 message = f"There is no paper “{short(grant.paper)}” in edition “{short(grant.edition)}”."
-                self.findings.problem(record.where, path, f"{message} Import that edition first.")
+                self._report(record.where, path, f"{message} Import that edition first.")
         else:
             values["edition"] = ""
             self.is_known("paper", grant.paper, record.where, f"{path}.paper")
@@ -158,18 +171,14 @@ class Statements:
     def _line(self, line: MenuRecord, where: Where, path: str) -> Values:
         children = [self._line(child, where, f"{path}.children") for child in line.children]
         if any(child["children"] for child in children):
-            self.findings.problem(where, path, "The menu nests once: move the lines of the third level up.")
+            self._report(where, path, "The menu nests once: move the lines of the third level up.")
         if not line.target:
-            self.findings.problem(
-                where, path, f"The line “{short(line.label)}” leads nowhere. Add its target."
-            )
+            self._report(where, path, f"The line “{short(line.label)}” leads nowhere. Add its target.")
         elif line.kind == "section" and line.target not in SECTIONS:
             hint = nearest(line.target, SECTIONS) or f" Use one of {', '.join(MenuItem.Section.values)}."
-            self.findings.problem(
-                where, path, f"There is no section “{short(line.target)}” of the site.{hint}"
-            )
+            self._report(where, path, f"There is no section “{short(line.target)}” of the site.{hint}")
         elif line.kind == "page":
             self.is_known("page", line.target, where, path)
         elif line.kind not in ("section", "page", "url"):
-            self.findings.problem(where, path, "A line leads to a section, a page or a url.")
+            self._report(where, path, "A line leads to a section, a page or a url.")
         return {"label": line.label, "kind": line.kind, "target": line.target, "children": children}

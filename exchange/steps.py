@@ -49,6 +49,8 @@ class Step:
     is_new: bool = False
     # Somebody whom the file only points at: nothing is compared, nothing remembered.
     is_mentioned: bool = False
+    # A reference of its record leads nowhere, which has been reported.
+    is_broken: bool = False
     memory: Memory | None = None
     # Values before the change, for whoever wants to take it back.
     old: dict[str, object] = field(default_factory=dict)

@@ -32,7 +32,7 @@ def check_row(step: Step, findings: Findings) -> None:
         for name, parent in parents.items():
             setattr(step.row, name, parent)
     row: Any = step.row
-    if step.kind is PRESENTATION and not row.paper and not row.title:
+    if step.kind is PRESENTATION and not (row.paper or row.title or step.is_broken):
         findings.problem(step.where, "title", "Give a paper, or a title of the talk's own.")
 
 

@@ -7,89 +7,226 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('conference', '0001_initial'),
+        ("conference", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ImportRun',
+            name="ImportRun",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('format', models.CharField(blank=True, max_length=40)),
-                ('files', models.JSONField(blank=True, default=list)),
-                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('finished_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('counts', models.JSONField(blank=True, default=dict, help_text='Per kind: new, changed, kept and so on.')),
-                ('notes', models.JSONField(blank=True, default=list)),
-                ('created', models.JSONField(blank=True, default=dict, help_text='Per kind: the keys of the rows that came into being.')),
-                ('edition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='import_runs', to='conference.edition')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='import_runs', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("format", models.CharField(blank=True, max_length=40)),
+                ("files", models.JSONField(blank=True, default=list)),
+                ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("finished_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "counts",
+                    models.JSONField(
+                        blank=True, default=dict, help_text="Per kind: new, changed, kept and so on."
+                    ),
+                ),
+                ("notes", models.JSONField(blank=True, default=list)),
+                (
+                    "created",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text="Per kind: the keys of the rows that came into being.",
+                    ),
+                ),
+                (
+                    "edition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="import_runs",
+                        to="conference.edition",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="import_runs",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-started_at', '-pk'],
+                "ordering": ["-started_at", "-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Provenance',
+            name="Provenance",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('conference', 'Conference'), ('edition', 'Edition'), ('institution', 'Institution'), ('person', 'Person'), ('page', 'Page'), ('sponsor', 'Sponsor'), ('announcement', 'Announcement'), ('topic', 'Topic'), ('room', 'Room'), ('paper', 'Paper'), ('award', 'Award'), ('session', 'Session'), ('presentation', 'Presentation')], max_length=12)),
-                ('object_id', models.BigIntegerField()),
-                ('values', models.JSONField(blank=True, default=dict)),
-                ('edition', models.ForeignKey(blank=True, help_text='Empty for what belongs to all years.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='provenance', to='conference.edition')),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='provenance', to='exchange.importrun')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("conference", "Conference"),
+                            ("edition", "Edition"),
+                            ("institution", "Institution"),
+                            ("person", "Person"),
+                            ("page", "Page"),
+                            ("sponsor", "Sponsor"),
+                            ("announcement", "Announcement"),
+                            ("topic", "Topic"),
+                            ("room", "Room"),
+                            ("paper", "Paper"),
+                            ("award", "Award"),
+                            ("session", "Session"),
+                            ("presentation", "Presentation"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("object_id", models.BigIntegerField()),
+                ("values", models.JSONField(blank=True, default=dict)),
+                (
+                    "edition",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Empty for what belongs to all years.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="provenance",
+                        to="conference.edition",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="provenance",
+                        to="exchange.importrun",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'imported row',
-                'ordering': ['kind', 'object_id'],
+                "verbose_name": "imported row",
+                "ordering": ["kind", "object_id"],
             },
         ),
         migrations.CreateModel(
-            name='Conflict',
+            name="Conflict",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('field', models.CharField(max_length=40)),
-                ('label', models.CharField(help_text='What the row is called.', max_length=200)),
-                ('base', models.JSONField(help_text='As last imported.', null=True)),
-                ('ours', models.JSONField(help_text='As it stands here.', null=True)),
-                ('theirs', models.JSONField(help_text='As the file says it.', null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('resolved_at', models.DateTimeField(blank=True, null=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conflicts', to='exchange.importrun')),
-                ('provenance', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conflicts', to='exchange.provenance')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("field", models.CharField(max_length=40)),
+                ("label", models.CharField(help_text="What the row is called.", max_length=200)),
+                ("base", models.JSONField(help_text="As last imported.", null=True)),
+                ("ours", models.JSONField(help_text="As it stands here.", null=True)),
+                ("theirs", models.JSONField(help_text="As the file says it.", null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="conflicts",
+                        to="exchange.importrun",
+                    ),
+                ),
+                (
+                    "provenance",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="conflicts",
+                        to="exchange.provenance",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at', '-pk'],
+                "ordering": ["-created_at", "-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Change',
+            name="Change",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('conference', 'Conference'), ('edition', 'Edition'), ('institution', 'Institution'), ('person', 'Person'), ('page', 'Page'), ('sponsor', 'Sponsor'), ('announcement', 'Announcement'), ('topic', 'Topic'), ('room', 'Room'), ('paper', 'Paper'), ('award', 'Award'), ('session', 'Session'), ('presentation', 'Presentation')], max_length=12)),
-                ('object_id', models.BigIntegerField()),
-                ('field', models.CharField(max_length=40)),
-                ('old', models.JSONField(null=True)),
-                ('new', models.JSONField(null=True)),
-                ('base', models.JSONField(help_text='The value remembered before this run; empty if there was none.', null=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='exchange.importrun')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("conference", "Conference"),
+                            ("edition", "Edition"),
+                            ("institution", "Institution"),
+                            ("person", "Person"),
+                            ("page", "Page"),
+                            ("sponsor", "Sponsor"),
+                            ("announcement", "Announcement"),
+                            ("topic", "Topic"),
+                            ("room", "Room"),
+                            ("paper", "Paper"),
+                            ("award", "Award"),
+                            ("session", "Session"),
+                            ("presentation", "Presentation"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("object_id", models.BigIntegerField()),
+                ("field", models.CharField(max_length=40)),
+                ("old", models.JSONField(null=True)),
+                ("new", models.JSONField(null=True)),
+                (
+                    "base",
+                    models.JSONField(
+                        help_text="The value remembered before this run; empty if there was none.", null=True
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changes",
+                        to="exchange.importrun",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
-                'indexes': [models.Index(fields=['run', 'kind'], name='change_by_run')],
+                "ordering": ["pk"],
+                "indexes": [models.Index(fields=["run", "kind"], name="change_by_run")],
             },
         ),
         migrations.AddConstraint(
-            model_name='provenance',
-            constraint=models.UniqueConstraint(fields=('kind', 'object_id'), name='provenance_unique_per_row'),
+            model_name="provenance",
+            constraint=models.UniqueConstraint(
+                fields=("kind", "object_id"), name="provenance_unique_per_row"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conflict',
-            constraint=models.UniqueConstraint(condition=models.Q(('resolved_at__isnull', True)), fields=('provenance', 'field'), name='conflict_open_once_per_field'),
+            model_name="conflict",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("resolved_at__isnull", True)),
+                fields=("provenance", "field"),
+                name="conflict_open_once_per_field",
+            ),
         ),
     ]

@@ -1,0 +1,248 @@
+"""The two commands: what they print, what they write, how they refuse; an import that is killed."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from io import BytesIO, StringIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from exchange.console import Bar
+from exchange.files import Context, Source
+from exchange.formats import program_json
+from exchange.load import load
+from papers.models import Paper
+from tests.exchange.programs import crowd, odd
+from tests.factories import make_edition
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.django_db
+
+
+def saved(folder: Path, size: int = 3) -> Path:
+    (file,) = program_json.write(crowd(size), Context("2021", 2021, "UTC"))
+    path = folder / "program.json"
+    path.write_bytes(b"".join(file.chunks))
+    return path
+
+
+def imported(*args: str, **options: object) -> tuple[str, str]:
+    out, err = StringIO(), StringIO()
+    call_command("import_program", *args, edition="2021", stdout=out, stderr=err, **options)
+    return out.getvalue(), err.getvalue()
+
+
+def refusal(*args: str, edition: str = "2021") -> list[str]:
+    err = StringIO()
+    with pytest.raises(CommandError, match=r"Nothing was imported\.") as error:
+        call_command("import_program", *args, edition=edition, no_progress=True, stderr=err)
+    assert error.value.returncode == 1
+    return err.getvalue().splitlines()
+
+
+def test_import_ends_with_a_table_of_counts(tmp_path: Path) -> None:
+    out, _ = imported("program_json", str(saved(tmp_path)), no_progress=True)
+
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["new", "changed", "kept", "conflicting", "skipped"]
+    assert ["papers", "3", "0", "0", "0", "0"] in lines
+    assert ["total", "18", "0", "0", "0", "0"] in lines
+    assert Paper.objects.count() == 3
+
+
+def test_import_of_the_same_file_says_that_nothing_has_changed(tmp_path: Path) -> None:
+    imported("program_json", str(saved(tmp_path)), no_progress=True)
+
+    out, _ = imported("program_json", str(tmp_path), no_progress=True)
+
+    assert out.splitlines()[-1] == "Nothing has changed."
+
+
+def test_dry_run_shows_the_counts_and_writes_nothing(tmp_path: Path) -> None:
+    out, _ = imported("program_json", str(saved(tmp_path)), no_progress=True, dry_run=True)
+
+    assert ["papers", "3", "0", "0", "0", "0"] in [line.split() for line in out.splitlines()]
+    assert out.splitlines()[-1] == "This was a preview: nothing was written."
+    assert Paper.objects.count() == 0
+
+
+def test_conflicts_are_listed(tmp_path: Path) -> None:
+    load(crowd(3), "2021")
+    Paper.objects.filter(uid="p1").update(title="By hand")
+    changed = saved(tmp_path)
+    changed.write_text(changed.read_text().replace("On p1", "Newer"))
+
+    out, _ = imported("program_json", str(changed), no_progress=True)
+
+    assert out.splitlines()[-1] == (
+        'conflict: paper By hand, title: kept "By hand"; the file says "Newer"; last imported: "On p1"'
+    )
+
+
+def test_unknown_format_lists_those_that_exist() -> None:
+    (line,) = refusal("word", "x.doc")
+    assert line.startswith("There is no format “word” to read. There are: ")
+    assert "program_json" in line
+
+
+def test_missing_file_and_empty_folder_are_one_sentence(tmp_path: Path) -> None:
+    assert refusal("program_json", "/nowhere/x.json") == ["/nowhere/x.json: There is no such file or folder."]
+    assert refusal("program_json", str(tmp_path)) == [f"{tmp_path}: The folder holds no files."]
+
+
+def test_file_of_nonsense_is_refused_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b"\xff\xfe nonsense" * 1000)
+
+    assert [line.split(":")[0] for line in refusal("program_json", str(path))] == ["x.json"]
+
+
+def test_file_that_is_far_too_large_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    with path.open("wb") as file:
+        file.truncate(600_000_000)
+
+    (line,) = refusal("program_json", str(path))
+    assert line.startswith("The files hold 600 MB; at most 500 MB are read.")
+
+
+def test_problem_in_a_row_names_file_row_and_field(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    path.write_text(path.read_text().replace('"topic": "systems"', '"topic": "x"', 1))
+
+    assert refusal("program_json", str(path)) == [
+        (
+            "program.json, papers[0] (p0), topic: There is no topic “x” in this file or in edition 2021. "
+            "Correct it, or add the topic."
+        )
+    ]
+    assert Paper.objects.count() == 0
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_a_bar_on_a_terminal_and_a_line_elsewhere() -> None:
+    live, plain = Terminal(), StringIO()
+    for stream in (live, plain):
+        bar = Bar(stream)
+        for done in (1, 2):
+            bar("papers", done, 2)
+
+    assert live.getvalue().splitlines()[-1] == f"{'papers':<24} [{'#' * 30}] 2/2"
+    assert plain.getvalue() == "papers: 2\n"
+
+
+# Export
+
+
+def test_export_writes_one_file_to_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    load(odd(), "2021")
+    written = BytesIO()
+    monkeypatch.setattr(sys, "stdout", TextIOWrapper(written))
+
+    call_command("export_program", "program_json", edition="2021")
+
+    read = program_json.read([Source("x.json", written.getvalue())], Context("2021", 2021, "UTC"))
+    assert read == odd()
+
+
+def test_export_writes_a_file_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    load(odd(), "2021")
+    target = tmp_path / "out" / "x.json"
+
+    call_command("export_program", "program_json", edition="2021", output=str(target), stderr=StringIO())
+
+    read = program_json.read([Source("x.json", target.read_bytes())], Context("2021", 2021, "UTC"))
+    assert read == odd()
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_export_of_several_files_names_them_after_the_first(tmp_path: Path) -> None:
+    load(odd(), "2021")
+    target = tmp_path / "x.json"
+
+    call_command("export_program", "orals_posters", edition="2021", output=str(target), stderr=StringIO())
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x-abstracts.json", "x.json"]
+
+
+def test_export_of_several_files_into_a_folder(tmp_path: Path) -> None:
+    load(odd(), "2021")
+
+    call_command(
+        "export_program", "orals_posters", edition="2021", output=f"{tmp_path}/new/", stderr=StringIO()
+    )
+
+    assert len(list((tmp_path / "new").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("fmt", "edition", "sentence"),
+    [
+        ("word", "2021", "There is no format “word” to write. There are: "),
+        ("program_json", "1999", "There is no edition “1999”. Existing: 2021."),
+        ("program_json", "2021", "Edition 2021 is not public. Use --drafts for a copy of everything."),
+        ("orals_posters", "2021", "This format writes several files ("),
+    ],
+)
+def test_export_refuses_in_one_sentence(fmt: str, edition: str, sentence: str) -> None:
+    make_edition(2021, **({} if fmt == "orals_posters" else {"public_from": None}))
+    err = StringIO()
+
+    with pytest.raises(CommandError, match=r"Nothing was exported\."):
+        call_command("export_program", fmt, edition=edition, stderr=err)
+
+    assert err.getvalue().startswith(sentence)
+    assert len(err.getvalue().splitlines()) == 1
+
+
+# An import that is killed
+
+KILLED = """
+import os, sys
+from exchange import writing
+whole = writing.Record.write
+def slow(self):
+    print("written", flush=True)
+    import time; time.sleep(60)
+writing.Record.write = slow
+from django.core.management import call_command
+call_command("import_program", "program_json", sys.argv[1], edition="2021", no_progress=True)
+"""
+
+
+def test_killed_import_leaves_the_database_as_before(tmp_path: Path) -> None:
+    database = tmp_path / "killed.sqlite3"
+    path = saved(tmp_path, 20)
+    environment = {
+        **os.environ,
+        "DATABASE_URL": f"sqlite:///{database}",
+        "DJANGO_SETTINGS_MODULE": "conference.settings",
+    }
+    prepare = "import django; django.setup(); from django.core.management import call_command;"
+    run = [sys.executable, "-c"]
+    subprocess.run(
+        [*run, f"{prepare} call_command('migrate', verbosity=0, skip_checks=True)"],
+        env=environment, cwd=ROOT, check=True,
+    )  # fmt: skip
+    with subprocess.Popen(
+        [*run, f"import django; django.setup()\n{KILLED}", str(path)],
+        env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout
+        assert process.stdout.readline() == "written\n"
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+
+    with closing(sqlite3.connect(database)) as connection:
+        tables = ("conference_edition", "people_person", "papers_paper", "exchange_importrun")
+        counts = [connection.execute(f"select count(*) from {table}").fetchone() for table in tables]  # noqa: S608
+    assert counts == [(0,)] * len(tables)

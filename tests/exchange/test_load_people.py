@@ -1,0 +1,238 @@
+"""Matching people: by each key, by name where it is safe, apart where it is not. Namesakes are two people."""
+
+import pytest
+
+from exchange.load import Report, load
+from exchange.problems import ProgramError
+from exchange.records import AwardRecord, GrantRecord, PersonRecord, PersonRef, Program
+from papers.models import Authorship, AwardGrant
+from people.models import Person, PersonIdentifier, PersonName
+from tests.exchange.programs import author, paper, program
+from tests.factories import make_edition, make_paper, make_person
+
+pytestmark = pytest.mark.django_db
+ORCID = "0000-0002-1825-0097"
+OTHER_ORCID = "0000-0001-5109-3700"
+
+
+def doubts(report: Report) -> list[str]:
+    return [note.message for note in report.notes if note.kind == "doubt"]
+
+
+def people_of(uid: str) -> list[str]:
+    rows = Authorship.objects.filter(paper__uid=uid).order_by("position")
+    return list(rows.values_list("person__uid", flat=True))
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        {"uid": "ada"},
+        {"ids": (("dblp", "l/Ada"),)},
+        {"orcid": f"https://orcid.org/{ORCID}"},
+        {},
+    ],
+)
+def test_person_is_found_by_each_key_and_by_name(ref: dict[str, str]) -> None:
+    ada = make_person("Ada Lovelace", uid="ada", orcid=ORCID)
+    PersonIdentifier.objects.create(person=ada, scheme="dblp", value="l/Ada")
+    name = "A. Lovelace" if ref else "Ada Lovelace"
+
+    report = load(program(paper("p1", author(name, **ref))), "2021")
+
+    assert people_of("p1") == ["ada"]
+    assert Authorship.objects.get().name == name
+    assert Person.objects.get().name == "Ada Lovelace"
+    assert doubts(report) == []
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_person_is_found_by_another_spelling_and_a_hidden_one_is_never_printed(hidden: bool) -> None:
+    PersonName.objects.create(person=make_person("Ada King", uid="ada"), name="Ada Byron", hidden=hidden)
+
+    load(program(paper("p1", author("Ada Byron"))), "2021")
+
+    assert people_of("p1") == ["ada"]
+    assert Authorship.objects.get().name == ("Ada King" if hidden else "Ada Byron")
+
+
+def test_merged_person_is_followed() -> None:
+    after = make_person("Yang Liu", uid="after")
+    make_person("Y. Liu", uid="before", merged_into=after)
+
+    load(program(paper("p1", author("Y. Liu", "before")), paper("p2", author("Y. Liu"))), "2021")
+
+    assert (people_of("p1"), people_of("p2")) == (["after"], ["after"])
+
+
+def test_merge_between_imports_changes_nothing() -> None:
+    load(program(paper("p1", author("Yang Liu", "a")), paper("p2", author("Y. Liu", "b"))), "2021")
+    kept = Person.objects.get(uid="a")
+    Authorship.objects.filter(person__uid="b").update(person=kept)
+    Person.objects.filter(uid="b").update(merged_into=kept)
+
+    file = program(paper("p1", author("Yang Liu", "a")), paper("p2", author("Y. Liu", "b")))
+    report = load(file, "2021")
+
+    assert (report.total.changed, report.conflicts, people_of("p2")) == (0, (), ["a"])
+    assert load(file, "2021").run is None
+
+
+def test_two_source_ids_with_one_name_are_two_people() -> None:
+    papers = (
+        paper("p1", author("Yang Liu", ids=(("src", "1"),))),
+        paper("p2", author("Yang Liu", ids=(("src", "2"),))),
+    )
+    report = load(program(*papers), "2021")
+
+    assert (people_of("p1"), people_of("p2")) == (["src-1"], ["src-2"])
+    assert doubts(report) == [
+        "Yang Liu is also the name of 2 people of this file. They are kept apart; merge them if they are one."
+    ]
+    assert load(program(*papers), "2021").run is None
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [{"uid": "other"}, {"orcid": OTHER_ORCID}, {"ids": (("src", "2"),)}],
+)
+def test_contradiction_keeps_namesakes_apart(ref: dict[str, str]) -> None:
+    here = make_person("Yang Liu", uid="here", orcid=ORCID)
+    PersonIdentifier.objects.create(person=here, scheme="src", value="1")
+
+    report = load(program(paper("p1", author("Yang Liu", **ref))), "2021")
+
+    assert people_of("p1") != ["here"]
+    assert len(doubts(report)) == 1
+
+
+def test_id_is_added_to_whom_the_name_alone_finds() -> None:
+    make_person("Ada Lovelace", uid="ada")
+
+    load(program(paper("p1", author("Ada Lovelace", ids=(("src", "1"),), orcid=ORCID))), "2021")
+
+    ada = Person.objects.get()
+    assert (people_of("p1"), ada.orcid) == (["ada"], ORCID)
+    assert list(ada.identifiers.values_list("scheme", "value")) == [("src", "1")]
+
+
+def test_id_taken_away_by_hand_stays_away() -> None:
+    file = program(paper("p1", author("Ada Lovelace", "ada", ids=(("src", "1"),), orcid=ORCID)))
+    load(file, "2021")
+    PersonIdentifier.objects.all().delete()
+    Person.objects.update(orcid="")
+
+    load(file, "2021")
+
+    assert (PersonIdentifier.objects.count(), Person.objects.get().orcid) == (0, "")
+
+
+def test_name_of_several_people_takes_the_one_who_stands_there() -> None:
+    make_person("Yang Liu", uid="one")
+    two = make_person("Yang Liu", uid="two")
+    make_paper(make_edition(), [two], uid="p1", title="On p1")
+
+    report = load(Program(papers=(paper("p1", author("Yang Liu")), paper("p2", author("Yang Liu")))), "2021")
+
+    assert people_of("p1") == ["two"]
+    assert people_of("p2")[0] not in ("one", "two")
+    assert len(doubts(report)) == 1
+
+
+def test_bare_names_of_several_people_are_settled_by_the_first_import() -> None:
+    make_person("Yang Liu", uid="one")
+    make_person("Yang Liu", uid="two")
+    file = program(paper("p1", author("Yang Liu")), paper("p2", author("Yang Liu")))
+    load(file, "2021")
+    before = (people_of("p1"), people_of("p2"))
+
+    report = load(file, "2021")
+
+    assert (people_of("p1"), people_of("p2")) == before
+    assert report.run is None
+
+
+def test_bare_name_means_the_only_person_of_the_file_who_has_it() -> None:
+    record = PersonRecord(ref=PersonRef(name="Ada Lovelace", uid="ada"), other_names=("Ada King",))
+
+    load(
+        program(paper("p1", author("Ada Lovelace")), paper("p2", author("Ada King")), people=(record,)),
+        "2021",
+    )
+
+    assert (people_of("p1"), people_of("p2")) == (["ada"], ["ada"])
+
+
+def test_match_by_name_with_other_affiliations_is_a_doubt() -> None:
+    ada = make_person("Ada Lovelace", uid="ada", affiliation="London")
+    make_paper(make_edition(2020), [ada])
+
+    report = load(program(paper("p1", author("Ada Lovelace", affiliations=("MIT",)))), "2021")
+
+    assert people_of("p1") == ["ada"]
+    assert doubts(report) == [
+        (
+            "Ada Lovelace (MIT) is taken for Ada Lovelace (ada; London) by the name alone. "
+            "Give an id or ORCID in the file if they are two."
+        )
+    ]
+
+
+def test_suspicious_name_is_a_doubt_only_when_new() -> None:
+    file = program(paper("p1", author("NameError", "x")))
+
+    first, again = load(file, "2021"), load(file, "2021")
+
+    assert ["NameError" in doubt for doubt in doubts(first)] == [True, True]
+    assert doubts(again) == []
+
+
+def test_record_of_a_person_known_from_a_paper_is_no_conflict() -> None:
+    load(program(paper("p1", author("Jon Smith", "jon"))), "2021")
+    record = PersonRecord(
+        ref=PersonRef(name="Jonathan Smith", uid="jon"), given="Jonathan", family="Smith", biography="He is."
+    )
+
+    report = load(Program(people=(record,)), "2021")
+
+    jon = Person.objects.get()
+    assert (jon.name, jon.given, jon.biography, report.conflicts) == (
+        "Jonathan Smith",
+        "Jonathan",
+        "He is.",
+        (),
+    )
+    assert people_of("p1") == ["jon"]
+
+
+def test_hand_edit_of_a_person_survives() -> None:
+    record = PersonRecord(ref=PersonRef(name="Ada Lovelace", uid="ada"), biography="Old.", homepage="")
+    load(program(people=(record,)), "2021")
+    Person.objects.update(biography="By hand.")
+    new = PersonRecord(
+        ref=PersonRef(name="Ada Lovelace", uid="ada"), biography="Old.", homepage="https://a.test/"
+    )
+
+    load(Program(people=(new,)), "2021")
+
+    assert (Person.objects.get().biography, Person.objects.get().homepage) == ("By hand.", "https://a.test/")
+
+
+def test_two_records_of_one_person_are_refused() -> None:
+    make_person("Ada Lovelace", uid="ada", orcid=ORCID)
+    records = (
+        PersonRecord(ref=PersonRef(name="Ada Lovelace", uid="ada")),
+        PersonRecord(ref=PersonRef(name="A. Lovelace", uid="b", orcid=ORCID)),
+    )
+    with pytest.raises(ProgramError, match="are one person here"):
+        load(program(people=records), "2021")
+
+
+def test_award_to_a_person_and_to_an_older_paper() -> None:
+    old = make_paper(make_edition(2011), uid="old")
+    grants = (GrantRecord(paper="old", edition="2011"), GrantRecord(person=PersonRef(name="Ada", uid="ada")))
+
+    load(program(awards=(AwardRecord(uid="tot", name="Test of Time", grants=grants),)), "2021")
+
+    rows = AwardGrant.objects.order_by("position")
+    assert list(rows.values_list("paper", "person__uid")) == [(old.pk, None), (None, "ada")]

@@ -1,0 +1,199 @@
+"""What cannot be loaded: every problem with file, row and field, and a database as it was before."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError
+
+from exchange import writing
+from exchange.load import load
+from exchange.problems import ProgramError, Where
+from exchange.records import (
+    AwardRecord,
+    GrantRecord,
+    InstitutionRecord,
+    MaterialRecord,
+    MenuRecord,
+    Program,
+    RoomRecord,
+    SponsorRecord,
+    TopicRecord,
+)
+from tests.exchange.programs import HOUR, START, author, crowd, edition, paper, program, session, talk
+
+pytestmark = pytest.mark.django_db
+LABELS = ("conference", "people", "papers", "schedule", "exchange")
+
+
+def everything() -> dict[str, list[Any]]:
+    models = [model for label in LABELS for model in apps.get_app_config(label).get_models()]
+    return {model._meta.label: list(model._base_manager.order_by("pk").values()) for model in models}
+
+
+def told(made: Program) -> list[str]:
+    with pytest.raises(ProgramError) as error:
+        load(made, "2021")
+    # Records made in Python may have no place.
+    return [str(problem).removeprefix(", ") for problem in error.value.problems]
+
+
+def absent(kind: str, key: str, hint: str = "") -> str:
+    return f"There is no {kind} “{key}” in this file or in edition 2021.{hint} Correct it, or add the {kind}."
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (
+            program(paper("p1", topic="x", where=Where("papers.csv", "row 12"))),
+            [f"papers.csv, row 12, topic: {absent('topic', 'x')}"],
+        ),
+        (
+            program(sessions=(session("s", room="r", parent="w"),)),
+            [
+                f"program.json, sessions (s), room: {absent('room', 'r')}",
+                f"program.json, sessions (s), parent: {absent('session', 'w')}",
+            ],
+        ),
+        (
+            program(paper("p1"), presentations=(talk("t", paper="p11"),)),
+            [
+                f"program.json, presentations (t), paper: {absent('paper', 'p11', ' Did you mean "p1"?')}",
+            ],
+        ),
+        (program(paper("p1", title="")), ["program.json, papers (p1), title: The title is missing. Add it."]),
+        (
+            program(paper("p1", status="out")),
+            ["program.json, papers (p1), status: “out” is not one of draft, published, withdrawn."],
+        ),
+        (
+            program(sessions=(session("s", end=START - HOUR),)),
+            ["program.json, sessions (s), end: The end lies before the start."],
+        ),
+        (
+            program(edition=edition(timezone="Mars/Base")),
+            [
+                (
+                    "timezone: “Mars/Base” is not a time zone. "
+                    "Use a name such as Europe/Berlin, Asia/Seoul or America/New_York."
+                )
+            ],
+        ),
+        (
+            program(paper("p1"), paper("p1")),
+            [
+                (
+                    "program.json, papers (p1), uid: “p1”: Another paper is the same: "
+                    "program.json, papers (p1). Keep one of them."
+                )
+            ],
+        ),
+        (
+            program(paper("p1", materials=(MaterialRecord(kind="pdf", url="javascript:x"),))),
+            ["program.json, papers (p1), materials[0].url: Enter a valid URL."],
+        ),
+        (
+            program(paper("p1", author("Ada Lovelace", "ada", institutions=("mit",)))),
+            [f"program.json, papers (p1), authors[0]: {absent('institution', 'mit')}"],
+        ),
+        (
+            program(
+                awards=(AwardRecord(uid="a", name="A", grants=(GrantRecord(paper="x", edition="2011"),)),)
+            ),
+            ["grants[0]: There is no paper “x” in edition “2011”. Import that edition first."],
+        ),
+        (
+            program(
+                topics=(
+                    TopicRecord(slug="a", name="A", parent="b"),
+                    TopicRecord(slug="b", name="B", parent="a"),
+                )
+            ),
+            ["parent: A topic cannot stand below itself. Correct the parent."] * 2,
+        ),
+        (
+            program(sessions=(session("a"), session("b", parent="a"), session("c", parent="b"))),
+            [
+                (
+                    "program.json, sessions (c), parent: Sessions nest once: "
+                    "choose one that is not itself part of another."
+                )
+            ],
+        ),
+        (
+            program(edition=edition(menu=(MenuRecord(label="X", kind="section", target="paper"),))),
+            ['menu[0]: There is no section “paper” of the site. Did you mean "papers"?'],
+        ),
+        (
+            program(
+                institutions=(
+                    InstitutionRecord(slug="a", name="A", ror="https://ror.org/1"),
+                    InstitutionRecord(slug="b", name="B", ror="https://ror.org/1"),
+                )
+            ),
+            ["ror: “https://ror.org/1” belongs to A too ()."],
+        ),
+        (
+            program(rooms=(RoomRecord(slug="a", name="A", capacity=-1),)),
+            ["capacity: Ensure this value is greater than or equal to 0."],
+        ),
+        (program(sponsors=(SponsorRecord(slug="a", position=1),)), ["name: The name is missing. Add it."]),
+    ],
+)
+def test_problem_is_told_with_place_and_field(made: Program, expected: Sequence[str]) -> None:
+    before = everything()
+
+    assert told(made) == expected
+    assert everything() == before
+
+
+def test_all_problems_are_told_at_once_up_to_fifty() -> None:
+    problems = told(program(*(paper(f"p{n}", title="") for n in range(60))))
+
+    assert len(problems) == 51
+    assert problems[-1] == "There are 10 more problems."
+
+
+def test_bad_row_among_good_ones_leaves_the_database_as_before() -> None:
+    load(crowd(3), "2021")
+    before = everything()
+    changed = crowd(6)
+    papers = [replace(one, title=f"New {one.uid}") for one in changed.papers]
+
+    told(replace(changed, papers=(*papers[:-1], replace(papers[-1], topic="nowhere"))))
+
+    assert everything() == before
+
+
+def test_failure_while_writing_leaves_the_database_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    load(crowd(3), "2021")
+    before = everything()
+
+    def fail(*args: object) -> None:
+        raise IntegrityError("late")
+
+    monkeypatch.setattr(writing.Record, "_remember", fail)
+    problems = told(crowd(6))
+
+    assert everything() == before
+    assert problems[0].startswith("The database refused the program")
+
+
+def test_session_may_not_be_moved_below_its_own_part() -> None:
+    load(program(sessions=(session("w"), session("x", parent="w"))), "2021")
+
+    assert told(Program(sessions=(session("w", parent="x"),))) == [
+        "program.json, sessions (w), parent: A session cannot stand below itself. Correct the parent."
+    ]
+
+
+def test_end_is_judged_together_with_the_start_that_is_here() -> None:
+    load(program(sessions=(session("s"),)), "2021")
+
+    assert told(Program(sessions=(replace(session("s"), start=START + timedelta(days=1), end=START),))) == [
+        "program.json, sessions (s), end: The end lies before the start."
+    ]
