@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.db.models import Q, QuerySet
@@ -73,8 +74,13 @@ class Fields(admin.options.BaseModelAdmin[Any]):
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
-        if field and db_field.name in self.short_texts:
+        if isinstance(field, forms.FileField):
+            field.widget.attrs = {**field.widget.attrs, "aria-label": field.label}
+        elif field and db_field.name in self.short_texts:
             field.widget.attrs = {**field.widget.attrs, "rows": 2}
+        elif field and isinstance(field.widget, RelatedFieldWidgetWrapper):
+            # To delete a person from within a paper is never what a chair wants.
+            field.widget.can_delete_related = field.widget.can_view_related = False
         return field
 
     def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
@@ -97,7 +103,7 @@ class ContentAdmin(Fields, admin.ModelAdmin[Any]):
     choice_related: ClassVar[tuple[str, ...]] = ()
 
     class Media:
-        js = ["js/admin-edition.js"]
+        js = ["js/admin-choices.js"]
 
     def choice_label(self, row: Any) -> str:
         """Return what tells the row from others with the same name."""

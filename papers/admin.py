@@ -43,7 +43,7 @@ class MaterialInline(OrderedInline):
 @admin.register(Paper)
 class PaperAdmin(ContentAdmin):
     desk_order = 10
-    list_display = ["shown_title", "authors", "topic", "track", "status", "appearances", "edition"]
+    list_display = ["shown_title", "authors", "status", "appearances", "topic", "track", "edition"]
     list_filter = ["edition", "status", related_part("topic"), TrackFilter]
     list_select_related = ["edition", "topic"]
     search_fields = [

@@ -1,0 +1,61 @@
+// Comfort for choices that are found by typing. Forms work and are checked without it.
+"use strict";
+
+(() => {
+  // Django's own copy of jQuery, which its choices are made with.
+  const jquery = (subject) => window.django.jQuery(subject);
+
+  // The box that one types into gets the name of its field: "Topic, row 2".
+  function name(select) {
+    const box = select.parentElement.querySelector(".select2-selection");
+    const label = select.labels && select.labels[0];
+    const words = select.getAttribute("aria-label") || (label && label.textContent.trim().replace(/:$/, ""));
+    if (!box || !words) {
+      return;
+    }
+    const shown = box.querySelector(".select2-selection__rendered");
+    // What is chosen is text inside the box, not an input of its own.
+    shown.removeAttribute("role");
+    shown.removeAttribute("aria-readonly");
+    box.id = `${select.id}-box`;
+    box.setAttribute("aria-label", words);
+    box.setAttribute("aria-labelledby", shown.id ? `${box.id} ${shown.id}` : box.id);
+  }
+
+  function nameAll(within) {
+    for (const select of within.querySelectorAll("select.admin-autocomplete")) {
+      name(select);
+    }
+  }
+
+  // Where the edition is still being chosen, the other choices offer that edition's rows.
+  function follow(edition) {
+    for (const select of document.querySelectorAll("select[data-of-edition]")) {
+      const choices = jquery(select).data("select2");
+      if (choices) {
+        const path = select.getAttribute("data-ajax--url").split("?")[0];
+        choices.dataAdapter.ajaxOptions.url = edition ? `${path}?edition=${edition}` : path;
+      }
+    }
+  }
+
+  function begin() {
+    nameAll(document);
+    const edition = document.querySelector("select#id_edition");
+    if (edition) {
+      jquery(edition).on("change", () => follow(edition.value));
+    }
+  }
+
+  // Behind those who wait for the same moment, above all the script that makes the choices.
+  window.addEventListener("load", () => jquery(begin));
+  document.addEventListener("formset:added", (event) => {
+    setTimeout(() => {
+      nameAll(event.target);
+      const edition = document.querySelector("select#id_edition");
+      if (edition) {
+        follow(edition.value);
+      }
+    });
+  });
+})();
