@@ -45,6 +45,8 @@ class Kind:
     is_in_edition: bool = True
     # The relation among whose rows a new one takes the last place, for kinds that have an order.
     siblings: tuple[str, ...] = ()
+    # Fields that a file gives to new rows alone: what happened to a row that is here, this site knows itself.
+    once: tuple[str, ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -182,9 +184,21 @@ SESSION = Kind(
     SessionRecord,
     Session,
     "uid",
-    ("kind", "title", "abstract", "start", "end", "status", "stream_url", "recording_url", "chat_url"),
+    (
+        "kind",
+        "title",
+        "abstract",
+        "start",
+        "end",
+        "status",
+        "stream_url",
+        "recording_url",
+        "chat_url",
+        "rescheduled_at",
+    ),
     {"room": "room", "parent": "session"},
     (ROLES,),
+    once=("rescheduled_at",),
 )
 PRESENTATION = Kind(
     "presentation",
@@ -192,10 +206,22 @@ PRESENTATION = Kind(
     PresentationRecord,
     Presentation,
     "uid",
-    ("kind", "title", "abstract", "start", "end", "position", "board", "status", "recording_url"),
+    (
+        "kind",
+        "title",
+        "abstract",
+        "start",
+        "end",
+        "position",
+        "board",
+        "status",
+        "recording_url",
+        "rescheduled_at",
+    ),
     {"paper": "paper", "session": "session", "room": "room"},
     (SPEAKERS,),
     siblings=("edition", "session"),
+    once=("rescheduled_at",),
 )
 
 # Kinds with many rows in an edition, in the order in which they can be written: references point backwards.

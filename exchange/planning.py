@@ -155,7 +155,7 @@ class Plan:
         if not row.pk:
             return Step(kind, row, where, Merge(taken=theirs, memory=dict(theirs)), is_new=True)
         base = with_successors(memory.values, kind, self.people.successors) if memory else {}
-        found = merge(ours, base, theirs)
+        found = merge(ours, base, {name: new for name, new in theirs.items() if name not in kind.once})
         return Step(kind, row, where, found, memory=memory, old={name: ours[name] for name in found.taken})
 
     def _take(self, step: Step) -> None:

@@ -7,33 +7,13 @@ All datetimes are aware.
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from enum import Enum
-from typing import Final, TypeGuard
 
 from exchange.problems import Note, Where
-
-
-class Unstated(Enum):
-    """The one value that says: this file does not speak about this field."""
-
-    UNSTATED = "unstated"
-
-    def __bool__(self) -> bool:
-        return False
-
-
-UNSTATED: Final = Unstated.UNSTATED
-type Stated[T] = T | Unstated
-
-
-def is_stated[T](value: T | Unstated) -> TypeGuard[T]:
-    """Whether a file spoke about this field at all."""
-    return value is not UNSTATED
-
-
-def stated[T](value: T | Unstated, default: T) -> T:
-    """Return the value, or `default` where the file says nothing."""
-    return default if isinstance(value, Unstated) else value
+from exchange.stating import UNSTATED as UNSTATED
+from exchange.stating import Stated as Stated
+from exchange.stating import Unstated as Unstated
+from exchange.stating import is_stated as is_stated
+from exchange.stating import stated as stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +234,7 @@ class SessionRecord(Record):
     stream_url: Stated[str] = UNSTATED
     recording_url: Stated[str] = UNSTATED
     chat_url: Stated[str] = UNSTATED
+    rescheduled_at: Stated[datetime] = UNSTATED
     roles: Stated[tuple[RoleRecord, ...]] = UNSTATED
 
 
@@ -283,6 +264,7 @@ class PresentationRecord(Record):
     room: Stated[str | None] = UNSTATED
     status: Stated[str] = UNSTATED
     recording_url: Stated[str] = UNSTATED
+    rescheduled_at: Stated[datetime] = UNSTATED
     speakers: Stated[tuple[SpeakerRecord, ...]] = UNSTATED
 
 

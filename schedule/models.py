@@ -21,6 +21,7 @@ from schedule.querysets import (
     RoomQuerySet,
     SessionQuerySet,
 )
+from schedule.rescheduling import Rescheduled
 
 __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
 
@@ -62,7 +63,7 @@ class Room(Ordered, Content):
         return reverse("schedule:room", args=[self.edition.slug, self.slug])
 
 
-class Session(Content):
+class Session(Rescheduled, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
@@ -175,11 +176,12 @@ class Session(Content):
             raise ValidationError(errors)
 
     def derive(self) -> None:
+        super().derive()
         self.title_html = text.inline(self.title)
         self.abstract_html = text.block(self.abstract)
 
 
-class Presentation(Ordered, Content):
+class Presentation(Rescheduled, Ordered, Content):
     """One appearance: of a paper, or a talk with its own title and speakers."""
 
     siblings_of: ClassVar[str] = "session"
@@ -292,5 +294,6 @@ class Presentation(Ordered, Content):
             raise ValidationError(errors)
 
     def derive(self) -> None:
+        super().derive()
         self.title_html = text.inline(self.title)
         self.abstract_html = text.block(self.abstract)

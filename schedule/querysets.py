@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from conference.querysets import ContentQuerySet, moment, schedule_public
 from papers.querysets import paper_published
 from people.querysets import with_shown_names
+from schedule.rescheduling import RescheduledQuerySet
 
 # What nobody goes to a page for.
 PAUSES = ("break", "meal")
@@ -35,7 +36,7 @@ class RoomQuerySet(ContentQuerySet[Any]):
         return self.filter(schedule_public("edition__", at))
 
 
-class SessionQuerySet(ContentQuerySet[Any]):
+class SessionQuerySet(RescheduledQuerySet):
     """Sessions, by time."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -152,7 +153,7 @@ def presentation_published(prefix: str, at: datetime | None) -> Q:
 UNSHOWN = ("abstract", "lay_summary", "lay_summary_html", "keywords")
 
 
-class PresentationQuerySet(ContentQuerySet[Any]):
+class PresentationQuerySet(RescheduledQuerySet):
     """Appearances of papers, and talks of their own."""
 
     def published(self, at: datetime | None = None) -> Self:

@@ -1,0 +1,111 @@
+"""What moved an appointment is noted once, whichever way it was written; what did not, leaves no trace."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db.models import F
+
+from exchange.load import load
+from schedule.models import Presentation, Session
+from tests import factories as make
+from tests.exchange.programs import HOUR, START, program, session
+
+pytestmark = pytest.mark.django_db
+BEFORE = datetime(2021, 1, 1, 12, tzinfo=UTC)
+LATER = datetime(2021, 2, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def shown() -> Session:
+    with time_machine.travel(BEFORE, tick=False):
+        return Session.objects.get(pk=make.make_session(make.make_edition(), start=START).pk)
+
+
+def moved(row: Any) -> datetime:
+    stored: datetime = type(row).objects.get(pk=row.pk).rescheduled_at
+    return stored
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"start": START - HOUR}, {"end": START + 9 * HOUR}, {"title": "Other"}, {"status": "cancelled"}],
+)
+@time_machine.travel(LATER, tick=False)
+def test_trap_5_changes_that_concern_calendars_are_noted(shown: Session, change: dict[str, Any]) -> None:
+    for name, value in change.items():
+        setattr(shown, name, value)
+    shown.save()
+
+    assert moved(shown) == LATER
+
+
+@time_machine.travel(LATER, tick=False)
+def test_other_changes_and_empty_ones_are_not_noted(shown: Session) -> None:
+    shown.abstract, shown.start = "More.", shown.start
+    shown.save()
+    Session.objects.update(status="published", stream_url="https://e.org/")
+    Session.objects.bulk_update([shown], ["start", "title"])
+
+    assert moved(shown) == BEFORE
+
+
+@time_machine.travel(LATER, tick=False)
+def test_room_that_was_not_loaded_counts_when_it_is_set(shown: Session) -> None:
+    row = Session.objects.only("pk").get(pk=shown.pk)
+    row.room = make.make_room(shown.edition)
+    row.save(update_fields=["room"])
+
+    assert moved(shown) == LATER
+
+
+@time_machine.travel(LATER, tick=False)
+def test_two_moves_in_one_second_are_two(shown: Session) -> None:
+    for hours in (1, 2):
+        shown.end = START + hours * HOUR * 2
+        shown.save()
+
+    assert moved(shown) == LATER + timedelta(seconds=1)
+
+
+@time_machine.travel(LATER, tick=False)
+def test_bulk_update_notes_the_rows_that_moved(shown: Session) -> None:
+    other = make.make_session(shown.edition, start=START)
+    Session.objects.filter(pk=other.pk).update(rescheduled_at=BEFORE)
+    rows = list(Session.objects.order_by("pk"))
+    rows[0].start -= HOUR
+    Session.objects.bulk_update(rows, ["start"])
+
+    assert [moved(row) for row in rows] == [LATER, BEFORE]
+
+
+@time_machine.travel(LATER, tick=False)
+def test_update_notes_the_rows_that_moved(shown: Session) -> None:
+    with time_machine.travel(BEFORE, tick=False):
+        talk = make.make_presentation(shown, status="cancelled")
+    other = make.make_session(shown.edition, start=START, status="cancelled")
+    Session.objects.filter(pk=other.pk).update(rescheduled_at=BEFORE)
+    Session.objects.update(status="cancelled")
+    Presentation.objects.update(status="cancelled", room=None)
+
+    assert [moved(row) for row in (shown, other, talk)] == [LATER, BEFORE, BEFORE]
+
+
+@time_machine.travel(LATER, tick=False)
+def test_update_with_expression_is_noted(shown: Session) -> None:
+    Session.objects.update(start=F("start") - HOUR, end=F("end") - HOUR)
+    Session.objects.update(start=F("start") - HOUR)
+
+    assert moved(shown) == LATER + timedelta(seconds=1)
+
+
+def test_import_notes_what_it_moved_and_gives_new_rows_what_the_file_says() -> None:
+    file = program(sessions=(session("s1", rescheduled_at=BEFORE), session("s2", rescheduled_at=BEFORE)))
+    load(file, "2021")
+    with time_machine.travel(LATER, tick=False):
+        changed = session("s1", end=START + 9 * HOUR, rescheduled_at=BEFORE + HOUR)
+        report = load(program(sessions=(changed, session("s2", rescheduled_at=LATER))), "2021")
+
+    assert dict(Session.objects.values_list("uid", "rescheduled_at")) == {"s1": LATER, "s2": BEFORE}
+    assert (report.total.changed, report.total.kept, report.total.conflicting) == (1, 0, 0)
