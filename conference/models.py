@@ -160,11 +160,12 @@ class Edition(Content):
 
     @property
     def zone_label(self) -> str:
-        """The zone in words, with its short name on the first day: Los Angeles time (PDT)."""
-        noon = datetime(
-            self.start_date.year, self.start_date.month, self.start_date.day, 12, tzinfo=self.zone
-        )
-        label = times.zone_label(noon, self.zone)
+        """The zone in words: Los Angeles time (PDT); with both short names where clocks change in between."""
+        noons = [
+            datetime(day.year, day.month, day.day, 12, tzinfo=self.zone)
+            for day in (self.start_date, self.end_date)
+        ]
+        label = ", then ".join(dict.fromkeys(times.zone_label(noon, self.zone) for noon in noons))
         town = self.timezone.rpartition("/")[2].replace("_", " ")
         return label if town == label else f"{town} time ({label})"
 

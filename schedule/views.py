@@ -113,6 +113,7 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
     most = LIGHT if sessions.talk_total(at) <= WHOLE else FIRST
     unscheduled = edition.presentations.published(at).posters().unscheduled().by_title()
     context = {
+        "at": at,
         "sessions": sessions.for_timetable(at).with_talks(at, most=most, posters=True),
         "unscheduled": unscheduled.with_credits(at),
         "most": LIGHT,

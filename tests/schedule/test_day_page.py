@@ -28,6 +28,13 @@ def berlin() -> Edition:
     return make.make_edition(2026, timezone="Europe/Berlin", **days)
 
 
+def test_headings_in_abstracts_follow_the_outline(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="Session", abstract="# Aim\n\nText")
+    make.make_presentation(session, make.make_paper(edition, title="Paper", abstract="# Method\n\nText"))
+
+    assert headings(fetch(client, DAY))[1:] == [(2, "Session"), (3, "Aim"), (3, "Paper"), (4, "Method")]
+
+
 # Traps that program sites fell into
 
 
@@ -39,6 +46,7 @@ def test_trap_1_dst_inside_the_conference_shows_the_wall_time_twice(client: Clie
         "2026-03-28T10:00:00+01:00",
         "2026-03-29T10:00:00+02:00",
     ]
+    assert "Times are Berlin time (CET, then CEST)" in read(client, "/2026/schedule/")
     assert "10:00 to 11:00 CET" in read(client, "/2026/schedule/2026-03-28/")
     assert "10:00 to 11:00 CEST" in read(client, "/2026/schedule/2026-03-29/")
 
@@ -226,8 +234,8 @@ def test_big_program_is_an_overview_of_sessions(
 
 
 def test_draft_appears_nowhere(client: Client, edition: Edition) -> None:
-    session = make.make_session(edition, kind="poster", recording_url="https://example.org/v")
     room = make.make_room(edition)
+    session = make.make_session(edition, kind="poster", recording_url="https://example.org/v", room=room)
     secret = make.make_paper(edition, ["XMARKX Author"], title="XMARKX paper", status="draft")
     make.make_presentation(session, secret, kind="poster", recording_url="https://example.org/1", room=room)
     make.make_material(secret, "video", label="XMARKX")

@@ -1,8 +1,9 @@
 """Rooms, invited talks, posters and recordings: each thing once, in order, with its time and place."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import time_machine
 from django.test import Client
 
 from conference.models import Edition
@@ -46,8 +47,11 @@ def test_room_lists_sessions_whose_posters_stand_there(client: Client, edition: 
     assert (3, "Posters") in headings(fetch(client, hall.get_absolute_url()))
 
 
-def test_empty_room_says_so(client: Client, edition: Edition) -> None:
-    assert "Nothing in this room" in read(client, make.make_room(edition).get_absolute_url())
+def test_room_with_nothing_public_is_not_there(client: Client, edition: Edition) -> None:
+    room = make.make_room(edition)
+    make.make_session(edition, room=room, status="draft")
+
+    fetch(client, room.get_absolute_url(), 404)
 
 
 def test_invited_talks_stand_in_order_with_biographies(client: Client, edition: Edition) -> None:
@@ -94,12 +98,13 @@ def test_posters_in_other_sessions_are_listed_without_the_talks(client: Client, 
     ]
 
 
-def test_unscheduled_posters_are_said_to_be_so(client: Client, edition: Edition) -> None:
+@pytest.mark.parametrize(("day", "said"), [(6, "Not scheduled yet"), (20, "Time not known")])
+def test_unscheduled_posters_are_said_to_be_so(client: Client, edition: Edition, day: int, said: str) -> None:
     for title in ("beta", "Alpha"):
         make.make_presentation(paper=make.make_paper(edition, ["Ada"], title=title), kind="poster")
-    words = "Not scheduled yet 2 posters These posters have no session and no board yet. Alpha Ada beta Ada"
-
-    assert words in read(client, "/2021/posters/")
+    words = f"{said} 2 posters These posters have no session and no board. Alpha Ada beta Ada"
+    with time_machine.travel(datetime(2021, 4, day, 12, tzinfo=UTC), tick=False):
+        assert words in read(client, "/2021/posters/")
 
 
 def test_recording_of_a_paper_is_listed_once_with_all_there_is(client: Client, edition: Edition) -> None:

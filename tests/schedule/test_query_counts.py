@@ -37,7 +37,7 @@ def add_talks(session: Session, rows: int) -> None:
         make.make_award(session.edition, [paper])
         make.make_material(paper, "video")
         make.make_presentation(session, paper, ["Alan"], kind="poster", recording_url=WATCH)
-        make.make_presentation(session, speakers=["Alan"])
+        make.make_presentation(session, speakers=["Alan"], recording_url=WATCH)
         make.add_role(session, make.make_person(biography="Life."), "speaker")
 
 
