@@ -33,7 +33,12 @@ class RoomQuerySet(ContentQuerySet[Any]):
     """Rooms of an edition, in order."""
 
     def published(self, at: datetime | None = None) -> Self:
-        return self.filter(schedule_public("edition__", at))
+        """Rooms in which something public takes place."""
+        sessions, presentations = (
+            Exists(self.published_related(relation, at).filter(room=OuterRef("pk")))
+            for relation in ("sessions", "presentations")
+        )
+        return self.filter(schedule_public("edition__", at), Q(sessions) | Q(presentations))
 
 
 class SessionQuerySet(RescheduledQuerySet):
@@ -178,7 +183,7 @@ class PresentationQuerySet(RescheduledQuerySet):
         return self.filter(~Q(recording_url="") | Exists(videos.filter(paper=OuterRef("paper"))))
 
     def with_session(self) -> Self:
-        return self.select_related("session", "session__room", "session__parent")
+        return self.select_related("session__edition", "session__room", "session__parent")
 
     def with_credits(
         self, at: datetime | None = None, *, abstracts: bool = False, materials: bool = False
