@@ -63,6 +63,19 @@ def _new_step(figure: Figure, person: Person, theirs: Values) -> Step:
     return Step(PERSON, person, figure.where, Merge(taken=taken, memory=memory), is_new=True)
 
 
+def _split_anew(person: Person, theirs: Values, found: Merge) -> None:
+    """Let the parts of a name follow the name, where they were split by machine and nobody states them."""
+    parts = names.split(person.name)
+    if (
+        "name" in found.taken
+        and "family" not in theirs
+        and (person.given, person.family) == (parts.given, parts.family)
+    ):
+        parts = names.split(found.taken["name"])
+        found.taken |= {"given": parts.given, "family": parts.family}
+        found.memory |= {"given": parts.given, "family": parts.family}
+
+
 class _Existing:
     """What is known of the existing people of a file, read at once."""
 
@@ -105,6 +118,8 @@ class _Existing:
             theirs["orcid"] = figure.orcid
         found = merge(ours, base, theirs)
         self._add_ids(figure, person, found)
+        _split_anew(person, theirs, found)
+        ours |= {"given": person.given, "family": person.family}
         old = {name: ours[name] for name in found.taken}
         return Step(PERSON, person, figure.where, found, memory=memory, old=old)
 

@@ -15,7 +15,7 @@ from exchange.parts import build
 from exchange.people import People
 from exchange.personplan import person_steps
 from exchange.problems import Where
-from exchange.provenance import Memory, Merge, merge, remembered, with_successors
+from exchange.provenance import Memory, Merge, imported_rows, merge, remembered, with_successors
 from exchange.records import Program, Record, is_stated, stated
 from exchange.rows import Shelves, parts_by_owner
 from exchange.statements import Statements
@@ -23,6 +23,8 @@ from exchange.steps import Step, Tally
 from exchange.validation import check_nesting, check_parts, check_row, check_unique
 from people import names
 from people.models import Institution, Person
+
+ABSENT_SHOWN = 10
 
 type Progress = Callable[[str, int, int], None]
 
@@ -135,6 +137,23 @@ class Plan:
             self._take(step)
             self._progress(kind.many or kind.name, index + 1, len(rows))
         self._number(kind)
+        if kind.is_in_edition and kind is not EDITION:
+            self._note_absent(kind, {row.pk for row, _ in rows if row.pk})
+
+    def _note_absent(self, kind: Kind, present: set[int]) -> None:
+        """Say how many rows came in earlier and are not in the file. They stay: an import deletes nothing."""
+        if not present:
+            return
+        absent = imported_rows(kind, self.edition) - present
+        gone = [row for key, row in self.shelves[kind.name].by_pk.items() if key in absent]
+        if gone:
+            shown = ", ".join(str(getattr(row, kind.key)) for row in gone[:ABSENT_SHOWN])
+            more = ", …" if len(gone) > ABSENT_SHOWN else ""
+            noun = kind.many if len(gone) > 1 else kind.name
+            message = (
+                f"{len(gone)} {noun} imported earlier, not in this file, left as they are: {shown}{more}."
+            )
+            self.findings.note("warning", Where(), message)
 
     def _own(self, owner: str) -> dict[str, Edition]:
         return {"edition": self.edition} if owner == "edition" else {f"{owner}__edition": self.edition}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conference.models import Edition
 from exchange.kinds import Kind
 from exchange.listings import Values
 from exchange.models import Conflict, Provenance
@@ -74,6 +75,12 @@ def remembered(kind: Kind, rows: Iterable[int]) -> dict[int, Memory]:
         for key, row, values in stored.values_list("pk", "object_id", "values"):
             found[row] = Memory(key, values)
     return found
+
+
+def imported_rows(kind: Kind, edition: Edition) -> set[int]:
+    """Return the primary keys of all rows of a kind that any import brought into an edition."""
+    rows = Provenance.objects.filter(kind=kind.name, edition=edition)
+    return set(rows.values_list("object_id", flat=True))
 
 
 def open_conflicts(memories: Iterable[int]) -> dict[tuple[int, str], Conflict]:

@@ -39,6 +39,8 @@ def write_rows(plan: Plan, progress: Progress) -> None:
         _write_lists(kind, changed)
         if kind is PERSON:
             _write_person_lists(steps)
+        if done < total:
+            progress(f"writing {kind.many or kind.name}", total, total)
     # The menu leads to pages and the committee consists of people: both are there by now.
     _write_lists(EDITION, plan.steps["edition"], is_late=True)
 

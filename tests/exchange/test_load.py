@@ -222,9 +222,12 @@ def test_list_of_materials_changes_as_a_whole_and_reuses_rows() -> None:
 def test_rows_that_the_file_no_longer_mentions_stay() -> None:
     load(program(paper("p1"), paper("p2")), "2021")
 
-    load(program(paper("p1")), "2021")
+    report = load(program(paper("p1")), "2021")
 
     assert set(Paper.objects.values_list("uid", flat=True)) == {"p1", "p2"}
+    assert [(note.kind, note.message) for note in report.notes] == [
+        ("warning", "1 paper imported earlier, not in this file, left as they are: p2.")
+    ]
 
 
 def test_new_rows_without_position_follow_in_the_order_of_the_file() -> None:

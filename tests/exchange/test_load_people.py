@@ -205,6 +205,23 @@ def test_record_of_a_person_known_from_a_paper_is_no_conflict() -> None:
     assert people_of("p1") == ["jon"]
 
 
+def test_parts_of_a_name_follow_it_unless_somebody_set_them() -> None:
+    def named(one: str, two: str) -> Program:
+        records = [PersonRecord(ref=PersonRef(name=name, uid=uid)) for name, uid in ((one, "a"), (two, "b"))]
+        return program(people=tuple(records))
+
+    load(named("Jon Smith", "Ana Ruiz Gil"), "2021")
+    Person.objects.filter(uid="b").update(given="Ana", family="Ruiz Gil")
+
+    load(named("Jon Smythe", "Ana María Ruiz Gil"), "2021")
+
+    rows = Person.objects.order_by("uid").values_list("name", "given", "family", "sort_key")
+    assert list(rows) == [
+        ("Jon Smythe", "Jon", "Smythe", "smythe, jon"),
+        ("Ana María Ruiz Gil", "Ana", "Ruiz Gil", "ruiz gil, ana"),
+    ]
+
+
 def test_hand_edit_of_a_person_survives() -> None:
     record = PersonRecord(ref=PersonRef(name="Ada Lovelace", uid="ada"), biography="Old.", homepage="")
     load(program(people=(record,)), "2021")
