@@ -245,7 +245,7 @@ def test_days_are_program_days_of_the_edition(admin_client: Client) -> None:
     edition = make_berlin()
     make_session(edition, start=datetime(2026, 3, 27, 23, 30, tzinfo=UTC), title="After midnight")
     make_session(edition, start=datetime(2026, 3, 28, 9, 0, tzinfo=UTC), title="Next morning")
-    asked = {"edition__id__exact": edition.pk, "day": "2026-03-27"}
+    asked: dict[str, Any] = {"edition__id__exact": edition.pk, "day": "2026-03-27"}
     rows = admin_client.get(LIST, asked).context["cl"].result_list
 
     assert [row.title for row in rows] == ["After midnight"]

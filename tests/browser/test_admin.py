@@ -1,0 +1,119 @@
+"""The admin as chairs see it: no policy error, nothing for axe to object to, choices by keyboard."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+from pytest_django.live_server_helper import LiveServer
+
+from papers.models import Paper
+from people.models import Person
+from schedule.models import Session
+from tests.factories import make_edition, make_room, make_session
+from tests.posted import address
+
+pytestmark = pytest.mark.browser
+
+PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
+LOOKS = {"phone light": (PHONE, "light"), "phone dark": (PHONE, "dark"), "desktop dark": (DESKTOP, "dark")}
+
+
+@pytest.fixture
+def chair(transactional_db: None) -> str:
+    """A session key of somebody who may do everything."""
+    user = get_user_model().objects.create_superuser("chair", "chair@example.org", "chairs' secret")
+    client = Client()
+    client.force_login(user)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+@pytest.fixture(params=LOOKS.values(), ids=list(LOOKS))
+def page(
+    request: pytest.FixtureRequest, browser: Browser, chair: str, live_server: LiveServer
+) -> Iterator[Page]:
+    size, scheme = request.param
+    context = browser.new_context(viewport=size, color_scheme=scheme, base_url=live_server.url)
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": chair, "url": live_server.url}])
+    yield context.new_page()
+    context.close()
+
+
+def admin_pages() -> list[str]:
+    """One address of each kind of page."""
+    paper = Paper.objects.get(title__startswith="Cortex")
+    session = Session.objects.get(title="ML Compilers & Runtime")
+    person = Person.objects.get(name="Tianqi Chen")
+    rows = [paper, session, person, session.edition]
+    forms = [address(row, "change") for row in rows]
+    adds = [address(model, "add") for model in (Paper, Session, type(session.edition))]
+    lists = [address(model, "changelist") for model in (Paper, Session, Person)]
+    return ["/admin/", *lists, *adds, *forms, address(person, "delete"), address(paper, "history")]
+
+
+@pytest.mark.usefixtures("demo")
+def test_admin_has_no_policy_error_and_nothing_for_axe_to_object_to(page: Page) -> None:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    found = {}
+    for path in admin_pages():
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        found[path] = [one["id"] for one in Axe().run(page).response["violations"]]
+
+    assert said == []
+    assert {path: ids for path, ids in found.items() if ids} == {}
+
+
+def test_login_has_nothing_for_axe_to_object_to(
+    browser: Browser, live_server: LiveServer, transactional_db: None
+) -> None:
+    page = browser.new_page(base_url=live_server.url)
+    page.goto("/admin/")
+
+    assert page.title() == "Log in | Plenary"
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+    page.close()
+
+
+@pytest.mark.parametrize("page", [(DESKTOP, "light")], indirect=True)
+def test_choices_follow_the_edition_that_is_chosen(page: Page) -> None:
+    old, new = make_edition(2020), make_edition(2021)
+    make_room(old, "Old room")
+    make_room(new, "New room")
+    page.goto(address(Session, "add"))
+    page.wait_for_load_state("networkidle")
+    for edition, room in ((old, "Old room"), (new, "New room")):
+        pick(page, "id_edition", edition.name)
+        page.locator("#id_room-box").click()
+
+        expect(page.locator(".select2-results__option")).to_have_text([room])
+        page.keyboard.press("Escape")
+
+
+def pick(page: Page, field: str, words: str) -> None:
+    """Choose by keyboard alone."""
+    page.locator(f"#{field}-box").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".select2-search__field")).to_be_focused()
+    page.keyboard.type(words)
+    page.wait_for_selector(f".select2-results__option--highlighted:has-text('{words}')")
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("page", [(DESKTOP, "light")], indirect=True)
+def test_row_that_was_added_is_labelled_and_saved(page: Page) -> None:
+    session = make_session(make_edition())
+    Person.objects.create(name="Ada Lovelace")
+    page.goto(address(session, "change"))
+    page.get_by_role("button", name="Add another Person").click()
+    pick(page, "id_roles-0-person", "Ada Lovelace")
+
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_selector(".messagelist .success")
+    assert [(role.name, role.position) for role in session.roles.all()] == [("Ada Lovelace", 1)]
