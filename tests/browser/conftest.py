@@ -1,13 +1,15 @@
 """A browser on the demo program: Debian's Chromium, never one that is downloaded."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
 
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -25,6 +27,23 @@ def browser(chromium: str) -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=chromium, args=flags)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..., Page]]:
+    """A function that opens a page with a browser profile of its own.
+
+    All are closed before the server stops: its threads must not outlive the connection they share.
+    """
+    opened: list[BrowserContext] = []
+
+    def new_page(**options: Any) -> Page:
+        opened.append(browser.new_context(base_url=live_server.url, **options))
+        return opened[-1].new_page()
+
+    yield new_page
+    for context in opened:
+        context.close()
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """What a person sees: every page type in Chromium, phone and desktop, light and dark, without JavaScript."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, ViewportSize
 
 from papers.models import Paper
 from people.models import Person
@@ -33,21 +32,17 @@ def addresses() -> list[str]:
 
 
 @pytest.fixture(params=LOOKS.values(), ids=list(LOOKS))
-def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+def page(request: pytest.FixtureRequest, open_page: Callable[..., Page]) -> Page:
     size, scheme = request.param
-    context = browser.new_context(viewport=size, color_scheme=scheme)
-    yield context.new_page()
-    context.close()
+    return open_page(viewport=size, color_scheme=scheme)
 
 
-def test_no_page_scrolls_sideways_breaks_the_policy_or_hinders_anyone(
-    page: Page, live_server: LiveServer
-) -> None:
+def test_no_page_scrolls_sideways_breaks_the_policy_or_hinders_anyone(page: Page) -> None:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
     page.on("requestfailed", lambda request: complaints.append(f"{page.url}: {request.url} failed"))
     for address in addresses():
-        page.goto(live_server.url + address)
+        page.goto(address)
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
             complaints.append(f"{address}: scrolls sideways")
         found = Axe().run(page).response["violations"]
@@ -55,21 +50,16 @@ def test_no_page_scrolls_sideways_breaks_the_policy_or_hinders_anyone(
     assert [line for line in complaints if "404 (Not Found)" not in line] == []
 
 
-def test_every_page_is_whole_without_javascript(browser: Browser, live_server: LiveServer) -> None:
-    scripted = browser.new_context(viewport=DESKTOP).new_page()
-    plain = browser.new_context(viewport=DESKTOP, java_script_enabled=False).new_page()
+def test_every_page_is_whole_without_javascript(open_page: Callable[..., Page]) -> None:
+    scripted, plain = open_page(viewport=DESKTOP), open_page(viewport=DESKTOP, java_script_enabled=False)
     for address in addresses():
-        seen = [
-            page.goto(live_server.url + address) and page.inner_text("main") for page in (scripted, plain)
-        ]
+        seen = [page.goto(address) and page.inner_text("main") for page in (scripted, plain)]
         assert seen[0] == seen[1]
 
 
-def test_skip_link_is_the_first_stop_and_leads_to_the_program(
-    browser: Browser, live_server: LiveServer
-) -> None:
-    page = browser.new_context(viewport=DESKTOP).new_page()
-    page.goto(live_server.url + "/2021/schedule/2021-04-06/")
+def test_skip_link_is_the_first_stop_and_leads_to_the_program(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    page.goto("/2021/schedule/2021-04-06/")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('href')") == "#main"
     page.keyboard.press("Enter")
