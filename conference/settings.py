@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "papers",
     "people",
     "conference",
+    "search",
     "django_filters",
     "rest_framework",
     "conference.adminsite.DeskConfig",

@@ -1,0 +1,95 @@
+"""What a database has to answer, and where it looks.
+
+SQLite and PostgreSQL translate the same query over the same words, so they find the same documents; each
+ranks in its own way.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from search.folding import MARK
+from search.query import Field, Query, Term
+
+
+def edition_word(edition: int | None) -> str:
+    """Return the word that stands in the scope of an edition's documents, or of the whole site's."""
+    return f"{MARK}e{edition or 0}"
+
+
+def kind_word(kind: str) -> str:
+    return f"{MARK}k{kind}"
+
+
+def year_word(year: int | str) -> str:
+    return f"{MARK}y{year}"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where to look: an edition with what belongs to the whole site, some kinds, not in some editions."""
+
+    edition: int | None = None
+    kinds: tuple[str, ...] = ()
+    hidden: tuple[int, ...] = ()
+
+    def required(self) -> list[list[str]]:
+        """Return groups of words; of each group a document has to hold one."""
+        editions = [] if self.edition is None else [edition_word(self.edition), edition_word(None)]
+        return [group for group in (editions, [kind_word(kind) for kind in self.kinds]) if group]
+
+    def refused(self) -> list[str]:
+        return [edition_word(edition) for edition in self.hidden]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """The words that say what a document is about with their weights, and the document itself."""
+
+    weights: Mapping[str, float]
+    document: int
+    kind: str
+
+
+class Engine(ABC):
+    """A database's full text. Documents are named by their keys, best first, with a score above 0."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    def rows(self, statement: str, parameters: Any) -> list[Any]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            found: list[Any] = cursor.fetchall()
+        return found
+
+    @abstractmethod
+    def in_head(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+        """Return documents that hold every wanted word outside their body."""
+
+    @abstractmethod
+    def in_whole(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+        """Return documents that hold the wanted words anywhere."""
+
+    @abstractmethod
+    def holds(self, term: Term) -> bool:
+        """Whether any document holds the term."""
+
+    @abstractmethod
+    def alike(self, likeness: Likeness, most: int) -> list[int]:
+        """Return the documents that share the weightiest words."""
+
+    @abstractmethod
+    def settle(self, changed: int) -> None:
+        """Tidy up after so many changed documents."""
+
+
+def free(terms: tuple[Term, ...]) -> list[Term]:
+    """Return the terms that may stand anywhere, in the body too."""
+    return [term for term in terms if term.where is Field.ANY]
+
+
+def bound(terms: tuple[Term, ...]) -> list[Term]:
+    """Return the terms of an operator; all of their fields are in the head."""
+    return [term for term in terms if term.where is not Field.ANY]

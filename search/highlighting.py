@@ -1,0 +1,48 @@
+"""Marking what was found in a text that is shown."""
+
+from collections.abc import Iterable
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from search.folding import Place, places
+from search.query import Field, Query, Term
+
+
+def highlight(text: str, query: Query, field: Field = Field.ANY) -> SafeString:
+    """Return plain text as HTML with the found words in `<mark>`, also where accents and case differ.
+
+    Words of an operator are marked in their own field only: name it for a title or a line of authors.
+    """
+    terms = [term for term in query.wanted if term.where in (Field.ANY, field)]
+    found = places(text)
+    marked: list[str] = []
+    shown = 0
+    for start, end in _spans(found, terms):
+        marked += [escape(text[shown:start]), "<mark>", escape(text[start:end]), "</mark>"]
+        shown = end
+    return mark_safe("".join([*marked, escape(text[shown:])]))
+
+
+def _spans(found: list[Place], terms: Iterable[Term]) -> list[tuple[int, int]]:
+    """Return what is to be marked, in order; what touches or overlaps becomes one."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted(span for term in terms for span in _occurrences(found, term)):
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _occurrences(found: list[Place], term: Term) -> Iterable[tuple[int, int]]:
+    length = len(term.words)
+    for first in range(len(found) - length + 1):
+        here = found[first : first + length]
+        if _matches([place.word for place in here], term):
+            yield here[0].start, here[-1].end
+
+
+def _matches(here: list[str], term: Term) -> bool:
+    *rest, last = term.words
+    return here[:-1] == rest and (here[-1].startswith(last) if term.prefix else here[-1] == last)

@@ -1,0 +1,71 @@
+"""The documents of the index and the words in them. The databases' own full-text indexes over them are made
+and kept by themselves (triggers and generated columns of the second migration): a migration that alters
+Document on SQLite must make its triggers anew.
+"""
+
+from typing import Self
+
+from django.db import models
+
+# Sorts after every letter of a folded word.
+AFTER = "~"
+
+
+class Document(models.Model):
+    """One thing that can be found, as folded words; the thing itself belongs to an app unknown here.
+
+    Nothing here is public as such: whoever shows a hit fetches the thing through its own `published()`.
+    """
+
+    kind = models.CharField(max_length=20)
+    object_id = models.BigIntegerField()
+    key = models.CharField(max_length=64)
+    # The key of an edition; empty for what belongs to the whole site.
+    edition = models.BigIntegerField(null=True, blank=True)
+    year = models.PositiveSmallIntegerField(null=True, blank=True)
+    title = models.TextField(blank=True)
+    people = models.TextField(blank=True)
+    topic = models.TextField(blank=True)
+    awards = models.TextField(blank=True)
+    body = models.TextField(blank=True)
+    # Edition, kind and year as words that nobody can type.
+    scope = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["kind", "object_id"], name="document_is_one_per_object")
+        ]
+        # For clearing an edition.
+        indexes = [models.Index(fields=["edition"], name="document_edition")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
+
+    def text(self) -> str:
+        """Return every word that a visitor can ask for."""
+        return " ".join([self.title, self.people, self.topic, self.awards, self.body])
+
+
+class WordQuerySet(models.QuerySet["Word"]):
+    """Words by how they begin and end."""
+
+    def beginning(self, letters: str) -> Self:
+        return self.filter(word__gte=letters, word__lt=f"{letters}{AFTER}")
+
+    def ending(self, letters: str) -> Self:
+        mirrored = letters[::-1]
+        return self.filter(mirror__gte=mirrored, mirror__lt=f"{mirrored}{AFTER}")
+
+
+class Word(models.Model):
+    """A word of three letters or more, and how many documents hold it: for typing errors and likeness."""
+
+    word = models.CharField(max_length=64, unique=True)
+    # Spelt backwards: finds the words that end alike.
+    mirror = models.CharField(max_length=64, db_index=True)
+    documents = models.IntegerField()
+
+    objects = WordQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.word

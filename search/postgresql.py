@@ -1,0 +1,107 @@
+"""The index in PostgreSQL's full text."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from search.engine import Engine, Likeness, Scope, bound, free, year_word
+from search.query import Field, Query, Term
+
+LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
+# From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
+RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
+# A phrase is looked for in so many documents that hold its words: each has to be read.
+MOST_READ = 10_000
+# So many changed documents change what the planner has to know.
+MANY = 500
+
+
+class PostgreSQL(Engine):
+    """What was found is ranked by its head alone: the vector of a body would have to be fetched for each."""
+
+    def in_head(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+        source = "search_document WHERE head @@ %s::tsquery"
+        return self._ranked(query, source, [expression(query.terms, scope)], most)
+
+    def in_whole(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+        terms = tuple(free(query.terms))
+        loose = tuple(_loose(terms))
+        source = "search_document WHERE whole @@ %s::tsquery"
+        parameters = [expression(loose, scope)]
+        if wanted := bound(query.wanted):
+            source += " AND head @@ %s::tsquery"
+            parameters.append(expression(tuple(wanted), Scope()))
+        if excluded := bound(query.excluded):
+            source += " AND NOT head @@ %s::tsquery"
+            parameters.append(_any(map(_match, excluded)))
+        if loose != terms:
+            near = f"SELECT id, head, whole FROM {source} LIMIT {MOST_READ}"
+            source = f"({near}) AS near WHERE whole @@ %s::tsquery"
+            parameters.append(expression(terms, Scope()))
+        return self._ranked(query, source, parameters, most)
+
+    def holds(self, term: Term) -> bool:
+        column = "head" if term.where else "whole"
+        statement = f"SELECT 1 FROM search_document WHERE {column} @@ %s::tsquery LIMIT 1"
+        return bool(self.rows(statement, [_match(term)]))
+
+    def alike(self, likeness: Likeness, most: int) -> list[int]:
+        one = (
+            "SELECT id, %s::float AS weight FROM search_document"
+            " WHERE whole @@ %s::tsquery AND kind = %s AND id <> %s"
+        )
+        parameters: list[object] = []
+        for word, weight in likeness.weights.items():
+            parameters += [weight, f"'{word}'", likeness.kind, likeness.document]
+        found = self.rows(
+            f"SELECT id FROM ({' UNION ALL '.join([one] * len(likeness.weights))}) AS shared"
+            " GROUP BY id ORDER BY sum(weight) DESC, id DESC LIMIT %s",
+            [*parameters, most],
+        )
+        return [key for (key,) in found]
+
+    def settle(self, changed: int) -> None:
+        if changed >= MANY:
+            with self.connection.cursor() as cursor:
+                cursor.execute("ANALYZE search_document")
+
+    def _ranked(self, query: Query, source: str, parameters: list[str], most: int) -> list[tuple[int, float]]:
+        found = self.rows(
+            f"SELECT id, {RANK} AS score FROM (SELECT id, head FROM {source} LIMIT %s) AS found"
+            " ORDER BY score DESC, id DESC",
+            [_any(map(_match, query.wanted)), *parameters, most],
+        )
+        return [(key, score) for key, score in found]
+
+
+def expression(terms: tuple[Term, ...], scope: Scope) -> str:
+    """Write a query as a tsquery."""
+    parts = [_match(term) for term in terms if not term.excluded]
+    parts += [_any(f"'{word}'" for word in group) for group in scope.required()]
+    refused = [_match(term) for term in terms if term.excluded]
+    refused += [f"'{word}'" for word in scope.refused()]
+    return " & ".join([*parts, f"!{_any(refused)}"] if refused else parts)
+
+
+def _loose(terms: Iterable[Term]) -> Iterable[Term]:
+    """Take phrases to words: the index knows which documents hold them, not whether side by side."""
+    for term in terms:
+        *before, last = term.words
+        if not before:
+            yield term
+        elif not term.excluded:
+            yield from (replace(term, words=(word,), prefix=False) for word in before)
+            yield replace(term, words=(last,))
+
+
+def _match(term: Term) -> str:
+    if term.where is Field.YEAR:
+        return _any(f"'{year_word(year)}'" for year in term.words)
+    label = LABELS.get(term.where, "")
+    words = [f"'{word}':{label}" if label else f"'{word}'" for word in term.words]
+    if term.prefix:
+        words[-1] = f"'{term.words[-1]}':*{label}"
+    return f"({' <-> '.join(words)})"
+
+
+def _any(parts: Iterable[str]) -> str:
+    return f"({' | '.join(parts)})"

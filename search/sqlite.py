@@ -1,0 +1,91 @@
+"""The index in SQLite's FTS5."""
+
+from collections.abc import Iterable
+
+from search.engine import Engine, Likeness, Scope, year_word
+from search.models import Word
+from search.query import Field, Query, Term
+
+COLUMNS = {Field.TITLE: "title", Field.PEOPLE: "people", Field.TOPIC: "topic", Field.AWARDS: "awards"}
+HEAD_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 0.0"
+WHOLE_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 1.0, 0.0"
+# The longest beginning that the prefix indexes of both tables know.
+PREFIX_INDEX = 3
+SPELT_OUT = 64
+# So many changed documents leave an index in pieces that are worth putting together.
+MANY = 500
+PAGES = 500
+
+
+class SQLite(Engine):
+    """bm25 ranks what was found among the newest documents."""
+
+    def in_head(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+        return self._ranked("search_head", HEAD_WEIGHTS, self._expression(query, scope), most)
+
+    def in_whole(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+        return self._ranked("search_whole", WHOLE_WEIGHTS, self._expression(query, scope), most)
+
+    def holds(self, term: Term) -> bool:
+        table = "search_head" if term.where else "search_whole"
+        return bool(self.rows(f"SELECT 1 FROM {table} WHERE {table} MATCH %s LIMIT 1", [self._match(term)]))
+
+    def alike(self, likeness: Likeness, most: int) -> list[int]:
+        one = "SELECT rowid, %s AS weight FROM search_whole WHERE search_whole MATCH %s AND rowid <> %s"
+        scope = Scope(kinds=(likeness.kind,))
+        parameters: list[object] = []
+        for word, weight in likeness.weights.items():
+            parameters += [weight, self._expression(Query((Term((word,)),)), scope), likeness.document]
+        found = self.rows(
+            f"SELECT rowid FROM ({' UNION ALL '.join([one] * len(likeness.weights))})"
+            " GROUP BY rowid ORDER BY sum(weight) DESC, rowid DESC LIMIT %s",
+            [*parameters, most],
+        )
+        return [key for (key,) in found]
+
+    def settle(self, changed: int) -> None:
+        if changed < MANY:
+            return
+        with self.connection.cursor() as cursor:
+            for table in ("search_head", "search_whole"):
+                cursor.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', %s)", [PAGES])
+
+    def _ranked(self, table: str, weights: str, match: str, most: int) -> list[tuple[int, float]]:
+        newest = (
+            f"SELECT rowid AS id, bm25({table}, {weights}) AS score"
+            f" FROM {table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
+        )
+        # bm25 is the lower the better.
+        found = self.rows(f"SELECT id, -score FROM ({newest}) ORDER BY score, id DESC", [match, most])
+        return [(key, score) for key, score in found]
+
+    def _expression(self, query: Query, scope: Scope) -> str:
+        wanted = [self._match(term) for term in query.wanted]
+        wanted += [_any(f'scope : "{word}"' for word in group) for group in scope.required()]
+        refused = [self._match(term) for term in query.excluded]
+        refused += [f'scope : "{word}"' for word in scope.refused()]
+        found = f"({' AND '.join(wanted)})"
+        return f"{found} NOT {_any(refused)}" if refused else found
+
+    def _match(self, term: Term) -> str:
+        if term.where is Field.YEAR:
+            return _any(f'scope : "{year_word(year)}"' for year in term.words)
+        phrase = f'"{" ".join(term.words)}"'
+        if term.prefix:
+            phrase = self._beginning(term) or f"{phrase} *"
+        return f"{COLUMNS[term.where]} : {phrase}" if term.where else phrase
+
+    def _beginning(self, term: Term) -> str:
+        """Spell out the words that begin alike, if they are few.
+
+        FTS5 collects every place of a beginning that is too long for its prefix index before it answers;
+        words that are spelt out it walks as far as it has to.
+        """
+        if len(term.words) > 1 or len(term.words[0]) <= PREFIX_INDEX:
+            return ""
+        known = Word.objects.beginning(term.words[0]).values_list("word", flat=True)[: SPELT_OUT + 1]
+        return _any(f'"{word}"' for word in known) if 0 < len(known) <= SPELT_OUT else ""
+
+
+def _any(parts: Iterable[str]) -> str:
+    return f"({' OR '.join(parts)})"

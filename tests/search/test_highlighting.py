@@ -1,0 +1,51 @@
+import pytest
+from django.utils.html import escape
+from hypothesis import given
+from hypothesis import strategies as st
+
+from search.highlighting import highlight
+from search.query import Field, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "shown"),
+    [
+        ("Deep Learning", "learn", "Deep <mark>Learning</mark>"),
+        ("Eva Šimek", "simek", "Eva <mark>Šimek</mark>"),
+        ("Eva S\u030cimek", "šimek", "Eva <mark>S\u030cimek</mark>"),
+        ("Straße 5", "strasse", "<mark>Straße</mark> 5"),
+        ("İstanbul", "istan", "<mark>İstanbul</mark>"),
+        ("深度学习方法", "学习", "深度<mark>学习</mark>方法"),
+        ("deep learning, learning deep", '"deep learning"', "<mark>deep learning</mark>, learning deep"),
+        ("O’Brien", "obrien", "<mark>O’Brien</mark>"),
+        ("a < b & graph", "graph", "a &lt; b &amp; <mark>graph</mark>"),
+        ("graph", "-graph", "graph"),
+        ("graph", "", "graph"),
+        ("Li lists", "author:li", "Li lists"),
+        ("", "graph", ""),
+    ],
+)
+def test_found_words_are_marked(text: str, asked: str, shown: str) -> None:
+    assert highlight(text, parse(asked)) == shown
+
+
+def test_operator_marks_its_own_field() -> None:
+    assert highlight("Wei Li", parse("author:li"), Field.PEOPLE) == "Wei <mark>Li</mark>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<mark onclick=x>", "&lt;svg onload&gt;"],
+)
+def test_no_active_content_comes_through(text: str) -> None:
+    shown = highlight(text, parse("script alert img mark svg lt src onerror"))
+
+    assert shown.replace("<mark>", "").replace("</mark>", "") == escape(text)
+
+
+@given(st.text(), st.text(max_size=20))
+def test_marks_add_nothing_else(text: str, asked: str) -> None:
+    shown = highlight(text, parse(asked or text))
+
+    assert shown.count("<mark>") == shown.count("</mark>")
+    assert shown.replace("<mark>", "").replace("</mark>", "") == escape(text)

@@ -1,0 +1,159 @@
+"""The same expectations run on SQLite and on PostgreSQL: that is how both find the same."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from search import hits
+from search.hits import Hit, find, suggest
+from search.index import DocumentRecord, index
+from search.query import parse
+
+pytestmark = pytest.mark.usefixtures("program")
+
+ONE, TWO, TALK, DAN, PAGE = ("paper", 1), ("paper", 2), ("talk", 1), ("person", 7), ("page", 9)
+Thing = tuple[str, int]
+
+
+def things(found: tuple[Hit, ...] | list[Hit]) -> list[Thing]:
+    return [(hit.kind, hit.object_id) for hit in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", set()),
+        ("-graph", set()),
+        ("nothing", set()),
+        ("simek", {ONE, TWO, TALK, DAN}),
+        ("ŠIMEK", {ONE, TWO, TALK, DAN}),
+        ("lukasz", {ONE}),
+        ("Łukasz", {ONE}),
+        ("istanbul", {ONE}),
+        ("strasse", {ONE}),
+        ("zurich", {PAGE}),
+        ("obrien", {TWO}),
+        ("O'Brien", {TWO}),
+        ("李", {TWO, DAN}),
+        ("li wei", {TWO}),
+        ("深度", {TWO}),
+        ("学习", {TWO}),
+        ("度深", set()),
+        ("conv", {ONE, TWO}),
+        ("con graphs", {ONE, TWO}),
+        ("e graphs", set()),
+        ("on graphs", {ONE}),
+        ("graphs o", {ONE, TWO}),
+        ("deep learning", {TWO, TALK}),
+        ('"deep learning"', {TWO}),
+        ('"learning deep"', set()),
+        ("learning -deep", {ONE, PAGE}),
+        ('learning -"deep learning"', {ONE, TALK, PAGE}),
+        ("learn -learn", {ONE, TWO, PAGE}),
+        ("state-of-the-art", {ONE}),
+        ("state-of-the-a", {ONE}),
+        ("12e3a", {TALK}),
+        ("author:simek", {ONE, TALK}),
+        ("author:sim", {ONE, TALK}),
+        ('author:"eva simek"', {ONE}),
+        ('author:"simek lukasz"', set()),
+        ("author:dan-simek", {TALK}),
+        ("author:simek deep", {TALK}),
+        ("author:simek -author:dan learning", {ONE}),
+        ("title:learning", {TWO, TALK}),
+        ("title:simek", {DAN}),
+        ("topic:vision", {ONE}),
+        ("topic:best", set()),
+        ("award:best", {ONE}),
+        ("award:paper", {ONE}),
+        ("best", {ONE, TALK}),
+        ("learning year:2021", {ONE}),
+        ("learning year:2021-2022", {ONE, TWO, TALK}),
+        ("learning -year:2022", {ONE, PAGE}),
+        ("year:2022", {TWO, TALK}),
+        ("paper", {ONE, TALK, DAN}),
+        ("жe21", set()),
+        ("2021", set()),
+        ("\" OR 1=1 -- ' ; & | ! <-> :* ( ) { } ^ NEAR(a b)", set()),
+        ("'q':* \\", set()),
+    ],
+)
+def test_words_find(text: str, found: set[Thing]) -> None:
+    assert set(things(find(parse(text)).page)) == found
+
+
+@pytest.mark.parametrize(
+    ("edition", "kinds", "hidden", "found"),
+    [
+        (None, (), (), {ONE, TWO, TALK, PAGE}),
+        (22, (), (), {TWO, TALK, PAGE}),
+        (2, (), (), {PAGE}),
+        (None, ("paper",), (), {ONE, TWO}),
+        (None, ("paper", "talk"), (), {ONE, TWO, TALK}),
+        (22, ("paper",), (), {TWO}),
+        (None, (), (22,), {ONE, PAGE}),
+        (None, (), (21, 22), {PAGE}),
+    ],
+)
+def test_scope_limits(
+    edition: int | None, kinds: tuple[str, ...], hidden: tuple[int, ...], found: set[Thing]
+) -> None:
+    page = find(parse("learning"), edition=edition, kinds=kinds, hidden=hidden).page
+
+    assert set(things(page)) == found
+
+
+def test_title_stands_over_people_over_body() -> None:
+    found = find(parse("simek")).page
+
+    assert things(found) == [DAN, TALK, ONE, TWO]
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+def test_whole_word_stands_over_a_beginning() -> None:
+    index([DocumentRecord("paper", 30, "a", "Lim"), DocumentRecord("paper", 31, "b", "Limit")])
+
+    assert things(find(parse("lim")).page) == [("paper", 30), ("paper", 31)]
+
+
+def test_pages_follow_each_other() -> None:
+    query = parse("learning")
+    whole = find(query)
+
+    assert (whole.count, whole.capped) == (4, False)
+    assert [*find(query, limit=3).page, *find(query, limit=3, offset=3).page] == [*whole.page]
+    assert find(query, limit=3, offset=9).page == ()
+    assert find(query, limit=-1, offset=-5).page == ()
+
+
+def test_count_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hits, "MOST", 2)
+    found = find(parse("learning"))
+
+    assert (len(found.page), found.count, found.capped) == (2, 2, True)
+
+
+def test_queries_do_not_grow_with_hits() -> None:
+    with CaptureQueriesContext(connection) as few:
+        find(parse("zur"))
+    with CaptureQueriesContext(connection) as many:
+        find(parse("lea"))
+
+    assert (len(few), len(many)) == (4, 4)
+
+
+def test_suggestions_come_from_the_head() -> None:
+    assert set(things(suggest("lea"))) == {TWO, TALK}
+    assert set(things(suggest("d"))) == {TWO, TALK, DAN}
+    assert set(things(suggest("d", edition=21))) == {DAN}
+    assert things(suggest("d", hidden=[22])) == [DAN]
+    assert suggest(" ") == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("ae *:\"'-()&|!<>{}^\\%жé李\x00"), max_size=30))
+def test_no_text_breaks_a_database(text: str) -> None:
+    assert find(parse(f"{text} year:1")).page == ()
+    assert len(suggest(text)) <= hits.SUGGESTIONS

@@ -1,0 +1,98 @@
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+
+from search.folding import words
+from search.hits import find
+from search.index import DocumentRecord, clear, index, remove
+from search.models import Document, Word
+from search.query import parse
+
+pytestmark = pytest.mark.django_db
+
+PAPER = DocumentRecord(
+    "paper", 1, "p1", "First Draft", edition=3, people=["Ann"], body="Of words, words, words"
+)
+
+
+def known() -> dict[str, int]:
+    return dict(Word.objects.values_list("word", "documents"))
+
+
+def titles(text: str) -> list[int]:
+    return sorted(hit.object_id for hit in find(parse(text)).page)
+
+
+def test_indexing_again_replaces() -> None:
+    assert index([PAPER]) == 1
+    assert index([replace(PAPER, title="Last Version")]) == 1
+
+    assert (titles("draft"), titles("version")) == ([], [1])
+    assert known() == {"ann": 1, "last": 1, "version": 1, "words": 1}
+
+
+def test_indexing_the_same_writes_nothing() -> None:
+    index([PAPER])
+
+    assert index([PAPER]) == 0
+    assert known() == {"ann": 1, "draft": 1, "first": 1, "words": 1}
+
+
+def test_last_record_of_a_thing_counts() -> None:
+    index([PAPER, replace(PAPER, title="Second")])
+
+    assert Document.objects.get().title == "second"
+
+
+def test_kinds_do_not_collide() -> None:
+    index([PAPER, replace(PAPER, kind="talk")])
+
+    assert Document.objects.count() == 2
+    assert known()["draft"] == 2
+
+
+def test_removed_is_found_no_more() -> None:
+    index([PAPER, replace(PAPER, object_id=2), replace(PAPER, object_id=3, kind="talk")])
+
+    assert remove("paper", [1, 99]) == 1
+    assert titles("draft") == [2, 3]
+    assert known()["draft"] == 2
+
+
+def test_cleared_edition_is_found_no_more() -> None:
+    index([PAPER, replace(PAPER, object_id=2, edition=4), replace(PAPER, object_id=3, edition=None)])
+
+    assert clear(3) == 1
+    assert titles("draft") == [2, 3]
+    assert clear(None) == 1
+    assert titles("draft") == [2]
+    assert clear(4) == 1
+    assert known() == {}
+
+
+def test_many_documents_are_indexed() -> None:
+    index(replace(PAPER, object_id=number, title=f"Number{number}") for number in range(1, 1502))
+
+    assert titles("number1501") == [1501]
+    assert known()["words"] == 1501
+
+
+def test_long_text_is_indexed() -> None:
+    index([replace(PAPER, body="x" * 100_000 + " y" * 100_000)])
+
+    assert titles("x" * 100) == [1]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="asks PostgreSQL's own parser")
+def test_words_are_words_to_postgresql() -> None:
+    source = "12e3a 1e5 0x1f 10e0e 3.14 v1.2.3 a@b.org http://x.org/y?z=1 x-ray 1e9e9e 007 ж жe5 -5 +1e-3 a_b"
+    index([replace(PAPER, title=source)])
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tsvector_to_array(to_tsvector('pg_catalog.simple', title)) FROM search_document"
+        )
+        (found,) = cursor.fetchone()
+
+    assert set(found) == set(words(source))

@@ -1,0 +1,89 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from search.query import MOST_TERMS, Field, Query, Term, parse, understood
+
+
+def term(*words: str, **options: bool | Field) -> Term:
+    return Term(words, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("", ()),
+        ("   - \" '' : ** ", ()),
+        ("Graph", (term("graph", prefix=True),)),
+        ("on graphs", (term("on"), term("graphs", prefix=True))),
+        ("graphs on", (term("graphs", prefix=True), term("on", prefix=True))),
+        ("ŠIMEK", (term("simek", prefix=True),)),
+        ("e-mail", (term("e", "mail", prefix=True),)),
+        ('"deep learning"', (term("deep", "learning", quoted=True),)),
+        ("“deep learning”", (term("deep", "learning", quoted=True),)),
+        ('"deep learning', (term("deep", "learning", quoted=True),)),
+        ('"" graph', (term("graph", prefix=True),)),
+        ("graph -neural", (term("graph", prefix=True), term("neural", excluded=True))),
+        ('-"deep learning"', (term("deep", "learning", quoted=True, excluded=True),)),
+        ("author:Šimek", (term("simek", where=Field.PEOPLE, prefix=True),)),
+        ('Author:"Eva Šimek"', (term("eva", "simek", where=Field.PEOPLE, quoted=True),)),
+        ("speaker:li", (term("li", where=Field.PEOPLE, prefix=True),)),
+        (
+            "title:x topic:vision",
+            (term("x", where=Field.TITLE), term("vision", where=Field.TOPIC, prefix=True)),
+        ),
+        ("-award:best", (term("best", where=Field.AWARDS, excluded=True),)),
+        ("year:2021", (term("2021", where=Field.YEAR),)),
+        ("year:2019-2021", (term("2019", "2020", "2021", where=Field.YEAR),)),
+        ("year:1000-9999", (term("1000", "9999", where=Field.YEAR),)),
+        ("BERT: deep", (term("bert", prefix=True), term("deep", prefix=True))),
+        ("title: deep", (term("title", prefix=True), term("deep", prefix=True))),
+        ("http://a.b", (term("http", "a", "b", prefix=True),)),
+        ("the the", (term("the", prefix=True),)),
+        ("a*b OR (c)", (term("a", "b"), term("or"), term("c", prefix=True))),
+    ],
+)
+def test_parse(text: str, terms: tuple[Term, ...]) -> None:
+    assert parse(text) == Query(terms)
+
+
+@pytest.mark.parametrize(("text", "asks"), [("graph", True), ("", False), ("-graph", False), ("é", True)])
+def test_query_asks_for_something(text: str, asks: bool) -> None:
+    assert bool(parse(text)) is asks
+
+
+@given(st.text())
+def test_any_text_is_parsed_and_what_is_written_says_the_same(text: str) -> None:
+    query = parse(text)
+
+    assert parse(str(query)) == query
+    assert str(parse(str(query))) == str(query)
+
+
+PARTS = st.sampled_from(
+    ["graph", "-", '"', "author:", "year:", "2019-2021", " ", "Šimek", "李", "“", ":", "e-mail"]
+)
+
+
+@given(st.lists(PARTS).map("".join))
+def test_operators_in_any_order_are_parsed_and_written(text: str) -> None:
+    query = parse(text)
+
+    assert parse(str(query)) == query
+
+
+def test_long_text_is_bounded() -> None:
+    query = parse(" ".join(f"w{number}" for number in range(10_000)))
+
+    assert len(query.terms) == MOST_TERMS
+
+
+def test_understood_says_what_is_looked_for() -> None:
+    query = parse(
+        'graph "neural net" author:Šimek -survey topic:vision award:best year:2021 title:x -author:Li'
+    )
+
+    assert understood(query) == (
+        "with “graph”, “neural net”; with “x” in the title; by “Šimek”; on the topic “vision”; "
+        "with the award “best”; from “2021”; without “survey”; not by “Li”"
+    )

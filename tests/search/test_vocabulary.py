@@ -1,0 +1,60 @@
+import pytest
+
+from search.index import DocumentRecord, index
+from search.query import parse
+from search.vocabulary import correct, spellings
+
+pytestmark = pytest.mark.usefixtures("program")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("convolutoin", "convolution"),
+        ("convoluton", "convolution"),
+        ("convollution", "convolution"),
+        ("konvolution", "convolution"),
+        ("convolutiom", "convolution"),
+        ("ocnvolution", "convolution"),
+        ("Straxe graphs", None),
+        ("graphs konvolution", "graphs convolution"),
+        ("kowalsky", "kowalski"),
+        ("author:kowalsky", "author:kowalski"),
+        ("author:konvolution", None),
+        ("shov", None),
+        ("conv", None),
+        ("graphs", None),
+        ("cnvoltion", None),
+        ('"konvolution"', None),
+        ("graphs -konvolution", None),
+        ("year:20221", None),
+        ("", None),
+    ],
+)
+def test_one_typing_error_in_a_long_word_is_forgiven(text: str, meant: str | None) -> None:
+    found = correct(parse(text))
+
+    assert (str(found) if found else None) == meant
+
+
+def test_commonest_spelling_comes_first() -> None:
+    index(
+        [
+            DocumentRecord("paper", key, str(key), word)
+            for key, word in enumerate(["barks", "parks", "parks"], 50)
+        ]
+    )
+
+    assert spellings("zarks") == ["parks", "barks"]
+
+
+@pytest.mark.parametrize("place", range(12))
+def test_each_place_of_a_word_may_be_wrong(place: int) -> None:
+    word = "convolution"
+
+    assert word in spellings(f"{word[:place]}q{word[place:]}")
+    assert word in spellings(f"{word[:place]}q{word[place + 1 :]}")
+    if place < len(word):
+        assert word in spellings(f"{word[:place]}{word[place + 1 :]}")
+    if place < len(word) - 1:
+        assert word in spellings(f"{word[:place]}{word[place + 1]}{word[place]}{word[place + 2 :]}")
