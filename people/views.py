@@ -2,6 +2,7 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page
@@ -42,7 +43,8 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
         raise Http404("No such person.")
     if request.path != found.get_absolute_url():
         return redirect(found, permanent=True)
-    return render(request, "people/detail.html", {"person": found, "years": vita(found)})
+    crumbs = [("People", reverse("people:list"))]
+    return render(request, "people/detail.html", {"person": found, "years": vita(found), "crumbs": crumbs})
 
 
 @edition_page

@@ -103,10 +103,10 @@ COUNTED = {
 
 def ways(edition: Edition, counts: dict[str, int]) -> list[Way]:
     """Return the ways into an edition's program that lead somewhere."""
-    return [
-        Way(
-            section.label, section_url(edition, section), f"{counts[section]:,} {words[counts[section] != 1]}"
-        )
-        for section, words in COUNTED.items()
-        if counts[section]
+    found = [
+        Way(section.label, section_url(edition, section), f"{number:,} {one if number == 1 else many}")
+        for section, (one, many) in COUNTED.items()
+        if (number := counts[section])
     ]
+    people = Way(Section.PEOPLE.label, section_url(edition, Section.PEOPLE), "Authors and speakers, A to Z")
+    return [*found, people] if found else []

@@ -2,12 +2,12 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conference.addressed import current_edition, edition_page, published_editions, show_edition
 from conference.models import Edition
 from conference.paging import BadParameter
-from schedule.models import Session
 from website.contents import counts
 from website.menu import ways
 
@@ -29,11 +29,14 @@ def home(request: HttpRequest) -> HttpResponse:
 @edition_page
 def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show an edition's dates and place, what is on now and next, news, and the ways in."""
-    sessions = Session.objects.published().filter(edition=edition)
+    at = timezone.now()
+    sessions = edition.sessions.published(at)
     context = {
-        "running": sessions.running().in_order().with_place(),
-        "upcoming": sessions.next_after().in_order().with_place(),
-        "announcements": edition.announcements.published(),
+        "running": sessions.running(at).in_order().with_place(),
+        "upcoming": sessions.next_after(at).in_order().with_place(),
+        "today": edition.day_of(at),
+        "strip": sorted(sessions.program_days(edition.day_of)),
+        "announcements": edition.announcements.published(at),
         "ways": ways(edition, counts(edition)),
     }
     return render(request, "website/home.html", context)

@@ -55,7 +55,7 @@ def test_list_shows_title_names_awards_and_appearances(client: Client, edition: 
     assert page.outline == ["1 Papers 1", "2 Paper 1"]
     assert page.texts("p", "people") == ["Ada 1 · Alan 1"]
     assert page.texts("div", "facts") == [
-        "Award 1 Oral · Tue 6 Apr, 08:00 PDT Poster · time not known · board 1"
+        "Award 1 Oral · Tue 6 Apr, 08:00 PDT Poster · time not known · Board 1"
     ]
 
 
@@ -221,7 +221,7 @@ def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
     assert page.texts("div", "abstract") == ["What was done."]
     assert page.texts("p", "awards") == ["Award 1"]
     assert page.texts("ul", "appearances") == [
-        "Oral Tue 6 Apr, 08:00 to 09:00 PDT Session 1 · Hall 1 Poster · board 1 Time not known"
+        "Oral Tue 6 Apr, 08:00 to 09:00 PDT Session 1 · Hall 1 Poster · Board 1 Time not known"
     ]
     assert page.texts("dl") == ["Track Research Topic Topic 1 DOI 10.1000/x Pages 12-25"]
     assert page.links()["10.1000/x"] == "https://doi.org/10.1000/x"
@@ -327,7 +327,7 @@ def test_awards_show_each_paper_once_in_the_chairs_order(client: Client, edition
     assert page.texts("div", "citation") == ["For everything.", "For two."]
     assert page.texts("p", "facts")[:2] == [
         "Oral, Tue 6 Apr, 08:00 to 09:00 PDT, Session 2, Hall 2",
-        "Poster, time not known, board 2",
+        "Poster, time not known, Board 2",
     ]
     assert page.texts("div", "abstract") == ["What was done.", "What was done."]
 

@@ -71,7 +71,7 @@ def program() -> None:
     make_public_program()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(
         st.one_of(
@@ -92,7 +92,7 @@ def test_no_address_breaks_the_site(
     assert client.get(f"{path}?{values}").status_code < 500
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.dictionaries(st.sampled_from(PARAMETERS), st.text(max_size=120), max_size=3))
 @pytest.mark.parametrize("path", ["/2021/papers/", "/people/", "/2021/schedule/"])
 def test_no_parameter_breaks_a_list(client: Client, program: None, path: str, query: dict[str, str]) -> None:
