@@ -27,12 +27,9 @@ class ContentForm(forms.ModelForm[Any]):
             self.fields["slug"].required = False
 
     def clean_slug(self) -> str:
-        sources = ("slug", "name", "title", "label")
-        given = (str(self.cleaned_data.get(name) or self.data.get(name, "")) for name in sources)
-        source = next(filter(None, given), "") or str(self.data.get("year", ""))
-        return (
-            text.slug(source) if not self.cleaned_data.get("slug") and source else self.cleaned_data["slug"]
-        )
+        given = (self.cleaned_data.get(name) for name in ("slug", "year", "name", "title"))
+        source = str(next(filter(None, given), ""))
+        return source if self.cleaned_data["slug"] or not source else text.slug(source)
 
 
 class PartForm(ContentForm):

@@ -1,6 +1,9 @@
 """The admin as a whole: every page of every model, constant queries, time zones, order, choices, actions."""
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from django.contrib import admin
@@ -8,7 +11,6 @@ from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from conference.adminbases import ContentAdmin
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
@@ -36,6 +38,7 @@ from tests.factories import (
     make_topic,
     numbers,
 )
+from tests.posted import address, at, choices, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -110,11 +113,6 @@ MAKERS: dict[type[Model], Callable[[Edition], Model]] = {
 MODELS = list(MAKERS)
 
 
-def address(row: Model | type[Model], page: str) -> str:
-    args = [row.pk] if isinstance(row, Model) else []
-    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{page}", args=args)
-
-
 def name_of(model: type[Model]) -> str:
     return model.__name__
 
@@ -177,3 +175,119 @@ def test_row_can_be_deleted_unless_it_is_held(model: type[Model], admin_client: 
     admin_client.post(address(row, "delete"), {"post": "yes"})
 
     assert not model._base_manager.filter(pk=row.pk).exists()
+
+
+def test_menu_leads_to_pages_of_its_own_edition(admin_client: Client) -> None:
+    old, new = make_edition(2020), make_edition(2021)
+    page, above = make_page(old), make_menu_item(old)
+    values = {"edition": new.pk, "label": "Help", "position": 0}
+    targets: list[dict[str, Any]] = [{"page": page.pk}, {"section": "papers", "parent": above.pk}]
+    refused = [admin_client.post(address(MenuItem, "add"), {**values, **target}).text for target in targets]
+
+    assert "The page belongs to another edition." in refused[0]
+    assert "The line above belongs to another edition." in refused[1]
+    assert choices(admin_client, MenuItem, "page", new) == []
+
+
+def test_rows_take_the_place_entered_among_their_siblings(admin_client: Client) -> None:
+    edition = make_edition()
+    gold, silver, bronze = (make_sponsor(edition, name) for name in ("Gold", "Silver", "Bronze"))
+    values = {
+        "name": "Bronze",
+        "tier": "",
+        "url": "",
+        "description": "",
+        "status": "published",
+        "position": 1,
+    }
+    admin_client.post(address(bronze, "change"), values)
+    order = Sponsor.objects.values_list("position", "name")
+
+    assert list(order) == [(1, "Bronze"), (2, "Gold"), (3, "Silver")]
+    assert {gold.pk, silver.pk, bronze.pk} == {*Sponsor.objects.values_list("pk", flat=True)}
+
+
+def edition_values(**fields: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "year": 2026,
+        "name": "MLSys 2026",
+        "start_date": "2026-03-27",
+        "end_date": "2026-03-29",
+        "timezone": "Europe/Berlin",
+        "day_start_hour": 4,
+        "mode": "in_person",
+        "accent": "#0b6b62",
+        **at("public_from", "2026-03-01", "09:00"),
+    }
+    return {**values, **formset("menu_items"), **formset("rooms"), **fields}
+
+
+def test_new_edition_reads_its_times_in_the_zone_entered(admin_client: Client) -> None:
+    make_edition(2020)
+    rooms = formset("rooms", added=[{"name": "Hall B", "position": 2}, {"name": "Säle A"}])
+    values = edition_values(conference=make_conference().pk, **rooms)
+    admin_client.post(address(Edition, "add"), values)
+    edition = Edition.objects.get(year=2026)
+
+    assert (edition.slug, edition.public_from) == ("2026", datetime(2026, 3, 1, 8, tzinfo=UTC))
+    assert list(edition.rooms.values_list("position", "slug")) == [(1, "hall-b"), (2, "sale-a")]
+    assert "Time (in the zone above):" in admin_client.get(address(Edition, "add")).text
+    assert "Time (Europe/Berlin):" in admin_client.get(address(edition, "change")).text
+
+
+def test_unknown_zone_is_refused_and_a_changed_one_warns(admin_client: Client) -> None:
+    edition = make_edition(2026, timezone="Europe/Berlin")
+    make_session(edition)
+    sent = {"conference": edition.conference_id}
+    refused = admin_client.post(address(edition, "change"), edition_values(timezone="Berlin", **sent))
+    moved = edition_values(timezone="Asia/Seoul", **sent)
+    page = admin_client.post(address(edition, "change"), moved, follow=True)
+    edition.refresh_from_db()
+
+    assert "“Berlin” is not a time zone." in refused.text
+    assert "Sessions stay at their moment" in page.text
+    assert edition.public_from == datetime(2026, 3, 1, 0, tzinfo=UTC)
+
+
+def test_deleting_an_edition_with_a_program_is_refused_with_counts(admin_client: Client) -> None:
+    edition = make_edition()
+    make_paper(edition)
+    make_paper(edition)
+    make_session(edition)
+    page = admin_client.post(address(edition, "delete"), {"post": "yes"})
+
+    assert "MLSys 2021: 2 papers" in page.text
+    assert "MLSys 2021: 1 session" in page.text
+    assert Edition.objects.exists()
+
+
+def test_announcement_is_shown_and_read_in_its_editions_zone(admin_client: Client) -> None:
+    edition = make_edition(2026, timezone="Asia/Kathmandu")
+    values = {"edition": edition.pk, "uid": "a1", "title": "Welcome", "status": "draft"}
+    admin_client.post(address(Announcement, "add"), {**values, **at("published_at", "2026-07-08", "10:00")})
+    news = Announcement.objects.get()
+
+    assert news.published_at == datetime(2026, 7, 8, 4, 15, tzinfo=UTC)
+    assert "Wed 8 Jul 2026, 10:00 GMT+5:45" in admin_client.get(address(Announcement, "changelist")).text
+
+
+def test_first_page_groups_the_models_for_chairs(admin_client: Client) -> None:
+    page = admin_client.get("/admin/")
+    groups = {
+        group["name"]: [str(one["name"]) for one in group["models"]] for group in page.context["app_list"]
+    }
+
+    assert list(groups)[:4] == ["Conference", "Program", "People", "Schedule"]
+    assert groups["Program"][:3] == ["Papers", "Topics", "Awards"]
+    assert groups["Schedule"][:3] == ["Sessions", "Presentations", "Rooms"]
+    assert '<div id="site-name"><a href="/admin/">Plenary</a></div>' in page.text
+
+
+@pytest.mark.parametrize("model", [Edition, Paper, Session, Room, Topic, Person, Page], ids=name_of)
+def test_rows_with_a_page_link_to_it(model: type[Model], admin_client: Client) -> None:
+    row: Any = MAKERS[model](make_edition())
+    page = admin_client.get(address(row, "change")).text
+    link = re.search(r'<a href="(/admin/r/[^"]+)" class="viewsitelink"', page)
+
+    assert link
+    assert admin_client.get(link[1]).headers["Location"].endswith(row.get_absolute_url())
