@@ -11,7 +11,7 @@ from conference import revision
 from exchange.kinds import CONFERENCE, EDITION, INSTITUTION, PARTS, PERSON, Kind
 from exchange.listings import Values
 from exchange.models import Change, Conflict, ImportRun, Provenance
-from exchange.parts import PartRow, write
+from exchange.parts import UPDATED, PartRow, write
 from exchange.planning import Plan, Progress
 from exchange.provenance import Clash, open_conflicts
 from exchange.rows import is_self_reference
@@ -71,7 +71,7 @@ def _update(kind: Kind, steps: list[Step]) -> None:
     names = {name for step in steps for name in step.merge.taken if name in (*kind.plain, *kind.references)}
     rows = [step.row for step in steps if names & step.merge.taken.keys()]
     if rows:
-        kind.model._default_manager.bulk_update(rows, sorted(names), batch_size=BATCH)
+        kind.model._default_manager.bulk_update(rows, sorted(names), batch_size=UPDATED)
         _forget_derived(steps)
 
 

@@ -12,7 +12,7 @@ from conference.models import Edition, Page
 from exchange.load import load
 from exchange.models import Change, Conflict, ImportRun, Provenance
 from exchange.problems import ProgramError
-from exchange.records import EditionRecord, MaterialRecord, Program, TopicRecord
+from exchange.records import EditionRecord, MaterialRecord, Program, TopicRecord, stated
 from exchange.steps import Tally
 from papers.models import Authorship, Paper
 from people.models import Person
@@ -283,6 +283,22 @@ def test_query_count_does_not_grow_with_the_papers(small: int) -> None:
     first_small, again_small, first_large, again_large = counts
     assert again_small == again_large
     assert first_large <= first_small
+
+
+def test_query_count_does_not_grow_with_the_changed_papers() -> None:
+    counts = []
+    for slug, size in (("a", 10), ("b", 100)):
+        whole = replace(crowd(size), edition=edition(slug=slug))
+        load(whole, slug)
+        changed = tuple(
+            replace(one, title=f"New {one.uid}", authors=stated(one.authors, ())[::-1])
+            for one in whole.papers
+        )
+        with CaptureQueriesContext(connection) as queries:
+            report = load(replace(whole, papers=changed), slug)
+        assert report.tallies["paper"] == Tally(changed=size)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
 
 
 def test_wrong_edition_is_told() -> None:
