@@ -47,7 +47,9 @@ class Command(BaseCommand):
             slug = path.stem.rpartition("-")[2]
             if slug not in present:
                 self.stdout.write(f"Importing {path.relative_to(settings.BASE_DIR)} …")
-                call_command("import_program", "program_json", str(path), edition=slug, verbosity=0, no_progress=True)
+                call_command(
+                    "import_program", "program_json", str(path), edition=slug, verbosity=0, no_progress=True
+                )
 
     def make_chair(self) -> None:
         """Make a chair's account, unless somebody can sign in already. Its password is shown this once."""
