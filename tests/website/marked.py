@@ -42,12 +42,26 @@ def hide_in(edition: Edition, paper: Any, person: Person, session: Any) -> None:
     """Put the marker into drafts of each kind and into private fields beside the public rows."""
     person.email = f"{LOW}@example.org"
     person.save()
-    PersonName.objects.create(person=person, name=f"Ada {MARKER}", hidden=True)
+    hide_former_name(edition, person)
     hide_drafts(edition)
     hide_in_program(edition, paper, person, session)
     hide_beside_paper(edition, paper, person)
     other = make.make_edition(2030, public_from=None, name=f"MLSys {MARKER}", city=MARKER)
     hide_edition(other)
+
+
+def hide_former_name(edition: Edition, person: Person) -> None:
+    """A name to be forgotten, though papers, roles and talks were once printed with it."""
+    former = f"Ada {MARKER}"
+    PersonName.objects.create(person=person, name=former, hidden=True)
+    paper = make.make_paper(edition, title="Old notes")
+    make.add_author(paper, person, name=former)
+    session = make.make_session(edition, title="Old session")
+    make.add_role(session, person, name=former)
+    talk = make.make_presentation(session, title="Old talk")
+    talk.speakers.create(person=person, name=former)
+    make.make_presentation(session, paper)
+    make.make_person(former, uid=f"{LOW}-m", merged_into=person)
 
 
 def hide_drafts(edition: Edition) -> None:

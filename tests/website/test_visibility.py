@@ -20,7 +20,19 @@ SAMPLES: dict[str, list[Any]] = {
     "kind": ["poster", "session"],
     "page": ["calendar", "awards_detail", "papers.html"],
     "slug": ["notes", "engines", "hall", "guide", "conduct", "ada-lovelace", f"{LOW}-page", f"{LOW}-topic"],
-    "uid": ["p1", "ada", "s1", "a1", "t1", f"{LOW}-p", f"{LOW}-w", f"{LOW}-s", f"{LOW}-a", f"{LOW}-ghost"],
+    "uid": [
+        "p1",
+        "ada",
+        "s1",
+        "a1",
+        "t1",
+        f"{LOW}-p",
+        f"{LOW}-w",
+        f"{LOW}-s",
+        f"{LOW}-a",
+        f"{LOW}-m",
+        f"{LOW}-ghost",
+    ],
     "year": [2021, 2030],
 }
 SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost"]
