@@ -113,7 +113,8 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def clean(self) -> None:
         super().clean()
-        kept = [form for form in self.initial_forms if form not in self.deleted_forms and form.is_valid()]
+        gone = self.deleted_forms
+        kept = [form for form in self.initial_forms if form not in gone and form.is_valid()]
         for constraint in self.model._meta.constraints:
             if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
                 self._refuse_exchange(kept, [name for name in constraint.fields if name != self.fk.name])
@@ -160,7 +161,8 @@ class OrderedFormSet(PartFormSet):
         """Return the forms that stay, as the chair numbered them; without a number they go to the end."""
         kept = [form for form in self.initial_forms if form.instance.pk]
         kept += [form for form in self.extra_forms if form.has_changed()]
-        return sorted((form for form in kept if form not in self.deleted_forms), key=self._place)
+        gone = {*map(id, self.deleted_forms)}
+        return sorted((form for form in kept if id(form) not in gone), key=self._place)
 
     def _place(self, form: Any) -> tuple[int, int]:
         """Of two rows with one number the one that moved towards the start comes first."""
