@@ -24,7 +24,7 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        place = f"{self.where}, {self.field}" if self.field else str(self.where)
+        place = ", ".join(part for part in (str(self.where), self.field) if part)
         return f"{place}: {self.message}" if place else self.message
 
 
