@@ -3,17 +3,23 @@
 A constant number of queries. E-mail addresses, hidden names, photos, logos and uploaded files do not travel.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
+from django.db.models import Q
+
+from conference import text
 from conference.models import Conference, Edition
+from exchange.files import Context
 from exchange.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
 from exchange.listings import AUTHORS, MENU, Listing, Values
 from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
 from exchange.rows import in_batches, parts_by_owner
 from people.models import Institution, Person, PersonIdentifier, PersonName
+from people.names import split
 
 # By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
 SORTED_BY = {
@@ -27,25 +33,62 @@ SORTED_BY = {
 }
 
 
-def dump(edition: Edition, *, drafts: bool = False, at: datetime | None = None) -> Program:
-    """Return what `published(at)` shows of an edition; nothing if it is not public. `drafts`: everything."""
+# No row at all; asking for it costs no query.
+NOTHING = Q(pk__in=[])
+
+
+def dump(
+    edition: Edition,
+    *,
+    drafts: bool = False,
+    at: datetime | None = None,
+    only: Mapping[str, Q] | None = None,
+) -> Program:
+    """Return what `published(at)` shows of an edition; nothing if it is not public. `drafts`: everything.
+
+    `only` names the kinds of rows wanted, such as "paper", each with a condition; other kinds stay out, and
+    so do the edition's menu and committee. What rows point at is not taken along by itself.
+    """
     if not drafts and not Edition.objects.published(at).filter(pk=edition.pk).exists():
         return Program()
-    return _Dump(edition, drafts=drafts, at=at).program()
+    return _Dump(edition, drafts=drafts, at=at, only=only).program()
+
+
+def writing_context(edition: Edition) -> Context:
+    """Return what a writer must know of an edition."""
+    return Context(
+        edition.slug,
+        edition.year,
+        edition.timezone,
+        settings.SITE_URL,
+        plain=text.plain,
+        latex=text.latex,
+        name_parts=name_parts,
+    )
+
+
+def name_parts(name: str) -> tuple[str, str]:
+    """Return the given and the family names of a printed name."""
+    parts = split(name)
+    return parts.given, parts.family
 
 
 class _Dump:
     """One edition being read."""
 
-    def __init__(self, edition: Edition, *, drafts: bool, at: datetime | None) -> None:
-        self.edition, self.drafts, self.at = edition, drafts, at
+    def __init__(
+        self, edition: Edition, *, drafts: bool, at: datetime | None, only: Mapping[str, Q] | None
+    ) -> None:
+        self.edition, self.drafts, self.at, self.only = edition, drafts, at, only
         self.refs: dict[str, PersonRef] = {}
         self.names: dict[tuple[str, str], PersonRef] = {}
 
     def program(self) -> Program:
-        lists = {listing.name: self._parts(listing) for kind in KINDS.values() for listing in kind.listings}
+        lists = {
+            listing.name: self._parts(kind, listing) for kind in KINDS.values() for listing in kind.listings
+        }
         people = self._people(self._uids(lists))
-        institutions = self._institutions(lists[AUTHORS.name])
+        institutions = self._institutions(lists[AUTHORS.name]) if self._wants(INSTITUTION) else ()
         parts = {kind.many: self._records(kind, self._rows(kind), lists) for kind in PARTS}
         conference = self._records(
             CONFERENCE, Conference.objects.filter(pk=self.edition.conference_id), lists
@@ -62,8 +105,12 @@ class _Dump:
     def _shown(self, model: Any) -> Any:
         return model.objects.all() if self.drafts else model.objects.published(self.at)
 
+    def _wants(self, kind: Kind) -> bool:
+        return self.only is None or kind.name in self.only
+
     def _rows(self, kind: Kind) -> Any:
-        return self._shown(kind.model).filter(edition=self.edition)
+        rows = self._shown(kind.model).filter(edition=self.edition)
+        return rows if self.only is None else rows.filter(self.only.get(kind.name, NOTHING))
 
     # Records
 
@@ -79,11 +126,15 @@ class _Dump:
             found.append(kind.record(**values))
         return tuple(sorted(found, key=lambda record: _place(kind, record)))
 
-    def _parts(self, listing: Listing) -> dict[int, list[Values]]:
+    def _parts(self, kind: Kind, listing: Listing) -> dict[int, list[Values]]:
+        if not self._wants(kind):
+            return {}
         owner = {"pk": self.edition.pk} if listing.owner == "edition" else {"edition": self.edition}
         rows = self._shown(listing.model).filter(
             **{f"{listing.owner}__{name}": v for name, v in owner.items()}
         )
+        if self.only is not None:
+            rows = rows.filter(**{f"{listing.owner}__in": self._rows(kind).order_by().values("pk")})
         return parts_by_owner(listing, rows, self.edition)
 
     def _part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:

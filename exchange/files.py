@@ -14,14 +14,32 @@ class Source:
     content: bytes
 
 
+def same(text: str) -> str:
+    """Leave a text as it stands."""
+    return text
+
+
+def last_word_apart(name: str) -> tuple[str, str]:
+    """Part a name into given and family names the plain way."""
+    given, _, family = name.rpartition(" ")
+    return given, family
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address."""
+    """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
+
+    Formats know no app, so what an app knows of texts and names comes along as functions: `plain` and `latex`
+    turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name.
+    """
 
     edition: str
     year: int
     timezone: str
     site_url: str = ""
+    plain: Callable[[str], str] = same
+    latex: Callable[[str], str] = same
+    name_parts: Callable[[str], tuple[str, str]] = last_word_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,5 +62,6 @@ class Format:
     label: str
     description: str
     extensions: tuple[str, ...]
+    media_type: str = "application/octet-stream"
     read: Reader | None = None
     write: Writer | None = None

@@ -137,6 +137,7 @@ FORMAT = Format(
     label="Orals and posters (JSON)",
     description="The orals-posters.json of conference sites, with its abstracts: papers and appearances.",
     extensions=("json",),
+    media_type="application/json",
     read=read,
     write=write,
 )

@@ -156,6 +156,7 @@ FORMAT = Format(
     label="Plenary program (JSON)",
     description="Everything of one edition in one versioned file; reads back exactly.",
     extensions=("json",),
+    media_type="application/json",
     read=read,
     write=write,
 )

@@ -189,6 +189,7 @@ FORMAT = Format(
     label="Tables (CSV)",
     description="A set of CSV files, or one ZIP of them, to edit in a spreadsheet.",
     extensions=EXTENSIONS,
+    media_type="application/zip",
     read=read,
     write=write,
 )

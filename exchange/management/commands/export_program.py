@@ -5,12 +5,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.dump import dump
-from exchange.files import Context, OutputFile
+from exchange.dump import dump, writing_context
+from exchange.files import OutputFile
 from exchange.formats import writable
 from exchange.problems import ProgramError
 from exchange.sources import refused, write_outputs
@@ -49,8 +48,7 @@ class Command(BaseCommand):
         program = dump(edition, drafts=options["drafts"])
         if program.edition is None:
             raise refused(f"Edition {edition.slug} is not public. Use --drafts for a copy of everything.")
-        context = Context(edition.slug, edition.year, edition.timezone, settings.SITE_URL)
-        self._write(list(fmt.write(program, context)), options["output"])
+        self._write(list(fmt.write(program, writing_context(edition))), options["output"])
 
     def _write(self, files: list[OutputFile], output: str | None) -> None:
         if output:

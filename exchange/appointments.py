@@ -1,0 +1,194 @@
+"""What stands in a calendar, from records alone: sessions, and presentations with a time of their own.
+
+How an appointment is written is `formats.ics`' business.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from exchange.files import Context
+from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program, SessionRecord, stated
+
+CANCELLED = "cancelled"
+# A description begins with so much of the abstract, in whole words.
+LEAD = 400
+# Before any change that this site knows of.
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Appointment:
+    """One entry of a calendar. `key` is fixed for life; `people` are lines such as "Speakers: …"."""
+
+    key: str
+    title: str
+    start: datetime
+    end: datetime
+    place: str
+    kind: str
+    people: tuple[str, ...]
+    within: str
+    abstract: str
+    url: str
+    is_cancelled: bool
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows become appointments, by uid. `None`: all sessions, and the talks with times of their own."""
+
+    sessions: Collection[str] | None = None
+    presentations: Collection[str] | None = None
+
+    def session(self, session: SessionRecord) -> bool:
+        return self.sessions is None or session.uid in self.sessions
+
+    def presentation(self, shown: PresentationRecord) -> bool:
+        if self.presentations is None:
+            return bool(stated(shown.start, None))
+        return shown.uid in self.presentations
+
+
+EVERYTHING = Wanted()
+
+
+def appointments(program: Program, context: Context, wanted: Wanted = EVERYTHING) -> list[Appointment]:
+    """Return the appointments of a program by time. What has no time has no appointment."""
+    found = _Calendar(program, context).appointments(wanted)
+    return sorted(found, key=lambda one: (one.start.astimezone(UTC), one.end.astimezone(UTC), one.key))
+
+
+def lead(text: str) -> str:
+    """Return the beginning of a plain text, in whole words."""
+    text = " ".join(text.split())
+    if len(text) <= LEAD:
+        return text
+    return f"{text[: LEAD + 1].rpartition(' ')[0] or text.partition(' ')[0]} \u2026"
+
+
+class _Calendar:
+    """A program with its references resolved."""
+
+    def __init__(self, program: Program, context: Context) -> None:
+        self.program, self.context = program, context
+        self.sessions = {session.uid: session for session in program.sessions}
+        self.papers = {paper.uid: paper for paper in program.papers}
+        self.rooms = {room.slug: room for room in program.rooms}
+        self.venue = stated(program.edition.venue, "") if program.edition else ""
+
+    def appointments(self, wanted: Wanted) -> Iterator[Appointment]:
+        yield from filter(None, map(self._session, filter(wanted.session, self.program.sessions)))
+        yield from filter(
+            None, map(self._presentation, filter(wanted.presentation, self.program.presentations))
+        )
+
+    def _session(self, session: SessionRecord) -> Appointment | None:
+        start, end = stated(session.start, None), stated(session.end, None)
+        if start is None:
+            return None
+        whole = self._parent(session)
+        return Appointment(
+            key=self._key("session", session.uid),
+            title=self._line(stated(session.title, "")),
+            start=start,
+            end=end or start,
+            place=self._place(stated(session.room, None)),
+            kind=_words(stated(session.kind, "")),
+            people=tuple(self._roles(session)),
+            within=self._line(stated(whole.title, "")) if whole else "",
+            abstract=lead(self.context.plain(stated(session.abstract, ""))),
+            url=self._url("sessions", session.uid),
+            is_cancelled=_is_cancelled(session, whole),
+            changed_at=_changed(session, whole),
+        )
+
+    def _presentation(self, shown: PresentationRecord) -> Appointment | None:
+        session = self.sessions.get(stated(shown.session, None) or "")
+        start = stated(shown.start, None) or (stated(session.start, None) if session else None)
+        if start is None:
+            return None
+        end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
+        paper = self.papers.get(stated(shown.paper, None) or "")
+        whole = self._parent(session) if session else None
+        own = self._url("sessions", session.uid) if session else ""
+        return Appointment(
+            key=self._key("presentation", shown.uid),
+            title=self._line(stated(shown.title, "") or (stated(paper.title, "") if paper else "")),
+            start=start,
+            end=max(start, end, key=_instant),
+            place=self._place(stated(shown.room, None) or (stated(session.room, None) if session else None)),
+            kind=_words(stated(shown.kind, "")),
+            people=tuple(filter(None, (_board(shown), self._by(shown, paper)))),
+            within=self._line(stated(session.title, "")) if session else "",
+            abstract=lead(self.context.plain(self._abstract(shown, paper))),
+            url=self._url("papers", paper.uid) if paper else own,
+            is_cancelled=_is_cancelled(shown, session, whole),
+            changed_at=_changed(shown, session, whole),
+        )
+
+    def _parent(self, session: SessionRecord) -> SessionRecord | None:
+        return self.sessions.get(stated(session.parent, None) or "")
+
+    def _key(self, kind: str, uid: str) -> str:
+        """Edition slugs have no dots: the parts can be told apart whatever the uid looks like."""
+        return f"{kind}.{self.context.edition}.{uid}"
+
+    def _url(self, part: str, uid: str) -> str:
+        site = self.context.site_url.rstrip("/")
+        return f"{site}/{self.context.edition}/{part}/{uid}/" if site else ""
+
+    def _line(self, text: str) -> str:
+        return " ".join(self.context.plain(text).split())
+
+    def _place(self, slug: str | None) -> str:
+        room = self.rooms.get(slug or "")
+        if room is None:
+            return slug or ""
+        venue = "" if stated(room.virtual, False) else self.venue
+        return ", ".join(filter(None, (stated(room.name, "") or room.slug, venue)))
+
+    def _roles(self, session: SessionRecord) -> Iterator[str]:
+        by_role: dict[str, list[PersonRef]] = {}
+        for role in stated(session.roles, ()):
+            by_role.setdefault(role.role, []).append(role.person)
+        for name, people in by_role.items():
+            yield _people(name, people)
+
+    def _by(self, shown: PresentationRecord, paper: PaperRecord | None) -> str:
+        speakers = [speaker.person for speaker in stated(shown.speakers, ())]
+        if speakers:
+            return _people("speaker", speakers)
+        return _people("author", [author.person for author in stated(paper.authors, ())] if paper else [])
+
+    def _abstract(self, shown: PresentationRecord, paper: PaperRecord | None) -> str:
+        return stated(shown.abstract, "") or (stated(paper.abstract, "") if paper else "")
+
+
+def _people(role: str, people: Collection[PersonRef]) -> str:
+    names = ", ".join(person.name for person in people)
+    label = role.capitalize() + ("s" if len(people) > 1 else "")
+    return f"{label}: {names}" if names else ""
+
+
+def _board(shown: PresentationRecord) -> str:
+    board = stated(shown.board, "")
+    return f"Board: {board}" if board else ""
+
+
+def _words(kind: str) -> str:
+    return kind.replace("_", " ").capitalize()
+
+
+def _instant(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def _is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
+    return any(row.status == CANCELLED for row in rows if row)
+
+
+def _changed(*rows: SessionRecord | PresentationRecord | None) -> datetime:
+    """Return when an appointment last changed: with the session that it is in, too."""
+    return max(BEGINNING, *(stated(row.rescheduled_at, BEGINNING) for row in rows if row))

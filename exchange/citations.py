@@ -1,0 +1,101 @@
+"""What it takes to cite a paper, from records alone; how citations are written is each format's own.
+
+Titles and abstracts stay as their authors wrote them: formats turn them into LaTeX or plain text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from exchange.files import Context
+from exchange.records import AuthorRecord, PaperRecord, PersonRecord, Program, stated
+
+SUFFIX = re.compile(r"(?P<family>.*\S),? (?P<suffix>(?:Jr|Sr)\.?|I{2,3}|IV)")
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """A name as printed, in the parts that lists of references need."""
+
+    family: str
+    given: str = ""
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A paper as others cite it. `key` never changes: it is made of the edition and the paper's uid."""
+
+    key: str
+    title: str
+    authors: tuple[Author, ...]
+    booktitle: str
+    event: str
+    place: str
+    year: int
+    pages: str
+    doi: str
+    url: str
+    abstract: str
+    keywords: tuple[str, ...]
+
+    @property
+    def first_and_last_page(self) -> tuple[str, str]:
+        """The pages of "12-25" or "12–25"; one page alone is the first."""
+        first, _, last = re.sub(r"\s*[-\u2013\u2014]+\s*", "-", self.pages).partition("-")
+        return first, last
+
+
+def citations(program: Program, context: Context) -> Iterator[Citation]:
+    """Return a citation for every paper of a program, in its order."""
+    people = {person.ref.uid: person for person in program.people if person.ref.uid}
+    for paper in program.papers:
+        yield _citation(paper, people, program, context)
+
+
+def citation_key(program: Program, context: Context, uid: str) -> str:
+    """Return the key of a paper, such as "mlsys2021-cortex"."""
+    edition = context.edition
+    series = program.conference.slug if program.conference and edition.isdecimal() else ""
+    return f"{series}{edition}-{uid}"
+
+
+def _citation(
+    paper: PaperRecord, people: dict[str, PersonRecord], program: Program, context: Context
+) -> Citation:
+    edition, conference = program.edition, program.conference
+    name = stated(edition.name, "") if edition else ""
+    series = stated(conference.full_name, "") or stated(conference.name, "") if conference else ""
+    where = (stated(edition.city, ""), stated(edition.country, "")) if edition else ()
+    site = context.site_url.rstrip("/")
+    return Citation(
+        key=citation_key(program, context, paper.uid),
+        title=stated(paper.title, ""),
+        authors=tuple(_author(author, people, context) for author in stated(paper.authors, ())),
+        booktitle=series or name,
+        event=name,
+        place=", ".join(filter(None, where)),
+        year=(stated(edition.year, 0) if edition else 0) or context.year,
+        pages=stated(paper.pages, ""),
+        doi=stated(paper.doi, ""),
+        url=f"{site}/{context.edition}/papers/{paper.uid}/" if site else "",
+        abstract=stated(paper.abstract, ""),
+        keywords=stated(paper.keywords, ()),
+    )
+
+
+def _author(author: AuthorRecord, people: dict[str, PersonRecord], context: Context) -> Author:
+    """Part the name as printed; the person's own parts decide where they fit it."""
+    printed, person = author.person.name, people.get(author.person.uid)
+    family = stated(person.family, "") if person else ""
+    if person and family and printed == person.ref.name:
+        return _with_suffix(family, stated(person.given, ""))
+    if family and printed.casefold().endswith(f" {family.casefold()}"):
+        return _with_suffix(printed[-len(family) :], printed[: -len(family)].strip())
+    given, rest = context.name_parts(printed)
+    return _with_suffix(rest, given)
+
+
+def _with_suffix(family: str, given: str) -> Author:
+    match = SUFFIX.fullmatch(family)
+    return Author(match["family"], given, match["suffix"]) if match else Author(family, given)

@@ -1,0 +1,106 @@
+"""BibTeX: one entry per paper, for LaTeX and for everything that manages references. Written only.
+
+In UTF-8, one field a line. Braces inside a value always balance: every parser counts them, escaped or not.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from exchange.citations import Author, Citation, citations
+from exchange.files import Context, Format, OutputFile
+from exchange.records import Program
+
+FORMULA = r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]"
+FORMULAS = re.compile(f"({FORMULA})", re.DOTALL)
+# Escaped braces by name, outside of formulas and inside.
+BRACES = (
+    {r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"},
+    {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"},
+)
+# Formulas, commands, words, single signs: what has to be told apart where capitals are protected.
+PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write one file with an entry for each paper."""
+    yield OutputFile(f"{context.edition}.bib", entries(program, context))
+
+
+def entries(program: Program, context: Context) -> Iterator[bytes]:
+    """Return the entries of a program's papers one by one, an empty line between them."""
+    for index, citation in enumerate(citations(program, context)):
+        yield f"{'\n' if index else ''}{entry(citation, context)}".encode()
+
+
+def entry(citation: Citation, context: Context) -> str:
+    """Return one entry, ending with a line end."""
+    latex = context.latex
+    first, last = citation.first_and_last_page
+    fields = {
+        "author": " and ".join(_name(author, context) for author in citation.authors),
+        "title": protected(balanced(latex(citation.title))),
+        "booktitle": latex(citation.booktitle),
+        "eventtitle": latex(citation.event),
+        "year": str(citation.year or ""),
+        "address": latex(citation.place),
+        "pages": "--".join(filter(None, (first, last))),
+        "doi": citation.doi,
+        "url": citation.url,
+        "keywords": latex(", ".join(citation.keywords)),
+        "abstract": latex(citation.abstract),
+    }
+    lines = [f"  {name} = {{{balanced(value)}}},\n" for name, value in fields.items() if value.strip()]
+    return f"@inproceedings{{{citation.key},\n{''.join(lines)}}}\n"
+
+
+def balanced(value: str) -> str:
+    """Return a value on one line in which every brace has its partner, whatever stood there."""
+    pieces = enumerate(FORMULAS.split(" ".join(value.split())))
+    named = "".join(_with_named_braces(piece, BRACES[index % 2]) for index, piece in pieces)
+    kept, depth = [], 0
+    for sign in named:
+        if sign == "}" and not depth:
+            continue
+        depth += (sign == "{") - (sign == "}")
+        kept.append(sign)
+    text = "".join(kept) + "}" * depth
+    ends_open = len(text) - len(text.rstrip("\\"))
+    return f"{text}{{}}" if ends_open % 2 else text
+
+
+def _with_named_braces(text: str, names: dict[str, str]) -> str:
+    return re.sub(r"\\[\\{}]", lambda found: names.get(found[0], found[0]), text)
+
+
+def protected(title: str) -> str:
+    """Put braces around words with capitals inside, and around formulas: styles put titles in lower case."""
+    depth, parts = 0, []
+    for found in PIECES.finditer(title):
+        piece = found[0]
+        depth += (piece == "{") - (piece == "}")
+        is_formula = len(piece) > 1 and piece.startswith(("$", "\\["))
+        is_name = piece[0].isalnum() and piece[1:] != piece[1:].lower()
+        parts.append(f"{{{piece}}}" if not depth and (is_formula or is_name) else piece)
+    return "".join(parts)
+
+
+def _name(author: Author, context: Context) -> str:
+    """Return "Family, Suffix, Given". A part that BibTeX would take for something else stands in braces."""
+    parts = [context.latex(part) for part in (author.family, author.suffix, author.given)]
+    family, *rest = [_whole(balanced(part)) for part in parts]
+    is_lower = author.family == author.family.lower() != author.family.upper()
+    return ", ".join(filter(None, (f"{{{family}}}" if is_lower else family, *rest)))
+
+
+def _whole(part: str) -> str:
+    return f"{{{part}}}" if "," in part or re.search(r"(?i)(^|\s)and(\s|$)", part) else part
+
+
+FORMAT = Format(
+    name="bibtex",
+    label="References (BibTeX)",
+    description="An entry for every paper, for LaTeX and programs that manage references.",
+    extensions=("bib",),
+    media_type="application/x-bibtex",
+    write=write,
+)

@@ -1,0 +1,60 @@
+"""CSL-JSON: papers as citation processors (citeproc, Zotero, Pandoc) take them. Written only."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from exchange.citations import Author, Citation, citations
+from exchange.files import Context, Format, OutputFile
+from exchange.records import Program
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write one file: a list with an object for each paper."""
+    yield OutputFile(f"{context.edition}.csl.json", listed([(program, context)]))
+
+
+def listed(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
+    """Return one list with the papers of all these programs, piece by piece."""
+    opening = "[\n"
+    for program, context in parts:
+        for citation in citations(program, context):
+            yield f"{opening}{json.dumps(entry(citation, context), ensure_ascii=False)}".encode()
+            opening = ",\n"
+    yield b"[]\n" if opening == "[\n" else b"\n]\n"
+
+
+def entry(citation: Citation, context: Context) -> dict[str, Any]:
+    """Return one paper; what is not known is left out."""
+    first, last = citation.first_and_last_page
+    fields = {
+        "id": citation.key,
+        "type": "paper-conference",
+        "title": " ".join(context.plain(citation.title).split()),
+        "author": [_name(author) for author in citation.authors],
+        "container-title": citation.booktitle,
+        "event-title": citation.event,
+        "event-place": citation.place,
+        "issued": {"date-parts": [[citation.year]]} if citation.year else None,
+        "page": "-".join(filter(None, (first, last))),
+        "DOI": citation.doi,
+        "URL": citation.url,
+        "keyword": ", ".join(citation.keywords),
+        "abstract": context.plain(citation.abstract),
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _name(author: Author) -> dict[str, str]:
+    parts = {"family": author.family, "given": author.given, "suffix": author.suffix}
+    return {name: part for name, part in parts.items() if part}
+
+
+FORMAT = Format(
+    name="csl_json",
+    label="References (CSL-JSON)",
+    description="Every paper as citation processors such as citeproc and Pandoc take it.",
+    extensions=("csl.json",),
+    media_type="application/vnd.citationstyles.csl+json",
+    write=write,
+)

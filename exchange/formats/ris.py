@@ -1,0 +1,62 @@
+"""RIS: one record per paper, for Zotero, EndNote, Mendeley and library systems. Written only."""
+
+from collections.abc import Iterable, Iterator
+
+from exchange.citations import Author, Citation, citations
+from exchange.files import Context, Format, OutputFile
+from exchange.records import Program
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write one file with a record for each paper."""
+    yield OutputFile(f"{context.edition}.ris", entries(program, context))
+
+
+def entries(program: Program, context: Context) -> Iterator[bytes]:
+    """Return the records of a program's papers one by one, an empty line between them."""
+    for index, citation in enumerate(citations(program, context)):
+        lines = [*([""] if index else []), *map(_line, _fields(citation, context))]
+        yield "".join(f"{line}\r\n" for line in lines).encode()
+
+
+def _fields(citation: Citation, context: Context) -> Iterator[tuple[str, str]]:
+    first, last = citation.first_and_last_page
+    yield "TY", "CPAPER"
+    yield "ID", citation.key
+    yield from (("AU", _name(author)) for author in citation.authors)
+    optional = (
+        ("TI", context.plain(citation.title)),
+        ("T2", citation.booktitle),
+        ("C3", citation.event),
+        ("PY", str(citation.year or "")),
+        ("CY", citation.place),
+        ("SP", first),
+        ("EP", last),
+        ("DO", citation.doi),
+        ("UR", citation.url),
+        *(("KW", keyword) for keyword in citation.keywords),
+        ("AB", context.plain(citation.abstract)),
+    )
+    yield from ((tag, value) for tag, value in optional if value.strip())
+    yield "ER", ""
+
+
+def _line(field: tuple[str, str]) -> str:
+    """Return one line: a value has no line ends, which begin the next field."""
+    return f"{field[0]}  - {' '.join(field[1].split())}"
+
+
+def _name(author: Author) -> str:
+    """Return "Family, Given, Suffix"; a comma inside a part would begin the next."""
+    parts = (author.family, author.given, author.suffix) if author.suffix else (author.family, author.given)
+    return ", ".join(part.replace(",", " ") for part in parts if part)
+
+
+FORMAT = Format(
+    name="ris",
+    label="References (RIS)",
+    description="A record for every paper, for Zotero, EndNote, Mendeley and library systems.",
+    extensions=("ris",),
+    media_type="application/x-research-info-systems",
+    write=write,
+)

@@ -1,0 +1,276 @@
+"""BibTeX, RIS and CSL-JSON, read back by others: keys that last, names in parts, any title, one APA line."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from bibtexparser.entrypoint import parse_string
+from bibtexparser.middlewares import LatexDecodingMiddleware, SeparateCoAuthors, SplitNameParts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from conference import text
+from exchange.apa import apa, initials
+from exchange.citations import citations
+from exchange.dump import name_parts
+from exchange.files import Context, Writer
+from exchange.formats import bibtex, csl_json, ris
+from exchange.records import AuthorRecord, ConferenceRecord, PersonRecord, PersonRef, Program
+from tests.exchange.programs import author, edition, odd, paper, program
+
+CONTEXT = Context(
+    "2021",
+    2021,
+    "America/Los_Angeles",
+    "https://conf.example",
+    plain=text.plain,
+    latex=text.latex,
+    name_parts=name_parts,
+)
+MLSYS = ConferenceRecord(slug="mlsys", name="MLSys", full_name="Machine Learning & Systems")
+NAMES = ("Jan van der Berg", "Martin L. King Jr.", "bell hooks", "李雷", "Plato", "Tom Sand and Co, Inc")
+SIGNS = st.one_of(
+    st.sampled_from("{}\\$&%_#~^\"'’“”é李@=,* "), st.characters(exclude_categories=["Cs", "Cc"])
+)
+# The library's words for signs that TeX prints otherwise: ' is an apostrophe, \\textasciicircum a caret.
+AS_PRINTED = str.maketrans({"'": "’", "ˆ": "^", "$": ""})
+TEXTS = (
+    "id",
+    "title",
+    "container-title",
+    "event-title",
+    "event-place",
+    "page",
+    "DOI",
+    "URL",
+    "keyword",
+    "abstract",
+)
+SCHEMA = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["id", "type", "title"],
+        "additionalProperties": False,
+        "properties": {
+            **{name: {"type": "string", "minLength": 1} for name in TEXTS},
+            "type": {"const": "paper-conference"},
+            "issued": {
+                "type": "object",
+                "properties": {"date-parts": {"type": "array", "items": {"type": "array", "minItems": 1}}},
+            },
+            "author": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["family"],
+                    "additionalProperties": False,
+                    "properties": {name: {"type": "string"} for name in ("family", "given", "suffix")},
+                },
+            },
+        },
+    },
+}
+
+
+def written(write: Writer, made: Program) -> str:
+    (file,) = write(made, CONTEXT)
+    return b"".join(file.chunks).decode()
+
+
+def entries(made: Program, *layers: Any) -> list[Any]:
+    library = parse_string(written(bibtex.write, made), append_middleware=list(layers))
+    assert library.failed_blocks == []
+    return library.entries
+
+
+def titled(*titles: str) -> Program:
+    return program(*(paper(f"p{n}", title=title) for n, title in enumerate(titles)), conference=MLSYS)
+
+
+def bibtex_title(title: str) -> str:
+    """Return a title as a reader of the entry sees it: TeX decoded, braces that protect capitals away."""
+    (entry,) = entries(titled(title), LatexDecodingMiddleware(keep_math_mode=False))
+    shown: str = entry["title"]
+    return shown.translate(AS_PRINTED)
+
+
+def test_bibtex_entry_has_all_that_is_known() -> None:
+    known = paper(
+        "cortex", "Pratik Fegade", "Tianqi Chen", pages="12-25", doi="10.1/x_y", keywords=("a & b",)
+    )
+    (entry,) = entries(program(known, conference=MLSYS, edition=edition(city="San José", country="USA")))
+
+    assert (entry.entry_type, entry.key) == ("inproceedings", "mlsys2021-cortex")
+    assert {field.key: field.value for field in entry.fields} == {
+        "author": "Fegade, Pratik and Chen, Tianqi",
+        "title": "On cortex",
+        "booktitle": r"Machine Learning \& Systems",
+        "eventtitle": "MLSys 2021",
+        "year": "2021",
+        "address": "San José, USA",
+        "pages": "12--25",
+        "doi": "10.1/x_y",
+        "url": "https://conf.example/2021/papers/cortex/",
+        "keywords": r"a \& b",
+        "abstract": "What was done.",
+    }
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Braces {left open",
+        "closed} only",
+        "Both {A} of $\\{x\\}$",
+        "90% of A & B_1 #2 ~ ^",
+        "It’s “quoted” – twice",
+        'Straight "quotes" and it\'s',
+        "Éric Šimek’s 李 café",
+        "ends in \\",
+        "x@y.z, = {a}, @article{b,",
+    ],
+)
+def test_trap_15_titles_survive_bibtex(title: str) -> None:
+    assert bibtex_title(title) == text.plain(title).replace("'", "’")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(SIGNS, min_size=1, max_size=40), st.text(SIGNS, max_size=60))
+def test_trap_15_any_text_leaves_the_file_readable(title: str, abstract: str) -> None:
+    first = paper("p1", AuthorRecord(person=PersonRef(name=title)), title=title, abstract=abstract)
+    content = written(bibtex.write, program(first, paper("p2", title="After"), conference=MLSYS))
+    library = parse_string(content)
+
+    assert library.failed_blocks == []
+    assert [entry.key for entry in library.entries] == ["mlsys2021-p1", "mlsys2021-p2"]
+    assert content.count("{") == content.count("}")
+
+
+def test_trap_15_keys_are_unique_and_survive_corrections() -> None:
+    papers = (paper("a.b", "Zed Zu"), paper("a-b", "Zed Zu"), paper("17", "Zed Zu"))
+    before = program(*papers, conference=MLSYS)
+    after = replace(before, papers=tuple(replace(one, title="New", authors=()) for one in papers))
+    keys = [[entry.key for entry in entries(made)] for made in (before, after)]
+
+    assert keys[0] == keys[1] == ["mlsys2021-a.b", "mlsys2021-a-b", "mlsys2021-17"]
+    named = replace(CONTEXT, edition="mlsys-2027")
+    assert [one.key for one in citations(before, named)][2] == "mlsys-2027-17"
+
+
+def test_capitals_and_formulas_are_protected() -> None:
+    (entry,) = entries(titled("MLPerf and BERT-like $O(N)$ *GPU* models"))
+
+    assert entry["title"] == r"{MLPerf} and {BERT}-like {$O(N)$} \emph{GPU} models"
+
+
+def test_names_come_in_parts() -> None:
+    made = program(paper("p1", *NAMES), conference=MLSYS)
+    (entry,) = entries(made, SeparateCoAuthors(), SplitNameParts())
+
+    assert [(part.von, part.last, part.jr, part.first) for part in entry["author"]] == [
+        (["van", "der"], ["Berg"], [], ["Jan"]),
+        ([], ["King"], ["Jr."], ["Martin", "L."]),
+        ([], ["{hooks}"], [], ["bell"]),
+        ([], ["李"], [], ["雷"]),
+        ([], ["Plato"], [], []),
+        ([], ["{Tom Sand and Co}"], [], ["Inc"]),
+    ]
+
+
+def test_trap_9_name_is_the_printed_one_in_the_parts_of_the_person() -> None:
+    person = PersonRecord(ref=PersonRef(name="Ana Ruiz Soto", uid="ana"), given="Ana", family="Ruiz Soto")
+    papers = [
+        paper(f"p{n}", author(name, "ana"))
+        for n, name in enumerate(("Ana Ruiz Soto", "A. Ruiz Soto", "Ana Ruiz"))
+    ]
+    found = citations(program(*papers, people=(person,)), CONTEXT)
+
+    assert [(one.authors[0].family, one.authors[0].given) for one in found] == [
+        ("Ruiz Soto", "Ana"),
+        ("Ruiz Soto", "A."),
+        ("Ruiz", "Ana"),
+    ]
+
+
+def test_ris_record_has_one_field_a_line() -> None:
+    known = paper(
+        "17", "Pratik Fegade", "Martin King Jr.", title="A\n*b*", pages="12–25", doi="10.1/x", keywords=("k",)
+    )
+    content = written(ris.write, program(known, paper("18", abstract=""), conference=MLSYS))
+
+    assert content.split("\r\n") == [
+        "TY  - CPAPER",
+        "ID  - mlsys2021-17",
+        "AU  - Fegade, Pratik",
+        "AU  - King, Martin, Jr.",
+        "TI  - A b",
+        "T2  - Machine Learning & Systems",
+        "C3  - MLSys 2021",
+        "PY  - 2021",
+        "SP  - 12",
+        "EP  - 25",
+        "DO  - 10.1/x",
+        "UR  - https://conf.example/2021/papers/17/",
+        "KW  - k",
+        "AB  - What was done.",
+        "ER  - ",
+        "",
+        "TY  - CPAPER",
+        "ID  - mlsys2021-18",
+        "TI  - On 18",
+        "T2  - Machine Learning & Systems",
+        "C3  - MLSys 2021",
+        "PY  - 2021",
+        "UR  - https://conf.example/2021/papers/18/",
+        "ER  - ",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("made", [odd(), program(), program(paper("17", *NAMES), paper("18"))])
+def test_csl_json_follows_its_schema(made: Program) -> None:
+    found = json.loads(written(csl_json.write, made))
+
+    assert list(Draft202012Validator(SCHEMA).iter_errors(found)) == []
+    assert [one["id"].partition("-")[2] for one in found] == [one.uid for one in made.papers]
+
+
+def test_csl_json_has_names_in_parts_and_plain_titles() -> None:
+    (found,) = json.loads(written(csl_json.write, program(paper("17", "Martin King Jr.", title="On $x^2$"))))
+
+    assert found["author"] == [{"family": "King", "given": "Martin", "suffix": "Jr."}]
+    assert (found["title"], found["issued"]) == ("On x²", {"date-parts": [[2021]]})
+
+
+@pytest.mark.parametrize(
+    ("names", "fields", "line"),
+    [
+        (
+            ["Pratik Fegade", "Jean-Luc Marie Chen", "Martin King Jr."],
+            {"pages": "12-25", "doi": "10.1/x"},
+            "Fegade, P., Chen, J.-L. M., & King, M., Jr. (2021). On 17. In Systems (pp. 12–25). https://doi.org/10.1/x",
+        ),
+        (
+            ["李雷"],
+            {"title": "Why?", "pages": "7"},
+            "李, 雷. (2021). Why? In Systems (p. 7). https://conf.example/2021/papers/17/",
+        ),
+        ([], {}, "On 17. (2021). In Systems. https://conf.example/2021/papers/17/"),
+    ],
+)
+def test_apa_line(names: list[str], fields: dict[str, str], line: str) -> None:
+    systems = replace(MLSYS, full_name="Systems")
+    (citation,) = citations(program(paper("17", *names, **fields), conference=systems), CONTEXT)
+
+    assert apa(citation, CONTEXT) == line
+
+
+def test_apa_line_of_many_authors_shows_the_first_19_and_the_last() -> None:
+    names = [f"Ann Author{number}" for number in range(30)]
+    (citation,) = citations(program(paper("17", *names)), CONTEXT)
+
+    assert "Author18, A., … Author29, A. (2021)." in apa(citation, CONTEXT)
+    assert initials("") == ""
