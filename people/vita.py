@@ -8,6 +8,7 @@ from typing import Any
 from conference.models import Edition
 from people import names
 from people.models import Person
+from people.querysets import PersonQuerySet
 
 
 @dataclass(slots=True)
@@ -66,6 +67,6 @@ def entries(people: Iterable[Any]) -> list[Entry]:
 
 
 def _years(person: Any) -> Iterable[int]:
-    for relation in type(person).objects.all().APPEARANCES:
+    for relation in PersonQuerySet.APPEARANCES:
         for row in getattr(person, f"shown_{relation}"):
             yield attrgetter(row.edition_lookup.replace("__", "."))(row).year
