@@ -4,6 +4,7 @@ import re
 from datetime import date, datetime
 from typing import Any
 
+import segno
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -132,3 +133,12 @@ def raised(markup: str, top: int = 2) -> SafeString:
     levels = sorted(set(re.findall(r"<h([1-6])>", markup)))
     raise_to = {old: str(min(6, top + place)) for place, old in enumerate(levels)}
     return mark_safe(re.sub(r"(</?h)([1-6])(?=>)", lambda found: found[1] + raise_to[found[2]], markup))
+
+
+@register.simple_tag
+def qr(url: str, label: str = "QR code of this page's address") -> SafeString:
+    """The address as a drawing for cameras; `label` is what it is called for those who do not see it."""
+    drawing = segno.make(url, error="m", micro=False)
+    svg = drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff")
+    named = format_html('<svg role="img" aria-label="{}"', label)
+    return mark_safe(svg.replace("<svg", named, 1))

@@ -8,6 +8,7 @@ from django.test import Client
 
 from conference.models import Edition
 from tests import factories as make
+from tests.reading import Page
 from tests.schedule.reading import fetch, headings, read
 
 pytestmark = pytest.mark.django_db
@@ -145,3 +146,13 @@ def test_recordings_without_a_time_come_last(client: Client, edition: Edition) -
 )
 def test_empty_lists_say_so(client: Client, edition: Edition, path: str, words: str) -> None:
     assert words in read(client, f"/2021/{path}/")
+
+
+def test_room_page_carries_a_door_sheet_for_each_of_its_days(client: Client, edition: Edition) -> None:
+    room = make.make_room(edition, "Hall A")
+    for day in (0, 1):
+        make.make_session(edition, room=room, start=make.MORNING + timedelta(days=day))
+    page = Page(fetch(client, room.get_absolute_url()))
+
+    assert [door.text for door in page.all("div", "door")] == ["Hall A", "Hall A"]
+    assert len(page.all("svg", "qr")) == 2
