@@ -17,7 +17,9 @@ LASTING = ("letter", "page", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the frame's variables. Four queries at most."""
+    """Return the frame's variables: four queries at most, none for the admin, which has a frame of its own."""
+    if request.path.startswith(reverse("admin:index")):
+        return {"site_name": settings.SITE_NAME}
     edition = addressed_edition(request)
     editions = published_editions(request)
     return {
