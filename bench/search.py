@@ -168,10 +168,15 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DATABASE_URL"] = options.database or f"sqlite:///{folder}/bench.sqlite3"
-        os.environ["DJANGO_SETTINGS_MODULE"] = "conference.settings"
         import django
+        from django.conf import settings
         from django.core.management import call_command
 
+        from conference.settings import DATABASES, DEFAULT_AUTO_FIELD
+
+        settings.configure(
+            DATABASES=DATABASES, DEFAULT_AUTO_FIELD=DEFAULT_AUTO_FIELD, INSTALLED_APPS=["search"]
+        )
         django.setup()
         call_command("migrate", "search", verbosity=0)
         run(options.documents, options.seed)

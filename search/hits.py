@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from search.databases import engine
 from search.engine import Scope, free
+from search.folding import LONGEST_WORD
 from search.models import Document
 from search.query import Query, parse
 
 # Nobody reads further, and counting on would cost more than finding.
 MOST = 1000
 SUGGESTIONS = 8
+# One letter begins too many of all words: by it only titles, people, topics and awards are found.
+SHORTEST_IN_BODY = 2
 
 
 @dataclass(frozen=True)
@@ -70,14 +73,14 @@ def _scores(query: Query, scope: Scope) -> dict[int, float]:
     # What must not stand in a body is not seen in a head.
     scores = {} if free(query.excluded) else _in_head(query, scope)
     if free(query.terms) and len(scores) < MOST:
-        _follow(scores, 0, engine().in_whole(query, scope, MOST))
+        _follow(scores, 0, engine().in_whole(query.with_beginnings(SHORTEST_IN_BODY), scope, MOST))
     return scores
 
 
 def _in_head(query: Query, scope: Scope) -> dict[int, float]:
     """Whole words lead, words that only begin so follow."""
     scores: dict[int, float] = {}
-    whole_words = query.whole_words()
+    whole_words = query.with_beginnings(LONGEST_WORD + 1)
     if whole_words != query:
         _follow(scores, 2, engine().in_head(whole_words, scope, MOST))
     if len(scores) < MOST:

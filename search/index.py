@@ -61,7 +61,8 @@ def index(documents: Iterable[DocumentRecord]) -> int:
         for records in batched(documents, BATCH, strict=False):
             changed += _write([record.document() for record in records], words)
         count(words)
-        engine().settle(changed)
+        if changed:
+            engine().settle(changed)
     return changed
 
 

@@ -45,9 +45,10 @@ class PostgreSQL(Engine):
         return bool(self.rows(statement, [_match(term)]))
 
     def alike(self, likeness: Likeness, most: int) -> list[int]:
+        # A limit keeps the planner from starting workers for what takes a few milliseconds.
         one = (
-            "SELECT id, %s::float AS weight FROM search_document"
-            " WHERE whole @@ %s::tsquery AND kind = %s AND id <> %s"
+            "(SELECT id, %s::float AS weight FROM search_document"
+            " WHERE whole @@ %s::tsquery AND kind = %s AND id <> %s LIMIT 10000)"
         )
         parameters: list[object] = []
         for word, weight in likeness.weights.items():
@@ -60,8 +61,11 @@ class PostgreSQL(Engine):
         return [key for (key,) in found]
 
     def settle(self, changed: int) -> None:
-        if changed >= MANY:
-            with self.connection.cursor() as cursor:
+        with self.connection.cursor() as cursor:
+            # Every search would have to read through the rows that wait to be sorted in.
+            for name in ("search_head", "search_whole"):
+                cursor.execute("SELECT gin_clean_pending_list(%s)", [name])
+            if changed >= MANY:
                 cursor.execute("ANALYZE search_document")
 
     def _ranked(self, query: Query, source: str, parameters: list[str], most: int) -> list[tuple[int, float]]:

@@ -73,9 +73,10 @@ class Query:
     def excluded(self) -> tuple[Term, ...]:
         return tuple(term for term in self.terms if term.excluded)
 
-    def whole_words(self) -> Self:
-        """Return the query without beginnings of words."""
-        return replace(self, terms=tuple(replace(term, prefix=False) for term in self.terms))
+    def with_beginnings(self, shortest: int) -> Self:
+        """Return the query with only those beginnings of words that have so many letters."""
+        terms = (replace(term, prefix=term.prefix and len(term.words[-1]) >= shortest) for term in self.terms)
+        return replace(self, terms=tuple(terms))
 
     def __bool__(self) -> bool:
         return any(not term.excluded for term in self.terms)

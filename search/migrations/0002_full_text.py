@@ -73,9 +73,12 @@ POSTGRESQL = [
             ADD COLUMN head tsvector GENERATED ALWAYS AS ({HEAD_VECTOR}) STORED,
             ADD COLUMN whole tsvector GENERATED ALWAYS AS (to_tsvector('pg_catalog.simple', {WHOLE_TEXT})) STORED
     """,
-    # Without a list of pending rows, which every search would have to read through after an import.
-    "CREATE INDEX search_head ON search_document USING gin (head) WITH (fastupdate = off)",
-    "CREATE INDEX search_whole ON search_document USING gin (whole) WITH (fastupdate = off)",
+    # A phrase is looked for in the vectors themselves: they stay beside their rows, the texts move out.
+    "ALTER TABLE search_document SET (toast_tuple_target = 4080)",
+    "ALTER TABLE search_document ALTER COLUMN whole SET STORAGE MAIN",
+    # New rows wait in a list beside the index, which search.postgresql empties after each change.
+    "CREATE INDEX search_head ON search_document USING gin (head)",
+    "CREATE INDEX search_whole ON search_document USING gin (whole)",
     # Ranges of words mean beginnings of words, whatever the database's own order of letters is.
     """
         ALTER TABLE search_word
