@@ -231,6 +231,7 @@ class SessionRecord(Record):
     room: Stated[str | None] = UNSTATED
     parent: Stated[str | None] = UNSTATED
     status: Stated[str] = UNSTATED
+    cancellation_reason: Stated[str] = UNSTATED
     stream_url: Stated[str] = UNSTATED
     recording_url: Stated[str] = UNSTATED
     chat_url: Stated[str] = UNSTATED
@@ -263,6 +264,7 @@ class PresentationRecord(Record):
     board: Stated[str] = UNSTATED
     room: Stated[str | None] = UNSTATED
     status: Stated[str] = UNSTATED
+    cancellation_reason: Stated[str] = UNSTATED
     recording_url: Stated[str] = UNSTATED
     rescheduled_at: Stated[datetime] = UNSTATED
     speakers: Stated[tuple[SpeakerRecord, ...]] = UNSTATED

@@ -83,7 +83,7 @@ class SessionAdmin(ContentAdmin):
     actions = [publish, cancel, back_to_draft]
     choice_related = ("edition",)
     fieldsets = [
-        (None, {"fields": ["edition", ("kind", "status"), "title"]}),
+        (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "title"]}),
         ("When and where", {"fields": [("start", "end"), "room", "parent"]}),
         ("Text", {"fields": ["abstract"]}),
         ("Links", {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse"]}),
@@ -141,7 +141,7 @@ class PresentationAdmin(OrderedAdmin):
     actions = [publish, cancel, back_to_draft]
     choice_related = ("edition", "paper")
     fieldsets = [
-        (None, {"fields": ["edition", ("kind", "status"), "paper"]}),
+        (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "paper"]}),
         ("A talk of its own", {"fields": ["title", "abstract"]}),
         ("When and where", {"fields": ["session", "position", ("start", "end"), "board", "room"]}),
         ("Links", {"fields": ["recording_url"], "classes": ["collapse"]}),

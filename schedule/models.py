@@ -1,7 +1,6 @@
-"""When and where: rooms, sessions with people in roles, and the appearances in them."""
+"""When and where: rooms and sessions. Who and what is in them: `parts`, `presentation`."""
 
-from datetime import datetime
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -12,28 +11,14 @@ from conference import text
 from conference.bases import Content, Ordered, ends_before_start
 from conference.fields import HttpURLField, SlugKey, UidField
 from conference.models import Edition
-from papers.models import Paper
 from schedule import timetable
+from schedule.cancelling import Cancellable, Status
 from schedule.following import Agenda, AgendaStar, Release
 from schedule.parts import SessionRole, Speaker
-from schedule.querysets import (
-    PresentationQuerySet,
-    RoomQuerySet,
-    SessionQuerySet,
-)
-from schedule.rescheduling import Rescheduled
+from schedule.presentation import ENDS_BEFORE_START, Presentation
+from schedule.querysets import RoomQuerySet, SessionQuerySet
 
 __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
-
-ENDS_BEFORE_START = "The end lies before the start."
-
-
-class Status(models.TextChoices):
-    """The states of what stands in a timetable."""
-
-    DRAFT = "draft", "Draft"
-    PUBLISHED = "published", "Published"
-    CANCELLED = "cancelled", "Cancelled"
 
 
 class Room(Ordered, Content):
@@ -63,7 +48,7 @@ class Room(Ordered, Content):
         return reverse("schedule:room", args=[self.edition.slug, self.slug])
 
 
-class Session(Rescheduled, Content):
+class Session(Cancellable, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
@@ -128,7 +113,7 @@ class Session(Rescheduled, Content):
 
     # What `with_people()`, `with_talks()`, `with_talk_counts()` and `timetable.nest()` found: public rows.
     shown_roles: list[SessionRole]
-    shown_talks: list["Presentation"]
+    shown_talks: list[Presentation]
     shown_parts: list["Session"]
     talk_count: int
 
@@ -144,7 +129,12 @@ class Session(Rescheduled, Content):
         return self.status == Status.CANCELLED or (self.parent is not None and self.parent.cancelled)
 
     @property
-    def talks(self) -> list["Presentation"]:
+    def why_cancelled(self) -> str:
+        """Why, in the chairs' words; its own reason goes before that of what it is part of."""
+        return self.reason_within(self.parent)
+
+    @property
+    def talks(self) -> list[Presentation]:
         """Its presentations by time, then board, then order, on a page that asked `with_talks()`."""
         return timetable.running_order(vars(self).get("shown_talks", ()))
 
@@ -172,124 +162,6 @@ class Session(Rescheduled, Content):
             errors["parent"] = "The session belongs to another edition."
         elif self.parent and (self.parent.parent_id or self.parent_id == self.pk):
             errors["parent"] = "Sessions nest once: choose one that is not itself part of another."
-        if errors:
-            raise ValidationError(errors)
-
-    def derive(self) -> None:
-        super().derive()
-        self.title_html = text.inline(self.title)
-        self.abstract_html = text.block(self.abstract)
-
-
-class Presentation(Rescheduled, Ordered, Content):
-    """One appearance: of a paper, or a talk with its own title and speakers."""
-
-    siblings_of: ClassVar[str] = "session"
-    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
-
-    class Kind(models.TextChoices):
-        ORAL = "oral", "Oral"
-        SPOTLIGHT = "spotlight", "Spotlight"
-        POSTER = "poster", "Poster"
-        TALK = "talk", "Talk"
-        DEMO = "demo", "Demo"
-
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="presentations")
-    uid = UidField()
-    kind = models.CharField(max_length=12, choices=Kind, default=Kind.ORAL)
-    paper = models.ForeignKey(Paper, models.CASCADE, null=True, blank=True, related_name="presentations")
-    title = models.CharField(max_length=500, blank=True, help_text="Empty: the paper's.")
-    title_html = models.TextField(blank=True, editable=False)
-    abstract = models.TextField(blank=True, help_text="Empty: the paper's.")
-    abstract_html = models.TextField(blank=True, editable=False)
-    session = models.ForeignKey(
-        Session,
-        models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="presentations",
-        help_text="Empty: not scheduled yet.",
-    )
-    start = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
-    end = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
-    board = models.CharField("poster board", max_length=60, blank=True)
-    room = models.ForeignKey(
-        Room,
-        models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="presentations",
-        help_text="Only where it differs from the session's.",
-    )
-    status = models.CharField(max_length=12, choices=Status, default=Status.PUBLISHED)
-    recording_url = HttpURLField("recording", blank=True)
-
-    objects = PresentationQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["session", "position", "pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["edition", "uid"], name="presentation_uid_unique_in_edition"),
-            models.CheckConstraint(
-                condition=Q(paper__isnull=False) | ~Q(title=""),
-                name="presentation_has_paper_or_title",
-                violation_error_message="Give a paper, or a title of the talk's own.",
-            ),
-            models.CheckConstraint(
-                condition=Q(start__isnull=True) | Q(end__isnull=True) | Q(end__gte=F("start")),
-                name="presentation_ends_after_start",
-                violation_error_message=ENDS_BEFORE_START,
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return text.plain(self.title) or str(self.paper)
-
-    def get_absolute_url(self) -> str:
-        shown = self.paper or self.session
-        return shown.get_absolute_url() if shown else self.edition.get_absolute_url()
-
-    def siblings(self) -> models.QuerySet[Self]:
-        return super().siblings().filter(edition=self.edition_id)
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether it, or its session, stays in the program only to say that it does not happen."""
-        return self.status == Status.CANCELLED or (self.session is not None and self.session.cancelled)
-
-    @property
-    def shown_title_html(self) -> str:
-        """Its own title, else its paper's."""
-        return self.title_html or (self.paper.title_html if self.paper else "")
-
-    @property
-    def shown_abstract_html(self) -> str:
-        """Its own abstract, else its paper's."""
-        return self.abstract_html or (self.paper.abstract_html if self.paper else "")
-
-    @property
-    def starts(self) -> datetime | None:
-        """Its own start, else its session's; `None` while unscheduled."""
-        return self.start or (self.session.start if self.session else None)
-
-    @property
-    def ends(self) -> datetime | None:
-        """Its own end, else its session's; `None` while unscheduled."""
-        return self.end or (self.session.end if self.session else None)
-
-    @property
-    def place(self) -> Room | None:
-        """Its own room, else its session's."""
-        return self.room or (self.session.room if self.session else None)
-
-    def clean(self) -> None:
-        errors = {}
-        if ends_before_start(self.start, self.end):
-            errors["end"] = ENDS_BEFORE_START
-        for name in ("paper", "session", "room"):
-            target = getattr(self, name)
-            if target and target.edition_id != self.edition_id:
-                errors[name] = f"The {name} belongs to another edition."
         if errors:
             raise ValidationError(errors)
 

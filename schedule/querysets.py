@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from conference.querysets import ContentQuerySet, moment, schedule_public
 from papers.querysets import paper_published
 from people.querysets import with_shown_names
-from schedule.rescheduling import RescheduledQuerySet
+from schedule.cancelling import CancellableQuerySet
 
 # What nobody goes to a page for.
 PAUSES = ("break", "meal")
@@ -41,7 +41,7 @@ class RoomQuerySet(ContentQuerySet[Any]):
         return self.filter(schedule_public("edition__", at), Q(sessions) | Q(presentations))
 
 
-class SessionQuerySet(RescheduledQuerySet):
+class SessionQuerySet(CancellableQuerySet):
     """Sessions, by time."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -158,7 +158,7 @@ def presentation_published(prefix: str, at: datetime | None) -> Q:
 UNSHOWN = ("abstract", "lay_summary", "lay_summary_html", "keywords")
 
 
-class PresentationQuerySet(RescheduledQuerySet):
+class PresentationQuerySet(CancellableQuerySet):
     """Appearances of papers, and talks of their own."""
 
     def published(self, at: datetime | None = None) -> Self:

@@ -1,0 +1,144 @@
+"""One appearance of a paper, or a talk of its own: when, where, on which board."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Q
+
+from conference import text
+from conference.bases import Content, Ordered, ends_before_start
+from conference.fields import HttpURLField, UidField
+from conference.models import Edition
+from papers.models import Paper
+from schedule.cancelling import Cancellable, Status
+from schedule.querysets import PresentationQuerySet
+
+if TYPE_CHECKING:
+    from schedule.models import Room
+
+ENDS_BEFORE_START = "The end lies before the start."
+
+
+class Presentation(Cancellable, Ordered, Content):
+    """One appearance: of a paper, or a talk with its own title and speakers."""
+
+    siblings_of: ClassVar[str] = "session"
+    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
+
+    class Kind(models.TextChoices):
+        ORAL = "oral", "Oral"
+        SPOTLIGHT = "spotlight", "Spotlight"
+        POSTER = "poster", "Poster"
+        TALK = "talk", "Talk"
+        DEMO = "demo", "Demo"
+
+    edition = models.ForeignKey(Edition, models.CASCADE, related_name="presentations")
+    uid = UidField()
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.ORAL)
+    paper = models.ForeignKey(Paper, models.CASCADE, null=True, blank=True, related_name="presentations")
+    title = models.CharField(max_length=500, blank=True, help_text="Empty: the paper's.")
+    title_html = models.TextField(blank=True, editable=False)
+    abstract = models.TextField(blank=True, help_text="Empty: the paper's.")
+    abstract_html = models.TextField(blank=True, editable=False)
+    session = models.ForeignKey(
+        "schedule.Session",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="presentations",
+        help_text="Empty: not scheduled yet.",
+    )
+    start = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
+    end = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
+    board = models.CharField("poster board", max_length=60, blank=True)
+    room = models.ForeignKey(
+        "schedule.Room",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="presentations",
+        help_text="Only where it differs from the session's.",
+    )
+    status = models.CharField(max_length=12, choices=Status, default=Status.PUBLISHED)
+    recording_url = HttpURLField("recording", blank=True)
+
+    objects = PresentationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["session", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "uid"], name="presentation_uid_unique_in_edition"),
+            models.CheckConstraint(
+                condition=Q(paper__isnull=False) | ~Q(title=""),
+                name="presentation_has_paper_or_title",
+                violation_error_message="Give a paper, or a title of the talk's own.",
+            ),
+            models.CheckConstraint(
+                condition=Q(start__isnull=True) | Q(end__isnull=True) | Q(end__gte=F("start")),
+                name="presentation_ends_after_start",
+                violation_error_message=ENDS_BEFORE_START,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return text.plain(self.title) or str(self.paper)
+
+    def get_absolute_url(self) -> str:
+        shown = self.paper or self.session
+        return shown.get_absolute_url() if shown else self.edition.get_absolute_url()
+
+    def siblings(self) -> models.QuerySet[Self]:
+        return super().siblings().filter(edition=self.edition_id)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it, or its session, stays in the program only to say that it does not happen."""
+        return self.status == Status.CANCELLED or (self.session is not None and self.session.cancelled)
+
+    @property
+    def why_cancelled(self) -> str:
+        """Why, in the chairs' words; its own reason goes before its session's."""
+        return self.reason_within(self.session)
+
+    @property
+    def shown_title_html(self) -> str:
+        """Its own title, else its paper's."""
+        return self.title_html or (self.paper.title_html if self.paper else "")
+
+    @property
+    def shown_abstract_html(self) -> str:
+        """Its own abstract, else its paper's."""
+        return self.abstract_html or (self.paper.abstract_html if self.paper else "")
+
+    @property
+    def starts(self) -> datetime | None:
+        """Its own start, else its session's; `None` while unscheduled."""
+        return self.start or (self.session.start if self.session else None)
+
+    @property
+    def ends(self) -> datetime | None:
+        """Its own end, else its session's; `None` while unscheduled."""
+        return self.end or (self.session.end if self.session else None)
+
+    @property
+    def place(self) -> "Room | None":
+        """Its own room, else its session's."""
+        return self.room or (self.session.room if self.session else None)
+
+    def clean(self) -> None:
+        errors = {}
+        if ends_before_start(self.start, self.end):
+            errors["end"] = ENDS_BEFORE_START
+        for name in ("paper", "session", "room"):
+            target = getattr(self, name)
+            if target and target.edition_id != self.edition_id:
+                errors[name] = f"The {name} belongs to another edition."
+        if errors:
+            raise ValidationError(errors)
+
+    def derive(self) -> None:
+        super().derive()
+        self.title_html = text.inline(self.title)
+        self.abstract_html = text.block(self.abstract)
