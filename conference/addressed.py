@@ -5,7 +5,8 @@ from datetime import datetime
 from functools import wraps
 from typing import Concatenate
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from conference.models import Edition
@@ -39,13 +40,13 @@ def current_edition(editions: Sequence[Edition], at: datetime | None = None) -> 
 
 
 def edition_page[**P](
-    view: Callable[Concatenate[HttpRequest, Edition, P], HttpResponse],
-) -> Callable[..., HttpResponse]:
+    view: Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
     """Give a view the published edition that its address names by `edition`; without one, a 404."""
 
     @require_safe
     @wraps(view)
-    def wrapped(request: HttpRequest, edition: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, edition: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         addressed = addressed_edition(request)
         if addressed is None or addressed.slug != edition:
             raise Http404("No such edition.")

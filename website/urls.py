@@ -42,5 +42,6 @@ urlpatterns = [
     path("", include("people.urls")),
     path("", include("papers.urls")),
     path("", include("schedule.urls")),
+    path("", include("exchange.urls")),
     path("", include((own, "website"))),
 ]

@@ -1,0 +1,77 @@
+"""Files as replies: conditional requests answered from the revision stamp, contents sent piece by piece."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from django.utils.http import content_disposition_header, http_date, quote_etag
+
+from conference import revision
+from conference.addressed import published_editions
+from conference.models import Edition
+
+# Anybody may keep a copy, but has to ask whether it still holds.
+CACHING = "public, max-age=0, must-revalidate"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of what a file is made of: while it is the same, so is the file."""
+
+    key: str
+    changed_at: datetime
+
+
+def state_of(edition: Edition, at: datetime | None = None) -> State:
+    """Return the state of an edition: its stamp, and which of its gates have opened since the last change."""
+    stamp = revision.current(edition.pk)
+    opened = _opened(edition, at or timezone.now())
+    changed = max([stamp.changed_at, *opened])
+    return State(f"{stamp.etag}.{int(changed.timestamp())}", changed)
+
+
+def state_of_all(request: HttpRequest, at: datetime | None = None) -> State:
+    """Return the state of everything that is public."""
+    editions = published_editions(request)
+    stamp = revision.current(None)
+    moments = [moment for edition in editions for moment in _gates(edition, at or timezone.now())]
+    changed = max([stamp.changed_at, *(edition.changed_at for edition in editions), *moments])
+    parts = "-".join(f"{edition.pk}.{edition.revision}" for edition in editions)
+    digest = hashlib.sha256(f"{parts} {int(changed.timestamp())}".encode()).hexdigest()[:16]
+    return State(f"{stamp.etag}.{digest}", changed)
+
+
+def _gates(edition: Edition, at: datetime) -> list[datetime]:
+    gates = (edition.public_from, edition.papers_public_from, edition.schedule_public_from)
+    return [gate for gate in gates if gate and gate <= at]
+
+
+def _opened(edition: Edition, at: datetime) -> list[datetime]:
+    """Return the moments by which something became public on its own, announcements among it."""
+    newest = edition.announcements.published(at).aggregate(newest=Max("published_at"))["newest"]
+    return [*_gates(edition, at), *([newest] if newest else [])]
+
+
+def reply(
+    request: HttpRequest,
+    state: State,
+    name: str,
+    media_type: str,
+    make: Callable[[], Iterable[bytes]],
+) -> HttpResponse | StreamingHttpResponse:
+    """Return the file, or 304 where the asker has it already: then `make` is not called."""
+    etag, changed = quote_etag(state.key), int(state.changed_at.timestamp())
+    found = get_conditional_response(request, etag, changed)
+    answer: HttpResponse | StreamingHttpResponse
+    if found is None:
+        answer = StreamingHttpResponse(make(), content_type=media_type)
+        answer.headers["Content-Disposition"] = content_disposition_header(True, name)
+    else:
+        answer = found
+    answer["ETag"], answer["Last-Modified"], answer["Cache-Control"] = etag, http_date(changed), CACHING
+    return answer

@@ -1,0 +1,70 @@
+"""What can be taken along of an edition: every file with its address and what it is for."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from conference.models import Edition
+from exchange.citing import FORMATS
+from exchange.dump import writing_context
+from exchange.files import Format
+from exchange.formats import ics, writable
+from exchange.records import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One file: what it is called, what it is for, and where it is."""
+
+    label: str
+    text: str
+    url: str
+
+
+def groups(edition: Edition) -> dict[str, list[Offer]]:
+    """Return the files by what they hold; nothing for what is not public."""
+    has_schedule = edition.sessions.published().exists()
+    has_papers = edition.papers.published().exists()
+    found = {
+        "Calendar": [_calendar(edition)] if has_schedule else [],
+        "References": _references(edition) if has_papers else [],
+        "The whole program": _whole(edition) if has_papers or has_schedule else [],
+    }
+    return {title: files for title, files in found.items() if files}
+
+
+def file_names(fmt: Format, edition: Edition) -> list[str]:
+    """Return the names of the files that a format makes of an edition; they do not depend on its content."""
+    return [output.name for output in fmt.write(Program(), writing_context(edition))] if fmt.write else []
+
+
+def _calendar(edition: Edition) -> Offer:
+    url = reverse("exchange:edition_calendar", args=[edition.slug])
+    return Offer(ics.FORMAT.label, ics.FORMAT.description, url)
+
+
+def _references(edition: Edition) -> list[Offer]:
+    return [
+        Offer(fmt.label, fmt.description, reverse(f"exchange:edition_{name_of(ending)}", args=[edition.slug]))
+        for ending, (fmt, _) in FORMATS.items()
+    ]
+
+
+def _whole(edition: Edition) -> list[Offer]:
+    """Return the files of all other formats: a new one is offered on its first day."""
+    elsewhere = {ics.FORMAT.name, *(fmt.name for fmt, _ in FORMATS.values())}
+    return [
+        Offer(
+            f"{fmt.label}: {file}",
+            fmt.description,
+            reverse("exchange:program_file", args=[edition.slug, fmt.name, file]),
+        )
+        for fmt in writable().values()
+        if fmt.name not in elsewhere
+        for file in file_names(fmt, edition)
+    ]
+
+
+def name_of(ending: str) -> str:
+    """Return how addresses with this ending are named: "csl.json" is "csl"."""
+    return ending.partition(".")[0]

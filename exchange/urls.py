@@ -1,0 +1,40 @@
+"""The addresses of files to take along."""
+
+from collections.abc import Callable, Iterator
+
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
+
+from conference import converters
+from exchange import agendafiles, views
+from exchange.citing import FORMATS
+from exchange.offers import name_of
+
+__all__ = ["app_name", "converters", "urlpatterns"]
+
+app_name = "exchange"
+
+
+def references(route: str, view: Callable[..., HttpResponseBase], name: str) -> Iterator[URLPattern]:
+    """Make an address in each format for citations: `paper_bib`, `paper_ris`, `paper_csl`."""
+    for ending in FORMATS:
+        yield path(f"{route}.{ending}", view, {"ending": ending}, name=f"{name}_{name_of(ending)}")
+
+
+urlpatterns = [
+    path("<key:edition>/downloads/", views.index, name="downloads"),
+    path("<key:edition>/downloads/<str:form>/<str:file>", views.program_file, name="program_file"),
+    *references("<key:edition>/papers", views.edition_references, "edition"),
+    *references("<key:edition>/papers/<uid:uid>", views.paper_references, "paper"),
+    *references("<key:edition>/topics/<key:slug>", views.topic_references, "topic"),
+    *references("people/<uid:uid>", views.person_references, "person"),
+    path("<key:edition>/schedule.ics", views.edition_calendar, name="edition_calendar"),
+    path("<key:edition>/schedule/<str:day>.ics", views.day_calendar, name="day_calendar"),
+    path("<key:edition>/sessions/<uid:uid>.ics", views.session_calendar, name="session_calendar"),
+    path("<key:edition>/rooms/<key:slug>.ics", views.room_calendar, name="room_calendar"),
+    path("<key:edition>/topics/<key:slug>.ics", views.topic_calendar, name="topic_calendar"),
+    path("<key:edition>/papers/<uid:uid>.ics", views.paper_calendar, name="paper_calendar"),
+    path("people/<uid:uid>.ics", views.person_calendar, name="person_calendar"),
+    path("<key:edition>/agenda.<str:ending>", agendafiles.agenda_file, name="agenda_file"),
+    path("<key:edition>/agenda/<str:token>.ics", agendafiles.agenda_calendar, name="agenda_calendar"),
+]

@@ -1,0 +1,185 @@
+"""Files to take along. What is public is asked of querysets and dump, how it is written of the formats."""
+
+from collections.abc import Callable, Iterable
+
+from django.conf import settings
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
+
+from conference.addressed import edition_page, published_editions
+from conference.models import Edition
+from exchange import calendars, offers
+from exchange.citing import FORMATS, asked_for, cited
+from exchange.downloads import reply, state_of, state_of_all
+from exchange.dump import dump, writing_context
+from exchange.formats import ics, writable
+from exchange.offers import name_of
+from people.models import Person
+from schedule import timetable
+
+
+@edition_page
+def index(request: HttpRequest, edition: Edition) -> HttpResponse:
+    """List all that can be taken along of an edition."""
+    return render(request, "exchange/downloads.html", {"groups": offers.groups(edition)})
+
+
+@edition_page
+def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -> HttpResponseBase:
+    """Send a file with the whole program of an edition, in one of the registered formats."""
+    fmt = writable().get(form)
+    if fmt is None or file not in offers.file_names(fmt, edition):
+        raise Http404("There is no such file.")
+    write = fmt.write
+
+    def made() -> Iterable[bytes]:
+        outputs = write(dump(edition), writing_context(edition)) if write else ()
+        return next(output.chunks for output in outputs if output.name == file)
+
+    return reply(request, state_of(edition), file, fmt.media_type, made)
+
+
+# References
+
+
+@edition_page
+def paper_references(request: HttpRequest, edition: Edition, uid: str, ending: str) -> HttpResponseBase:
+    """Send the citation of one paper."""
+    paper = get_object_or_404(edition.papers.published(), uid=uid)
+    name = f"{edition.slug}-{paper.uid}"
+    return _references(request, edition, name, ending, Q(pk=paper.pk))
+
+
+@edition_page
+def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: str) -> HttpResponseBase:
+    """Send the citations of the papers in a topic and below it."""
+    topic = get_object_or_404(edition.topics.published(), slug=slug)
+    papers = edition.papers.published().below(topic)
+    name = f"{edition.slug}-{slug}"
+    return _references(request, edition, name, ending, Q(pk__in=papers.order_by().values("pk")))
+
+
+@edition_page
+def edition_references(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
+    """Send the citations of all papers of an edition, or of those that the parameters of its list leave."""
+    wanted = asked_for(edition, request.GET)
+    return _references(request, edition, f"{edition.slug}-papers", ending, wanted)
+
+
+@require_safe
+def person_references(request: HttpRequest, uid: str, ending: str) -> HttpResponseBase:
+    """Send the citations of what a person wrote in all years."""
+    person = _person(uid)
+    if person.uid != uid:
+        return redirect(f"exchange:person_{name_of(ending)}", person.uid, permanent=True)
+    wrote = Q(pk__in=person.authorships.order_by().values("paper"))
+    fmt, written = FORMATS[ending]
+
+    def made() -> Iterable[bytes]:
+        editions = Edition.objects.published().filter(papers__in=person.authorships.values("paper"))
+        return written([cited(edition, wrote) for edition in editions.distinct()])
+
+    return reply(request, state_of_all(request), f"{uid}.{ending}", fmt.media_type, made)
+
+
+def _references(
+    request: HttpRequest, edition: Edition, name: str, ending: str, papers: Q
+) -> HttpResponseBase:
+    fmt, written = FORMATS[ending]
+    return reply(
+        request,
+        state_of(edition),
+        f"{name}.{ending}",
+        fmt.media_type,
+        lambda: written([cited(edition, papers)]),
+    )
+
+
+# Calendars
+
+
+@edition_page
+def edition_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
+    """Send the calendar of an edition: all sessions, and the talks with a time of their own."""
+    return _calendar(request, edition, edition.slug, edition.name, lambda: calendars.of_edition(edition))
+
+
+@edition_page
+def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpResponseBase:
+    """Send the calendar of one program day."""
+    date = timetable.read_day(day)
+    used = edition.sessions.published().program_days(edition.day_of)
+    if date is None or date not in timetable.strip(edition.start_date, edition.end_date, used):
+        raise Http404("The edition has no such day.")
+    title = f"{edition.name}, {date.isoformat()}"
+    return _calendar(request, edition, day, title, lambda: calendars.of_day(edition, date))
+
+
+@edition_page
+def session_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
+    """Send the calendar of a session with what is in it."""
+    session = get_object_or_404(edition.sessions.published().select_related("edition"), uid=uid)
+    return _calendar(request, edition, uid, str(session), lambda: calendars.of_session(session))
+
+
+@edition_page
+def room_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
+    """Send the calendar of a room."""
+    room = get_object_or_404(edition.rooms.published().select_related("edition"), slug=slug)
+    return _calendar(request, edition, slug, f"{room}, {edition.name}", lambda: calendars.of_room(room))
+
+
+@edition_page
+def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
+    """Send the calendar of the papers in a topic."""
+    topic = get_object_or_404(edition.topics.published().select_related("edition"), slug=slug)
+    title = f"{topic}, {edition.name}"
+    return _calendar(request, edition, slug, title, lambda: calendars.of_topic(topic))
+
+
+@edition_page
+def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
+    """Send the calendar of a paper's presentations."""
+    paper = get_object_or_404(edition.papers.published().select_related("edition"), uid=uid)
+    return _calendar(request, edition, uid, str(paper), lambda: calendars.of_paper(paper))
+
+
+@require_safe
+def person_calendar(request: HttpRequest, uid: str) -> HttpResponseBase:
+    """Send the calendar of what a person takes part in, in all years."""
+    person = _person(uid)
+    if person.uid != uid:
+        return redirect("exchange:person_calendar", person.uid, permanent=True)
+    editions = published_editions(request)
+
+    def made() -> Iterable[bytes]:
+        return ics.calendar(calendars.of_person(person, editions), str(person), _address(request))
+
+    return reply(request, state_of_all(request), f"{uid}.ics", ics.FORMAT.media_type, made)
+
+
+def _calendar(
+    request: HttpRequest, edition: Edition, name: str, title: str, part: Callable[[], ics.Part]
+) -> HttpResponseBase:
+    return reply(
+        request,
+        state_of(edition),
+        f"{name}.ics" if name.startswith(edition.slug) else f"{edition.slug}-{name}.ics",
+        ics.FORMAT.media_type,
+        lambda: ics.calendar([part()], title, _address(request)),
+    )
+
+
+def _address(request: HttpRequest) -> str:
+    return f"{settings.SITE_URL}{request.path}"
+
+
+def _person(uid: str) -> Person:
+    """Return the published person, or the one who remained of a merge."""
+    found: Person | None = Person.objects.published().filter(uid=uid).first() or Person.objects.survivor(uid)
+    if found is None:
+        raise Http404("No such person.")
+    return found

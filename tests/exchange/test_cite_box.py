@@ -1,0 +1,95 @@
+"""How a paper's page says to cite it, and the page of downloads: words, links, nothing that is not public."""
+
+import pytest
+from django.db import connection
+from django.db.models import Q
+from django.template import Context, Template
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from exchange.citing import citation_of, cited
+from exchange.formats import bibtex, writable
+from people.models import PersonName
+from tests import factories as make
+from tests.reading import Page, read
+from tests.website.marked import make_public_program
+
+pytestmark = pytest.mark.django_db
+
+
+def box() -> Page:
+    edition = Edition.objects.select_related("conference").get()
+    paper = edition.papers.published().in_full().get()
+    with CaptureQueriesContext(connection) as queries:
+        markup = Template("{% load cite %}{% cite_box paper %}").render(
+            Context({"paper": paper, "edition": edition})
+        )
+    assert len(queries) == 0
+    return Page(markup)
+
+
+def test_box_shows_a_line_bibtex_and_files() -> None:
+    make_public_program()
+    page = box()
+
+    assert page.all("p", id="cite-apa")[0].text == (
+        "Lovelace, A. (2021). Notes. In Conference on Machine Learning and Systems. "
+        "http://127.0.0.1:8000/2021/papers/p1/"
+    )
+    assert page.all("pre")[0].text.startswith("@inproceedings{mlsys2021-p1, author = {Lovelace, Ada},")
+    assert page.links() == {
+        "BibTeX": "/2021/papers/p1.bib",
+        "RIS": "/2021/papers/p1.ris",
+        "CSL-JSON": "/2021/papers/p1.csl.json",
+    }
+
+
+def test_copy_buttons_are_hidden_until_the_script_is_there() -> None:
+    make_public_program()
+    buttons = box().all("button")
+
+    assert ["hidden" in button.attributes for button in buttons] == [True, True]
+    assert [box().all(id=button.attributes["data-copy"]) != [] for button in buttons] == [True, True]
+
+
+def test_box_says_what_the_file_says() -> None:
+    edition = make.make_edition(city="San José", country="USA")
+    ruiz = make.make_person("Ana Ruiz Soto", given="Ana", family="Ruiz Soto")
+    paper = make.make_paper(edition, [ruiz], title="On $x$ & {B}", pages="1-2", doi="10.1/x", keywords=["k"])
+    make.add_author(paper, make.make_person("Bo Li"), name="Bo Hidden Li")
+    PersonName.objects.create(
+        person=paper.authorships.get(position=2).person, name="Bo Hidden Li", hidden=True
+    )
+    (shown,) = edition.papers.published().with_authors()
+    said = citation_of(shown, edition)
+    content = b"".join(bibtex.entries(*cited(edition, Q(pk=paper.pk)))).decode()
+
+    assert said["bibtex"] == content
+    assert "author = {Ruiz Soto, Ana and Li, Bo}" in content
+
+
+def test_page_of_downloads_links_every_format_and_every_link_works(client: Client) -> None:
+    make_public_program()
+    page = read(client, "/2021/downloads/")
+    links = [one.attributes["href"] for one in page.all("main")[0].inside("a")]
+
+    assert [heading for heading in page.outline if heading.startswith("2")][:3] == [
+        "2 Calendar",
+        "2 References",
+        "2 The whole program",
+    ]
+    assert {client.get(link).status_code for link in links} == {200}
+    named = {link.rpartition("/")[0].rpartition("/")[2] for link in links}
+    assert {"program_json", "orals_posters", "tables"} <= named
+    assert set(writable()) >= named - {"2021"}
+
+
+def test_page_of_downloads_offers_nothing_before_it_is_public(client: Client) -> None:
+    edition = make.make_edition(papers_public_from=None, schedule_public_from=None)
+    make.make_paper(edition)
+    make.make_session(edition)
+    page = read(client, "/2021/downloads/")
+
+    assert "Nothing to download yet" in page.main
+    assert page.all("main")[0].inside("code") == []
