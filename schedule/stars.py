@@ -1,0 +1,96 @@
+"""What a visitor starred, as one written line: in a button, an address, a browser and on the way here.
+
+`p.a12@1617721200.7@1617700000000` is presentation a12, starred while it stood at that second in room 7, at
+that millisecond; behind a minus it is no longer starred. Knows the models by their names alone.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+KINDS = {"s": "session", "p": "presentation"}
+# An agenda holds so many stars, and no text of stars is longer than so many signs.
+MOST = 500
+LONGEST = 120_000
+WRITTEN = re.compile(
+    r"(?P<removed>-?)(?P<kind>[sp])\.(?P<uid>[A-Za-z0-9][A-Za-z0-9._-]{0,63})"
+    r"(?:@(?P<start>[0-9]{0,11})\.(?P<room>[0-9]{0,18})(?:@(?P<at>[0-9]{1,14}))?)?"
+)
+FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class UnreadableError(ValueError):
+    """A text is no list of stars; the message is for its writer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Where something stood when it was starred: its start, and the key of its room."""
+
+    start: datetime | None = None
+    room: int | None = None
+
+    def __str__(self) -> str:
+        seconds = "" if self.start is None else str(int(self.start.timestamp()))
+        return f"{seconds}.{self.room or ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """One star, or one that was taken away. `at`: when. `seen` is unknown where an address leaves it out."""
+
+    kind: str
+    uid: str
+    seen: Seen | None = None
+    at: datetime | None = None
+    removed: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}.{self.uid}"
+
+    def __str__(self) -> str:
+        at = f"@{(self.at - EPOCH) // timedelta(milliseconds=1)}" if self.at and self.seen else ""
+        return f"{'-' * self.removed}{self.key}{f'@{self.seen}' if self.seen else ''}{at}"
+
+
+def read_stars(text: str) -> list[Star]:
+    """Read stars parted by spaces, each thing once: the latest word on it. Raises `UnreadableError`."""
+    if len(text) > LONGEST:
+        raise UnreadableError("The list of stars is too long.")
+    found: dict[str, Star] = {}
+    for word in text.split():
+        star = _read(word)
+        if star.key not in found or later(star, found[star.key]):
+            found[star.key] = star
+    if sum(not star.removed for star in found.values()) > MOST:
+        raise UnreadableError(f"An agenda holds {MOST} stars at most.")
+    return list(found.values())
+
+
+def write_stars(stars: Iterable[Star]) -> str:
+    return " ".join(map(str, stars))
+
+
+def later(star: Star, other: Star) -> bool:
+    """Whether `star` overrules `other`: it is the later word, or a removal at the same moment."""
+    return (star.at or FIRST, star.removed) > (other.at or FIRST, other.removed)
+
+
+def dated(star: Star, now: datetime) -> Star:
+    """Return the star with a moment that is not ahead of now: a fast clock must not win for ever."""
+    return replace(star, at=min(star.at or now, now))
+
+
+def _read(word: str) -> Star:
+    parts = WRITTEN.fullmatch(word)
+    if parts is None:
+        raise UnreadableError("The list of stars cannot be read.")
+    seen = None
+    if parts["start"] is not None:
+        start = EPOCH + timedelta(seconds=int(parts["start"])) if parts["start"] else None
+        seen = Seen(start, int(parts["room"]) if parts["room"] else None)
+    at = EPOCH + timedelta(milliseconds=int(parts["at"])) if parts["at"] else None
+    return Star(parts["kind"], parts["uid"], seen, at, bool(parts["removed"]))

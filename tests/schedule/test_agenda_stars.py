@@ -1,0 +1,141 @@
+"""How stars are written, which of several words counts, and which starred things clash."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedule.clashes import clashes, touching
+from schedule.stars import LONGEST, MOST, Seen, Star, UnreadableError, dated, later, read_stars, write_stars
+
+NOON = datetime(2021, 4, 6, 12, tzinfo=UTC)
+SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
+
+
+def test_star_is_written_with_where_it_stood_and_when() -> None:
+    star = Star("p", "a.1-b", Seen(NOON, 7), NOON + SECOND)
+
+    assert str(star) == "p.a.1-b@1617710400.7@1617710401000"
+    assert read_stars(f" {star}\n-s.s1@. ") == [star, Star("s", "s1", Seen(), removed=True)]
+
+
+moments = st.none() | st.integers(946684800000, 4102444800000).map(
+    lambda ms: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
+)
+seconds = moments.map(lambda moment: moment and moment.replace(microsecond=0))
+stars = st.builds(
+    Star,
+    kind=st.sampled_from("sp"),
+    uid=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", fullmatch=True),
+    seen=st.builds(Seen, seconds, st.none() | st.integers(1, 10**12)),
+    at=moments,
+    removed=st.booleans(),
+)
+
+
+@given(st.lists(stars, max_size=5, unique_by=lambda star: star.key))
+def test_stars_come_back_as_they_were_written(found: list[Star]) -> None:
+    assert read_stars(write_stars(found)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x", "p.", "p.a@", "p.a@1", "t.a", "--p.a", "p.a@1.2@", "p.é", "p.a,p.b", "p.a@٣.1", "p." + "a" * 65],
+)
+def test_junk_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableError):
+        read_stars(text)
+
+
+@given(st.text())
+def test_no_text_breaks_reading(text: str) -> None:
+    try:
+        read_stars(text)
+    except UnreadableError as error:
+        assert str(error)
+
+
+def test_too_much_is_refused() -> None:
+    assert len(read_stars(" ".join(f"p.a{number}" for number in range(MOST)))) == MOST
+    with pytest.raises(UnreadableError, match="500 stars at most"):
+        read_stars(" ".join(f"p.a{number}" for number in range(MOST + 1)))
+    with pytest.raises(UnreadableError, match="too long"):
+        read_stars("p.a " * LONGEST)
+
+
+def test_later_word_counts_and_of_two_at_once_the_removal() -> None:
+    on, off = Star("p", "a", Seen(), NOON), Star("p", "a", Seen(), NOON, removed=True)
+
+    assert later(off, on)
+    assert not later(on, off)
+    assert not later(on, on)
+    assert later(Star("p", "a", Seen(), NOON + SECOND), off)
+    assert read_stars(f"{off} {on}") == [off]
+
+
+def test_fast_clock_does_not_win_for_ever() -> None:
+    assert dated(Star("p", "a", at=NOON + HOUR), NOON).at == NOON
+    assert dated(Star("p", "a"), NOON).at == NOON
+    assert dated(Star("p", "a", at=NOON - HOUR), NOON).at == NOON - HOUR
+
+
+@dataclass(frozen=True)
+class Planned:
+    start: datetime
+    end: datetime
+    within: frozenset[str]
+
+
+def planned(name: str, first: float, last: float, whole: str = "") -> Planned:
+    return Planned(NOON + first * HOUR, NOON + last * HOUR, frozenset({name, whole or name}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "clash"),
+    [
+        ((0, 2), (1, 3), True),
+        ((0, 2), (0, 2), True),
+        ((0, 3), (1, 2), True),
+        ((0, 1), (1, 2), False),
+        ((0, 1), (2, 3), False),
+        ((0, 0), (0, 1), True),
+        ((0, 0), (0, 0), True),
+        ((1, 1), (0, 2), True),
+        ((1, 1), (0, 1), False),
+    ],
+)
+def test_overlapping_equal_and_touching(one: tuple[int, int], other: tuple[int, int], clash: bool) -> None:
+    rows = [planned("a", *one), planned("b", *other)]
+
+    assert bool(clashes(rows)) is clash
+    assert bool(clashes(rows[::-1])) is clash
+
+
+def test_whole_does_not_clash_with_its_part_but_parts_with_each_other() -> None:
+    whole, part, other = planned("w", 0, 3), planned("p", 0, 2, "w"), planned("q", 1, 2, "w")
+
+    assert clashes([whole, part]) == []
+    assert clashes([whole, part, other]) == [(part, other)]
+
+
+def test_long_session_clashes_with_all_that_it_covers() -> None:
+    long, first, second = planned("l", 0, 9), planned("a", 1, 2), planned("b", 5, 6)
+
+    assert clashes([second, first, long]) == [(long, first), (long, second)]
+    assert touching([planned("a", 0, 1), planned("b", 1, 2), planned("c", 3, 4)]) == [
+        (planned("a", 0, 1), planned("b", 1, 2))
+    ]
+
+
+def test_clashes_see_through_the_hour_that_comes_twice() -> None:
+    """In one zone Python compares wall times; 01:30 before and after clocks go back are an hour apart."""
+    zone = ZoneInfo("America/Los_Angeles")
+    first = datetime(2021, 11, 7, 1, 0, tzinfo=zone)
+    again = first.replace(fold=1)
+    one = Planned(first, first + timedelta(minutes=30), frozenset("a"))
+    other = Planned(again, again.replace(minute=30), frozenset("b"))
+
+    assert clashes([one, other]) == []
