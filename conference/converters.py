@@ -7,7 +7,7 @@ from django.urls.converters import StringConverter
 class SlugKeyConverter(StringConverter):
     """The slug of an edition, page, topic or room."""
 
-    regex = r"[a-z0-9](?:-?[a-z0-9]){0,119}"
+    regex = r"[a-z0-9](?:-*[a-z0-9]){0,119}"
 
 
 class UidConverter(StringConverter):

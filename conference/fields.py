@@ -120,7 +120,7 @@ RESERVED_SLUGS = frozenset(
 )
 
 validate_slug = RegexValidator(
-    r"^[a-z0-9](-?[a-z0-9])*\Z", "Use lower-case letters and digits, with single hyphens between them."
+    r"^[a-z0-9](-*[a-z0-9])*\Z", "Use lower-case letters and digits, with hyphens between them."
 )
 
 

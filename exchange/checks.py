@@ -22,7 +22,7 @@ from exchange.records import (
 )
 
 UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
-SLUG = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+SLUG = re.compile(r"[a-z0-9](-*[a-z0-9])*\Z")
 # The kinds whose records have a key; what they are called in a sentence.
 KINDS = {
     "institutions": "institution",

@@ -12,6 +12,7 @@ from exchange.eventlinks import UNKNOWN_HOST, materials_of, public_host, track_o
 from exchange.eventrows import Event, EventAuthor, tidy
 from exchange.files import Context
 from exchange.findings import Findings
+from exchange.problems import Where
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -25,6 +26,7 @@ from exchange.records import (
 from exchange.slugs import shortened, slug
 
 TOPIC_SLUG = 120
+UNKNOWN = Where()
 # The decision that says most about a paper is the one that is kept.
 TELLING = ("oral", "top-5%", "spotlight", "top-25%", "accept")
 
@@ -35,13 +37,13 @@ class TopicTree:
 
     topics: dict[str, TopicRecord] = field(default_factory=dict)
 
-    def add(self, names: Sequence[str]) -> str | None:
+    def add(self, names: Sequence[str], where: Where = UNKNOWN) -> str | None:
         """Return the slug of the lowest of these levels; None where there is none."""
         parent, path = None, ""
         for depth, name in enumerate(names, start=1):
             path = f"{path}--{slug(name)}" if path else slug(name)
             key = shortened(path, "->".join(map(slug, names[:depth])), TOPIC_SLUG)
-            self.topics.setdefault(key, TopicRecord(slug=key, name=name, parent=parent))
+            self.topics.setdefault(key, TopicRecord(where=where, slug=key, name=name, parent=parent))
             parent = key
         return parent
 
@@ -123,7 +125,7 @@ class PaperReader:
             title=main.name,
             abstract=self._abstract(events),
             track=track_of(track) if track else UNSTATED,
-            topic=self.topics.add(topic) if "topic" in named else UNSTATED,
+            topic=self.topics.add(topic, main.where) if "topic" in named else UNSTATED,
             keywords=next((event.keywords for event in events if event.keywords), ())
             if "keywords" in named
             else UNSTATED,

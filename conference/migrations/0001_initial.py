@@ -61,8 +61,8 @@ class Migration(migrations.Migration):
                         unique=True,
                         validators=[
                             django.core.validators.RegexValidator(
-                                "^[a-z0-9](-?[a-z0-9])*\\Z",
-                                "Use lower-case letters and digits, with single hyphens between them.",
+                                "^[a-z0-9](-*[a-z0-9])*\\Z",
+                                "Use lower-case letters and digits, with hyphens between them.",
                             ),
                             conference.fields.validate_edition_slug,
                         ],
