@@ -1,4 +1,4 @@
-"""The WSGI application that the server runs."""
+"""The WSGI application that the server runs: Django behind its page cache."""
 
 import os
 
@@ -6,4 +6,8 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
 
-application = get_wsgi_application()
+django = get_wsgi_application()
+
+from conference.caching import PageCache  # noqa: E402  needs the models, which Django has loaded by now
+
+application = PageCache(django)

@@ -1,0 +1,170 @@
+"""The page cache: a small WSGI layer around Django, so that an anonymous hit never enters Django's machinery.
+
+Kept are answers to readers without a session, of addresses with known parameters only. An entry is good
+while the stamp of its edition is the current one: what is served is at most a moment behind a commit.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+from conference.keptpage import Headers, KeptPage, keepable
+from conference.stamps import Stamps, State
+
+# First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
+APART = frozenset(("admin", "api", "media", "static", "healthz", "readyz"))
+# Parameters that may stand in a key. An address with any other goes to Django each time, and fills no cache.
+PARAMETERS = frozenset(("by", "letter", "page", "sort", "topic", "track"))
+LONGEST_ADDRESS = 400
+MOST_BYTES = 64 * 1024 * 1024
+# What a request says of one reader: it must not shape a page that all readers share.
+PERSONAL = frozenset(
+    ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
+)
+# How long a reader waits while another renders the same page; then the version just passed is good enough.
+WAIT = 1.0
+
+type Key = tuple[str, str]
+
+
+def key_of(environ: WSGIEnvironment) -> Key | None:
+    """Return what names an answer that all readers share: path and known parameters in order; else `None`."""
+    if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or "HTTP_AUTHORIZATION" in environ:
+        return None
+    if has_session(environ) or not is_own_host(environ) or not is_secure_enough(environ):
+        return None
+    path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
+    if len(path) + len(query) > LONGEST_ADDRESS or first_part(path) in APART:
+        return None
+    pairs = sorted(parse_qsl(query, keep_blank_values=True))
+    return (path, urlencode(pairs)) if {name for name, _ in pairs} <= PARAMETERS else None
+
+
+def first_part(path: str) -> str:
+    """Return what stands between the first two slashes: an edition's slug, or a section of the whole site."""
+    return path.removeprefix("/").partition("/")[0]
+
+
+def has_session(environ: WSGIEnvironment) -> bool:
+    """Whether the reader is, or may be, signed in."""
+    try:
+        return settings.SESSION_COOKIE_NAME in SimpleCookie(environ.get("HTTP_COOKIE", ""))
+    except CookieError:
+        return True
+
+
+def is_own_host(environ: WSGIEnvironment) -> bool:
+    """Whether the request names a host that the site answers to: no other may make an entry, or get one."""
+    domain, _ = split_domain_port(environ.get("HTTP_HOST") or environ["SERVER_NAME"])
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def is_secure_enough(environ: WSGIEnvironment) -> bool:
+    """Whether the request came by https, or need not: a redirect to https is Django's to give."""
+    header: tuple[str, str] | None = settings.SECURE_PROXY_SSL_HEADER
+    name, value = header or ("wsgi.url_scheme", "https")
+    return not settings.SECURE_SSL_REDIRECT or environ.get(name) == value
+
+
+class PageCache:
+    """A WSGI application in front of Django's."""
+
+    def __init__(self, application: WSGIApplication, most_bytes: int = MOST_BYTES) -> None:
+        self.application, self.most_bytes = application, most_bytes
+        self.stamps = Stamps()
+        self._pages: OrderedDict[Key, KeptPage] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+        self._rendering: dict[Key, threading.Lock] = {}
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        key = key_of(environ)
+        state = self.stamps.of(first_part(key[0])) if key else None
+        if key is None or state is None:
+            return self.application(environ, start_response)
+        page = self._good(key, state)
+        if page is not None:
+            return page.answer(environ, start_response)
+        return self._render(key, state, environ, start_response)
+
+    def clear(self) -> None:
+        """Forget all pages and stamps."""
+        with self._lock:
+            self._pages.clear()
+            self._size = 0
+        self.stamps.forget()
+
+    def _good(self, key: Key, state: State) -> KeptPage | None:
+        page = self._pages.get(key)
+        if page is None or page.stamp != state.stamp or page.expires < time.monotonic():
+            return None
+        with self._lock:
+            if key in self._pages:
+                self._pages.move_to_end(key)
+        return page
+
+    def _render(
+        self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Let one reader render a page while the others wait for it, or take the version just passed."""
+        with self._lock:
+            turn = self._rendering.setdefault(key, threading.Lock())
+        is_mine = turn.acquire(timeout=WAIT)
+        try:
+            page = self._good(key, state) or (None if is_mine else self._pages.get(key))
+            if page is not None:
+                return page.answer(environ, start_response)
+            return self._fresh(key, state, environ, start_response)
+        finally:
+            if is_mine:
+                turn.release()
+                with self._lock:
+                    self._rendering.pop(key, None)
+
+    def _fresh(
+        self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        status, headers, body = whole_answer(self.application, environ)
+        if not keepable(status, headers):
+            start_response(status, headers)
+            return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+        expires = time.monotonic() + state.lifetime
+        page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
+        self._keep(key, page)
+        return page.answer(environ, start_response)
+
+    def _keep(self, key: Key, page: KeptPage) -> None:
+        with self._lock:
+            replaced = self._pages.pop(key, None)
+            self._size += page.size - (replaced.size if replaced else 0)
+            self._pages[key] = page
+            while self._size > self.most_bytes and len(self._pages) > 1:
+                _, dropped = self._pages.popitem(last=False)
+                self._size -= dropped.size
+
+
+def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tuple[str, Headers, bytes]:
+    """Run the application and return its whole answer to GET, without what this one reader asks for."""
+    shared = {name: value for name, value in environ.items() if name not in PERSONAL} | {
+        "REQUEST_METHOD": "GET"
+    }
+    begun: list[Any] = []
+
+    def start_response(status: str, headers: Headers, exc_info: Any = None) -> Any:
+        begun[:] = [status, headers]
+        return lambda data: None
+
+    answer = application(shared, start_response)
+    try:
+        body = b"".join(answer)
+    finally:
+        getattr(answer, "close", lambda: None)()
+    return begun[0], begun[1], body

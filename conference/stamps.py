@@ -1,0 +1,101 @@
+"""The stamps of all editions as the page cache reads them: all at once, at most every quarter of a second."""
+
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.apps import apps
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+
+from conference.revision import BEGINNING, SiteRevision
+
+READ_EVERY = 0.25
+# Pages say what is on now, and embargoes end: nothing may stand still for ever although nothing was edited.
+LIFETIME = timedelta(minutes=5).total_seconds()
+LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
+SWITCHES = ("public_from", "papers_public_from", "schedule_public_from")
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What an edition's pages look like: equal stamps mean equal pages. Without edition: the whole site's."""
+
+    revisions: tuple[tuple[str, int], ...]
+    site: int
+    switches: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A stamp, when the content behind it last changed, how long a page made now may be kept (seconds)."""
+
+    stamp: Stamp
+    changed_at: datetime
+    lifetime: float
+
+
+class Stamps:
+    """The current states by edition slug; "" stands for pages that show several editions."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, State] = {}
+        self._read_at = float("-inf")
+        self._lock = threading.Lock()
+
+    def of(self, slug: str) -> State | None:
+        """Return the state of an edition's pages, or of the site's where no edition has that slug.
+
+        `None` before the first reading succeeded. While the database is away, the last reading stands.
+        """
+        is_due = time.monotonic() - self._read_at > READ_EVERY
+        if is_due and self._lock.acquire(blocking=not self._states):
+            try:
+                if time.monotonic() - self._read_at > READ_EVERY:
+                    self._read()
+            finally:
+                self._lock.release()
+        return self._states.get(slug) or self._states.get("")
+
+    def forget(self) -> None:
+        """Read again at the next question."""
+        self._read_at = float("-inf")
+
+    def _read(self) -> None:
+        began = time.monotonic()
+        try:
+            self._states = read_states(timezone.now())
+        except DatabaseError:
+            close_old_connections()
+        self._read_at = began
+
+
+def read_states(at: datetime) -> dict[str, State]:
+    """Read the states of all editions. Two queries."""
+    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
+    fields = ("slug", "revision", "changed_at", "start_date", "end_date", *SWITCHES)
+    editions = list(apps.get_model("conference", "Edition")._base_manager.order_by("slug").values(*fields))
+    states = {}
+    today = at.astimezone(UTC).date()
+    for row in editions:
+        switches = tuple(row[name] is not None and row[name] <= at for name in SWITCHES)
+        stamp = Stamp(((row["slug"], row["revision"]),), site.revision, switches)
+        is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
+        changed_at = max(row["changed_at"], site.changed_at, *passed(row, at))
+        states[row["slug"]] = State(stamp, changed_at, LIFETIME_WHILE_RUNNING if is_near else LIFETIME)
+    stamps = [state.stamp for state in states.values()]
+    whole = Stamp(
+        tuple(pair for stamp in stamps for pair in stamp.revisions),
+        site.revision,
+        tuple(switch for stamp in stamps for switch in stamp.switches),
+    )
+    changed = max([site.changed_at, *(state.changed_at for state in states.values())])
+    lifetime = min([LIFETIME, *(state.lifetime for state in states.values())])
+    return {**states, "": State(whole, changed, lifetime)}
+
+
+def passed(row: dict[str, datetime | None], at: datetime) -> list[datetime]:
+    """Return the moments at which a part of the edition became public, so far."""
+    moments = (row[name] for name in SWITCHES)
+    return [moment for moment in moments if moment is not None and moment <= at]
