@@ -1,11 +1,11 @@
 """The conference itself as content: its editions, and what stands on their sites apart from the program."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -69,7 +69,7 @@ class Edition(Content):
         HYBRID = "hybrid", "Hybrid"
 
     conference = models.ForeignKey(Conference, models.PROTECT, related_name="editions")
-    year = models.PositiveSmallIntegerField()
+    year = models.PositiveSmallIntegerField(validators=[MinValueValidator(1900), MaxValueValidator(2200)])
     slug = SlugKey(
         max_length=60,
         unique=True,
@@ -139,6 +139,13 @@ class Edition(Content):
     def stamped_edition(self) -> int | None:
         # Other editions show this one in their year menu: a change of it is a change of the site.
         return None
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        # The stamp is counted in the database alone: an edition read a while ago must not set it back.
+        if not self._state.adding and kwargs.get("update_fields") is None:
+            names = {field.name for field in self._meta.concrete_fields if not field.primary_key}
+            kwargs["update_fields"] = names - self.get_deferred_fields() - {"revision", "changed_at"}
+        super().save(*args, **kwargs)
 
     @property
     def zone(self) -> ZoneInfo:

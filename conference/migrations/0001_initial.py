@@ -52,7 +52,15 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("year", models.PositiveSmallIntegerField()),
+                (
+                    "year",
+                    models.PositiveSmallIntegerField(
+                        validators=[
+                            django.core.validators.MinValueValidator(1900),
+                            django.core.validators.MaxValueValidator(2200),
+                        ]
+                    ),
+                ),
                 (
                     "slug",
                     conference.fields.SlugKey(

@@ -57,6 +57,19 @@ def test_person_belongs_to_the_whole_site() -> None:
     assert after.etag != before.etag
 
 
+def test_edition_read_a_while_ago_does_not_set_its_stamp_back() -> None:
+    edition = factories.make_edition()
+    factories.make_paper(edition)
+    stamp = revision.current(edition.pk)
+
+    edition.city = "Austin"
+    edition.save()
+
+    now = revision.current(edition.pk)
+    assert (now.edition, now.site) == (stamp.edition, stamp.site + 1)
+    assert Edition.objects.get().city == "Austin"
+
+
 def test_held_changes_count_as_one() -> None:
     edition = factories.make_edition()
     before = stamps(edition)
