@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from search.folding import MARK
+from search.models import SHORTEST_WORD, Word
 from search.query import Field, Query, Term
+
+MOST_SPELT_OUT = 64
 
 
 def edition_word(edition: int | None) -> str:
@@ -57,6 +60,20 @@ class Engine(ABC):
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self._spelt_out: dict[str, list[str]] = {}
+
+    def spelt_out(self, term: Term) -> list[str]:
+        """Return the words that begin as a term does, where they are few; else nothing.
+
+        A database walks words as far as it has to, but collects all documents of a beginning first.
+        """
+        letters = term.words[-1]
+        if len(term.words) > 1 or len(letters) < SHORTEST_WORD:
+            return []
+        if letters not in self._spelt_out:
+            known = Word.objects.beginning(letters).values_list("word", flat=True)[: MOST_SPELT_OUT + 1]
+            self._spelt_out[letters] = [*known] if len(known) <= MOST_SPELT_OUT else []
+        return self._spelt_out[letters]
 
     def rows(self, statement: str, parameters: Any) -> list[Any]:
         with self.connection.cursor() as cursor:
@@ -91,5 +108,5 @@ def free(terms: tuple[Term, ...]) -> list[Term]:
 
 
 def bound(terms: tuple[Term, ...]) -> list[Term]:
-    """Return the terms of an operator; all of their fields are in the head."""
-    return [term for term in terms if term.where is not Field.ANY]
+    """Return the terms of an operator for a field of the head; a year is in both indexes."""
+    return [term for term in terms if term.where not in (Field.ANY, Field.YEAR)]

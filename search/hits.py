@@ -7,16 +7,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from search.databases import engine
-from search.engine import Scope, free
-from search.folding import LONGEST_WORD
+from search.engine import Engine, Scope, free
 from search.models import Document
 from search.query import Query, parse
 
 # Nobody reads further, and counting on would cost more than finding.
 MOST = 1000
 SUGGESTIONS = 8
-# One letter begins too many of all words: by it only titles, people, topics and awards are found.
-SHORTEST_IN_BODY = 2
 
 
 @dataclass(frozen=True)
@@ -49,42 +46,43 @@ def find(
 ) -> Hits:
     """Find documents of one edition with those of the whole site, or of all editions but the `hidden` ones.
 
-    At most 1,000 are found, the newest where the database can tell. Four queries.
+    At most 1,000 are found, the newest where the database can tell. At most four
+    queries, and one for each beginning of a word.
     """
     if not query:
         return Hits()
-    scores = _scores(query, Scope(edition, tuple(kinds), tuple(hidden)))
+    scores = _scores(engine(), query, Scope(edition, tuple(kinds), tuple(hidden)))
     capped = len(scores) >= MOST
     found = list(scores.items())[:MOST]
     return Hits(tuple(_hits(found[max(0, offset) :][: max(0, limit)])), len(found), capped)
 
 
 def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ()) -> list[Hit]:
-    """Find a few documents by title, people, topic and award while somebody types. Three queries."""
+    """Find a few documents by title, people, topic and award while somebody types."""
     query = parse(text)
     if not query:
         return []
-    scores = _in_head(query, Scope(edition, hidden=tuple(hidden)))
+    scores = _in_head(engine(), query, Scope(edition, hidden=tuple(hidden)))
     return list(_hits([*scores.items()][:SUGGESTIONS]))
 
 
-def _scores(query: Query, scope: Scope) -> dict[int, float]:
+def _scores(asked: Engine, query: Query, scope: Scope) -> dict[int, float]:
     """Return the documents in their order: the head is small and asked first, and its hits lead."""
     # What must not stand in a body is not seen in a head.
-    scores = {} if free(query.excluded) else _in_head(query, scope)
+    scores = {} if free(query.excluded) else _in_head(asked, query, scope)
     if free(query.terms) and len(scores) < MOST:
-        _follow(scores, 0, engine().in_whole(query.with_beginnings(SHORTEST_IN_BODY), scope, MOST))
+        _follow(scores, 0, asked.in_whole(query, scope, MOST))
     return scores
 
 
-def _in_head(query: Query, scope: Scope) -> dict[int, float]:
+def _in_head(asked: Engine, query: Query, scope: Scope) -> dict[int, float]:
     """Whole words lead, words that only begin so follow."""
     scores: dict[int, float] = {}
-    whole_words = query.with_beginnings(LONGEST_WORD + 1)
+    whole_words = query.whole_words()
     if whole_words != query:
-        _follow(scores, 2, engine().in_head(whole_words, scope, MOST))
+        _follow(scores, 2, asked.in_head(whole_words, scope, MOST))
     if len(scores) < MOST:
-        _follow(scores, 1, engine().in_head(query, scope, MOST))
+        _follow(scores, 1, asked.in_head(query, scope, MOST))
     return scores
 
 

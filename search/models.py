@@ -9,6 +9,8 @@ from django.db import models
 
 # Sorts after every letter of a folded word.
 AFTER = "~"
+# Shorter words are no use for typing errors and likeness.
+SHORTEST_WORD = 3
 
 
 class Document(models.Model):

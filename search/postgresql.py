@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from search.engine import Engine, Likeness, Scope, bound, free, year_word
+from search.engine import Engine, Likeness, Scope, bound, year_word
 from search.query import Field, Query, Term
 
 LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
@@ -20,29 +20,29 @@ class PostgreSQL(Engine):
 
     def in_head(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
         source = "search_document WHERE head @@ %s::tsquery"
-        return self._ranked(query, source, [expression(query.terms, scope)], most)
+        return self._ranked(query, source, [self._expression(query.terms, scope)], most)
 
     def in_whole(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
-        terms = tuple(free(query.terms))
+        terms = tuple(_anywhere(query.terms))
         loose = tuple(_loose(terms))
         source = "search_document WHERE whole @@ %s::tsquery"
-        parameters = [expression(loose, scope)]
+        parameters = [self._expression(loose, scope)]
         if wanted := bound(query.wanted):
             source += " AND head @@ %s::tsquery"
-            parameters.append(expression(tuple(wanted), Scope()))
+            parameters.append(self._expression(tuple(wanted), Scope()))
         if excluded := bound(query.excluded):
             source += " AND NOT head @@ %s::tsquery"
-            parameters.append(_any(map(_match, excluded)))
+            parameters.append(_any(map(self._match, excluded)))
         if loose != terms:
             near = f"SELECT id, head, whole FROM {source} LIMIT {MOST_READ}"
             source = f"({near}) AS near WHERE whole @@ %s::tsquery"
-            parameters.append(expression(terms, Scope()))
+            parameters.append(self._expression(terms, Scope()))
         return self._ranked(query, source, parameters, most)
 
     def holds(self, term: Term) -> bool:
         column = "head" if term.where else "whole"
         statement = f"SELECT 1 FROM search_document WHERE {column} @@ %s::tsquery LIMIT 1"
-        return bool(self.rows(statement, [_match(term)]))
+        return bool(self.rows(statement, [self._match(term)]))
 
     def alike(self, likeness: Likeness, most: int) -> list[int]:
         # A limit keeps the planner from starting workers for what takes a few milliseconds.
@@ -72,39 +72,51 @@ class PostgreSQL(Engine):
         found = self.rows(
             f"SELECT id, {RANK} AS score FROM (SELECT id, head FROM {source} LIMIT %s) AS found"
             " ORDER BY score DESC, id DESC",
-            [_any(map(_match, query.wanted)), *parameters, most],
+            [_any(map(_phrase, query.wanted)), *parameters, most],
         )
         return [(key, score) for key, score in found]
 
+    def _expression(self, terms: tuple[Term, ...], scope: Scope) -> str:
+        """Write a query as a tsquery."""
+        parts = [self._match(term) for term in terms if not term.excluded]
+        parts += [_any(f"'{word}'" for word in group) for group in scope.required()]
+        refused = [self._match(term) for term in terms if term.excluded]
+        refused += [f"'{word}'" for word in scope.refused()]
+        return " & ".join([*parts, f"!{_any(refused)}"] if refused else parts)
 
-def expression(terms: tuple[Term, ...], scope: Scope) -> str:
-    """Write a query as a tsquery."""
-    parts = [_match(term) for term in terms if not term.excluded]
-    parts += [_any(f"'{word}'" for word in group) for group in scope.required()]
-    refused = [_match(term) for term in terms if term.excluded]
-    refused += [f"'{word}'" for word in scope.refused()]
-    return " & ".join([*parts, f"!{_any(refused)}"] if refused else parts)
+    def _match(self, term: Term) -> str:
+        if term.where is Field.YEAR:
+            return _any(f"'{year_word(year)}'" for year in term.words)
+        label = LABELS.get(term.where, "")
+        if term.prefix and (known := self.spelt_out(term)):
+            return _any(f"'{word}':{label}" for word in known)
+        return _phrase(term, label)
+
+
+def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
+    """Take words out of their fields, for the index that knows none; what is left out of a field may stay."""
+    for term in terms:
+        if term.where in (Field.ANY, Field.YEAR):
+            yield term
+        elif not term.excluded:
+            yield replace(term, where=Field.ANY)
 
 
 def _loose(terms: Iterable[Term]) -> Iterable[Term]:
     """Take phrases to words: the index knows which documents hold them, not whether side by side."""
     for term in terms:
         *before, last = term.words
-        if not before:
+        if not before or term.where is Field.YEAR:
             yield term
         elif not term.excluded:
             yield from (replace(term, words=(word,), prefix=False) for word in before)
             yield replace(term, words=(last,))
 
 
-def _match(term: Term) -> str:
-    if term.where is Field.YEAR:
-        return _any(f"'{year_word(year)}'" for year in term.words)
-    label = LABELS.get(term.where, "")
-    words = [f"'{word}':{label}" if label else f"'{word}'" for word in term.words]
-    if term.prefix:
-        words[-1] = f"'{term.words[-1]}':*{label}"
-    return f"({' <-> '.join(words)})"
+def _phrase(term: Term, label: str = "") -> str:
+    *before, last = (f"'{word}':" for word in term.words)
+    words = [*before, f"{last}*" if term.prefix else last]
+    return f"({' <-> '.join(f'{word}{label}' for word in words)})"
 
 
 def _any(parts: Iterable[str]) -> str:

@@ -15,8 +15,9 @@ from search.folding import words
 
 LONGEST_TEXT = 500
 MOST_TERMS = 32
-# A word of so many letters finds the words that begin with it; the last word, maybe unfinished, always does.
+# A word of so many letters finds the words that begin with it; the last word, maybe unfinished, of fewer.
 PREFIX_LENGTH = 3
+LAST_PREFIX_LENGTH = 2
 # `year:2019-2023` means each of the years; a longer span is a typing error.
 LONGEST_SPAN = 100
 
@@ -73,10 +74,9 @@ class Query:
     def excluded(self) -> tuple[Term, ...]:
         return tuple(term for term in self.terms if term.excluded)
 
-    def with_beginnings(self, shortest: int) -> Self:
-        """Return the query with only those beginnings of words that have so many letters."""
-        terms = (replace(term, prefix=term.prefix and len(term.words[-1]) >= shortest) for term in self.terms)
-        return replace(self, terms=tuple(terms))
+    def whole_words(self) -> Self:
+        """Return the query without beginnings of words."""
+        return replace(self, terms=tuple(replace(term, prefix=False) for term in self.terms))
 
     def __bool__(self) -> bool:
         return any(not term.excluded for term in self.terms)
@@ -136,4 +136,4 @@ def _with_prefix(term: Term, last: bool) -> Term:
     """An exact phrase, a year and what is left out mean the word itself: `-art` keeps artificial."""
     if term.quoted or term.excluded or term.where is Field.YEAR:
         return term
-    return replace(term, prefix=last or len(term.words[-1]) >= PREFIX_LENGTH)
+    return replace(term, prefix=len(term.words[-1]) >= (LAST_PREFIX_LENGTH if last else PREFIX_LENGTH))

@@ -3,15 +3,11 @@
 from collections.abc import Iterable
 
 from search.engine import Engine, Likeness, Scope, year_word
-from search.models import Word
 from search.query import Field, Query, Term
 
 COLUMNS = {Field.TITLE: "title", Field.PEOPLE: "people", Field.TOPIC: "topic", Field.AWARDS: "awards"}
 HEAD_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 0.0"
 WHOLE_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 1.0, 0.0"
-# The longest beginning that the prefix indexes of both tables know.
-PREFIX_INDEX = 3
-SPELT_OUT = 64
 # So many changed documents leave an index in pieces that are worth putting together.
 MANY = 500
 PAGES = 500
@@ -72,19 +68,9 @@ class SQLite(Engine):
             return _any(f'scope : "{year_word(year)}"' for year in term.words)
         phrase = f'"{" ".join(term.words)}"'
         if term.prefix:
-            phrase = self._beginning(term) or f"{phrase} *"
+            known = self.spelt_out(term)
+            phrase = _any(f'"{word}"' for word in known) if known else f"{phrase} *"
         return f"{COLUMNS[term.where]} : {phrase}" if term.where else phrase
-
-    def _beginning(self, term: Term) -> str:
-        """Spell out the words that begin alike, if they are few.
-
-        FTS5 collects every place of a beginning that is too long for its prefix index before it answers;
-        words that are spelt out it walks as far as it has to.
-        """
-        if len(term.words) > 1 or len(term.words[0]) <= PREFIX_INDEX:
-            return ""
-        known = Word.objects.beginning(term.words[0]).values_list("word", flat=True)[: SPELT_OUT + 1]
-        return _any(f'"{word}"' for word in known) if 0 < len(known) <= SPELT_OUT else ""
 
 
 def _any(parts: Iterable[str]) -> str:

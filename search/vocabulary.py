@@ -8,10 +8,9 @@ from django.db import connections
 from rapidfuzz.distance import OSA
 
 from search.databases import engine
-from search.models import Document, Word
+from search.models import SHORTEST_WORD, Document, Word
 from search.query import Field, Query, Term
 
-SHORTEST_KEPT = 3
 # In shorter words a typing error looks like another word.
 SHORTEST_CORRECTED = 5
 # Of so many likely spellings, the commonest that stands where it is asked for is taken.
@@ -20,7 +19,7 @@ MOST_TRIED = 5
 
 def vocabulary(document: Document) -> set[str]:
     """Return the words of a document that are kept in the vocabulary."""
-    return {word for word in document.text().split() if len(word) >= SHORTEST_KEPT}
+    return {word for word in document.text().split() if len(word) >= SHORTEST_WORD}
 
 
 def count(changes: Counter[str]) -> None:

@@ -25,11 +25,11 @@ def drop(table: str, columns: str) -> str:
     return f"INSERT INTO {table} ({table}, rowid, {columns}) VALUES ('delete', old.id, {of('old', columns)});"
 
 
-def fts5(table: str, columns: str, prefix: str) -> str:
+def fts5(table: str, columns: str) -> str:
     return f"""
         CREATE VIRTUAL TABLE {table} USING fts5(
             {columns}, content='search_document', content_rowid='id',
-            tokenize='unicode61 remove_diacritics 2', prefix='{prefix}'
+            tokenize='unicode61 remove_diacritics 2', prefix='2 3'
         )"""
 
 
@@ -37,9 +37,8 @@ ADD = add("search_head", HEAD) + add("search_whole", WHOLE)
 DROP = drop("search_head", HEAD) + drop("search_whole", WHOLE)
 
 SQLITE = [
-    # A suggestion begins with one letter; further down words are asked for from their second letter on.
-    fts5("search_head", HEAD, "1 2 3"),
-    fts5("search_whole", WHOLE, "2 3"),
+    fts5("search_head", HEAD),
+    fts5("search_whole", WHOLE),
     f"CREATE TRIGGER search_added AFTER INSERT ON search_document BEGIN {ADD} END",
     f"CREATE TRIGGER search_removed AFTER DELETE ON search_document BEGIN {DROP} END",
     f"CREATE TRIGGER search_changed AFTER UPDATE ON search_document BEGIN {DROP} {ADD} END",

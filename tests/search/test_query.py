@@ -38,9 +38,9 @@ def term(*words: str, **options: bool | Field) -> Term:
         ("year:1000-9999", (term("1000", "9999", where=Field.YEAR),)),
         ("BERT: deep", (term("bert", prefix=True), term("deep", prefix=True))),
         ("title: deep", (term("title", prefix=True), term("deep", prefix=True))),
-        ("http://a.b", (term("http", "a", "b", prefix=True),)),
+        ("http://a.b", (term("http", "a", "b"),)),
         ("the the", (term("the", prefix=True),)),
-        ("a*b OR (c)", (term("a", "b"), term("or"), term("c", prefix=True))),
+        ("a*b OR (c)", (term("a", "b"), term("or"), term("c"))),
     ],
 )
 def test_parse(text: str, terms: tuple[Term, ...]) -> None:
