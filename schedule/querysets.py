@@ -58,14 +58,23 @@ class SessionQuerySet(CancellableQuerySet):
         return self.filter(start__lte=moment(at), end__gt=moment(at)).exclude(status="cancelled")
 
     def next_after(self, at: datetime | None = None) -> Self:
+    def begun(self, at: datetime | None = None) -> Self:
+        """Sessions that have begun, whether they are over or not."""
+        return self.filter(start__lte=moment(at))
+
         """An edition's sessions of the next starting time on the same program day. One query by itself."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
-        first = later.in_order().select_related("edition").first()
+        first = self.first_after(at)
         if first is None or first.edition.day_of(first.start) != first.edition.day_of(moment(at)):
             return self.none()
         return later.filter(start=first.start)
 
     def top_level(self) -> Self:
+    def first_after(self, at: datetime | None = None) -> Any:
+        """The session that begins next, on whatever day; `None` after the last. One query."""
+        later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
+        return later.in_order().select_related("edition").first()
+
         """Sessions that are no part of another."""
         return self.filter(parent__isnull=True)
 
@@ -91,6 +100,23 @@ class SessionQuerySet(CancellableQuerySet):
         return self.exclude(recording_url="")
 
     # How
+    def chosen(self, choice: Any, at: datetime | None = None) -> Self:
+        """Sessions of the kind, in the room and with talks on the topic that a visitor chose."""
+        rows = self.filter(kind=choice.kind) if choice.kind else self
+        rows = rows.held_in(choice.room, at) if choice.room else rows
+        if not choice.topic:
+            return rows
+        talks = self.published_related("presentations", at).about(choice.topic, at)
+        return rows.filter(Exists(talks.filter(session=OuterRef("pk"))))
+
+    def kinds(self) -> set[str]:
+        """The kinds that occur among them."""
+        return set(self.order_by().values_list("kind", flat=True).distinct())
+
+    def not_over(self, at: datetime | None = None) -> Self:
+        """Sessions that go on at that moment or begin later."""
+        return self.filter(Q(end__gt=moment(at)) | Q(start__gte=moment(at)))
+
 
     def in_order(self) -> Self:
         """By time, then room in the chairs' order; the same on every database."""
@@ -105,9 +131,10 @@ class SessionQuerySet(CancellableQuerySet):
         roles = with_shown_names(self.published_related("roles", at)).order_by("position", "pk")
         return self.prefetch_related(Prefetch("roles", roles, "shown_roles"))
 
-    def with_talk_counts(self, at: datetime | None = None) -> Self:
+    def with_talk_counts(self, at: datetime | None = None, topic: Any = None) -> Self:
         """With the numbers of presentations and of posters among them: `talk_count`, `poster_count`."""
-        talks = self.published_related("presentations", at).filter(session=OuterRef("pk")).order_by()
+        talks = self.published_related("presentations", at).about(topic, at)
+        talks = talks.filter(session=OuterRef("pk")).order_by()
         counts = {"talk_count": talks, "poster_count": talks.posters()}
         return self.annotate(
             **{
@@ -117,20 +144,27 @@ class SessionQuerySet(CancellableQuerySet):
         )
 
     def with_talks(
-        self, at: datetime | None = None, *, most: int, abstracts: bool = False, posters: bool = False
+        self,
+        at: datetime | None = None,
+        *,
+        most: int,
+        abstracts: bool = False,
+        posters: bool = False,
+        topic: Any = None,
     ) -> Self:
         """With the presentations and their credits, at most so many of each session; see `talks`."""
-        talks = self.published_related("presentations", at).with_credits(at, abstracts=abstracts)
+        talks = self.published_related("presentations", at).about(topic, at)
+        talks = talks.with_credits(at, abstracts=abstracts)
         talks = (talks.posters() if posters else talks).order_by("position", "pk")
         return self.prefetch_related(Prefetch("presentations", talks[:most], "shown_talks"))
 
-    def for_timetable(self, at: datetime | None = None) -> Self:
-        """All that a block of a timetable says but the talks."""
-        return self.in_order().with_place().with_people(at).with_talk_counts(at)
+    def for_timetable(self, at: datetime | None = None, topic: Any = None) -> Self:
+        """All that a block of a timetable says but the talks; with a topic, only talks on it count."""
+        return self.in_order().with_place().with_people(at).with_talk_counts(at, topic)
 
-    def talk_total(self, at: datetime | None = None) -> int:
+    def talk_total(self, at: datetime | None = None, topic: Any = None) -> int:
         """How many presentations stand in these sessions."""
-        talks = self.published_related("presentations", at)
+        talks = self.published_related("presentations", at).about(topic, at)
         total: int = talks.filter(session__in=self.order_by().values("pk")).count()
         return total
 
@@ -172,6 +206,12 @@ class PresentationQuerySet(CancellableQuerySet):
         return self.filter(Q(kind="poster") | Q(session__kind="poster"))
 
     def by_title(self) -> Self:
+    def about(self, topic: Any, at: datetime | None = None) -> Self:
+        """Those of papers on this topic or one below it; all where there is no topic."""
+        if topic is None:
+            return self
+        return self.filter(paper__in=self.published_related("paper", at).below(topic))
+
         return self.order_by(Coalesce("paper__sort_title", "title"), "pk")
 
     def by_time(self) -> Self:

@@ -80,16 +80,23 @@ def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) ->
     return [Day(day, blocks(by_day[day])) for day in sorted(by_day)]
 
 
-def nest(sessions: Iterable[Any]) -> list[Any]:
-    """Put parts into `shown_parts` of their session where it is among the given; return the others."""
+def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:
+    """Put parts into `shown_parts` of their session where it is among the given; return the others.
+
+    With `beside`, a part in a room other than its session's stays by itself.
+    """
     rows = list(sessions)
     wholes = {session.pk: session for session in rows}
     for session in rows:
+    alone = []
         session.shown_parts = []
     for session in rows:
-        if session.parent_id in wholes:
-            wholes[session.parent_id].shown_parts.append(session)
-    return [session for session in rows if session.parent_id not in wholes]
+        whole = wholes.get(session.parent_id)
+        if whole is None or (beside and session.room_id not in {None, whole.room_id}):
+            alone.append(session)
+        else:
+            whole.shown_parts.append(session)
+    return alone
 
 
 def strip(first: date, last: date, used: Iterable[date]) -> list[date]:

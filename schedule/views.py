@@ -1,5 +1,8 @@
 """The pages of the timetable. What is public and what a page needs is asked of the querysets."""
 
+from datetime import date, datetime
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -9,8 +12,11 @@ from conference.addressed import edition_page
 from conference.models import Edition
 from conference.times import short_day
 from schedule import timetable
+from schedule.choosing import NORMAL_ZOOM, ZOOMS, Choice, one_of, read_choice
+from schedule.grid import grid
+from schedule.lobby import boards
 from schedule.models import Room, Session
-from schedule.querysets import LIGHT
+from schedule.querysets import LIGHT, SessionQuerySet
 from schedule.recorded import recordings_by_day
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
@@ -25,39 +31,93 @@ def schedule_crumb(edition: Edition) -> tuple[str, str]:
 
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show all days: with their talks where the program is small, else session by session."""
+    """Open at today while the conference runs, else show all days; a week to a page, or what is on now."""
     at = timezone.now()
+    view = one_of(request, "view", ("list", "week", "now"))
+    if view == "now":
+        return now(request, edition, at)
     sessions = edition.sessions.published(at)
-    shown = sessions.for_timetable(at)
-    if sessions.talk_total(at) <= WHOLE:
-        shown = shown.with_talks(at, most=LIGHT)
-    days = timetable.days(timetable.nest(shown), edition.day_of)
-    used = [day.date for day in days]
+    used = sessions.program_days(edition.day_of)
+    today = edition.day_of(at)
+    if not view and today in used:
+        return one_day(request, edition, today, at, used)
+    choice = read_choice(request, edition, at)
+    shown = sessions.chosen(choice, at).for_timetable(at, choice.topic)
+    if view != "week" and shown.talk_total(at, choice.topic) <= WHOLE:
+        shown = shown.with_talks(at, most=LIGHT, topic=choice.topic)
     context = {
-        "at": at,
-        "today": edition.day_of(at),
-        "strip": timetable.strip(edition.start_date, edition.end_date, used),
-        "days": days,
+        **frame(edition, used, at, choice, view or "list"),
+        "whole_program": view != "week",
+        "days": timetable.days(timetable.nest(shown), edition.day_of),
     }
-    return render(request, "schedule/index.html", context)
+    return render(request, f"schedule/{'week' if view == 'week' else 'index'}.html", context)
 
 
 @edition_page
 def day(request: HttpRequest, edition: Edition, day: str) -> HttpResponse:
     """Show one program day. A day outside the program is a 404 that leads to those inside."""
     at = timezone.now()
-    sessions = edition.sessions.published(at)
-    used = sessions.program_days(edition.day_of)
+    used = edition.sessions.published(at).program_days(edition.day_of)
     strip = timetable.strip(edition.start_date, edition.end_date, used)
     date = timetable.read_day(day)
-    context = {"at": at, "today": edition.day_of(at), "strip": strip, "date": date, "written": day}
     if date is None or date not in strip:
+        context = {"strip": strip, "date": date, "written": day}
         return render(request, "schedule/no_day.html", context, status=404)
-    begun = sessions.starting_between(*edition.day_bounds(date))
-    abstracts = begun.talk_total(at) <= LIGHT
-    shown = begun.for_timetable(at).with_talks(at, most=LIGHT, abstracts=abstracts)
-    blocks = timetable.blocks(timetable.nest(shown))
-    return render(request, "schedule/day.html", {**context, "blocks": blocks, "abstracts": abstracts})
+    return one_day(request, edition, date, at, used)
+
+
+def one_day(
+    request: HttpRequest, edition: Edition, date: date, at: datetime, used: set[date]
+) -> HttpResponse:
+    """Show a day as a list, or as a grid of rooms and times."""
+    view = one_of(request, "view", ("list", "grid"), "list")
+    choice = read_choice(request, edition, at)
+    sessions = edition.sessions.published(at)
+    begun = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
+    shown = begun.for_timetable(at, choice.topic)
+    context = {**frame(edition, used, at, choice, view), "date": date}
+    if date == context["today"]:
+        context |= now_and_next(sessions, at)
+    if view == "grid":
+        zoom = one_of(request, "zoom", ZOOMS, NORMAL_ZOOM)
+        context |= {"grid": grid(timetable.nest(shown, beside=True)), "zoom": zoom, "zooms": ZOOMS}
+        return render(request, "schedule/grid.html", context)
+    abstracts = begun.talk_total(at, choice.topic) <= LIGHT
+    shown = shown.with_talks(at, most=LIGHT, abstracts=abstracts, topic=choice.topic)
+    context |= {"blocks": timetable.blocks(timetable.nest(shown)), "abstracts": abstracts}
+    return render(request, "schedule/day.html", context)
+
+
+def frame(edition: Edition, used: set[date], at: datetime, choice: Choice, view: str) -> dict[str, Any]:
+    """Return what stands above every view of the schedule: days, views, filters."""
+    return {
+        "at": at,
+        "today": edition.day_of(at),
+        "strip": timetable.strip(edition.start_date, edition.end_date, used),
+        "choice": choice,
+        "view": view,
+        # Another day keeps the filters and the grid.
+        "day_query": f"{choice.query}{'view=grid&' if view == 'grid' else ''}".rstrip("&"),
+    }
+
+
+def now_and_next(sessions: SessionQuerySet, at: datetime) -> dict[str, Any]:
+    """Return what runs, and what begins next on the same day."""
+    return {
+        "running": sessions.running(at).in_order().with_place(),
+        "upcoming": sessions.next_after(at).in_order().with_place(),
+    }
+
+
+def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
+    """Show what runs now and next in every room, for a screen in the lobby."""
+    sessions = edition.sessions.published(at)
+    today = sessions.starting_between(*edition.day_bounds(edition.day_of(at))).not_over(at)
+    rooms = boards(today.for_timetable(at), at)
+    context = {"at": at, "boards": rooms}
+    if not rooms:
+        context |= {"coming": sessions.first_after(at), "begun": sessions.begun(at).exists()}
+    return render(request, "schedule/now.html", context)
 
 
 @edition_page

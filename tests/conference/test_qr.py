@@ -1,4 +1,4 @@
-"""Codes for cameras: drawn by the server, named for those who do not see them, allowed by the strict policy."""
+"""Codes for cameras: drawn by the server, named for those who do not see them, without inline style."""
 
 from django.template import engines
 

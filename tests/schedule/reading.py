@@ -27,8 +27,10 @@ def read(client: Client, path: str, status: int = 200) -> str:
 
 
 def headings(markup: str) -> list[tuple[int, str]]:
+    """The headings with their levels; of those that say a time only the clock, "08:00"."""
     found = re.findall(r"(?s)<h([1-6])[^>]*>(.*?)</h\1>", main(markup))
-    return [(int(level), html.unescape(re.sub(r"<[^>]+>", "", words)).strip()) for level, words in found]
+    plain = [(int(level), html.unescape(re.sub(r"<[^>]+>", "", words)).strip()) for level, words in found]
+    return [(level, re.sub(r"^([0-9]{2}:[0-9]{2}) .*$", r"\1", words)) for level, words in plain]
 
 
 def moments(markup: str) -> list[str]:

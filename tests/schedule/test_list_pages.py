@@ -31,9 +31,11 @@ def test_room_shows_size_stream_and_sessions_by_day(client: Client, edition: Edi
     assert headings(page) == [
         (1, "Hall A"),
         (2, "Tuesday 6 April 2021"),
-        (3, "First"),
+        (3, "08:00"),
+        (4, "First"),
         (2, "Wednesday 7 April 2021"),
-        (3, "Later"),
+        (3, "08:00"),
+        (4, "Later"),
     ]
     assert "Room for 300." in page
     assert f'href="{WATCH}"' in page
@@ -45,7 +47,7 @@ def test_room_lists_sessions_whose_posters_stand_there(client: Client, edition: 
     make.make_presentation(session, make.make_paper(edition), kind="poster", room=hall)
 
     assert "Virtual room B There is no live stream from this room." in read(client, hall.get_absolute_url())
-    assert (3, "Posters") in headings(fetch(client, hall.get_absolute_url()))
+    assert (4, "Posters") in headings(fetch(client, hall.get_absolute_url()))
 
 
 def test_room_with_nothing_public_is_not_there(client: Client, edition: Edition) -> None:

@@ -53,8 +53,11 @@ def count(client: Client, path: str) -> int:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("schedule/", 14),
-        ("schedule/2021-04-06/", 15),
+        ("schedule/", 18),
+        ("schedule/2021-04-06/", 18),
+        ("schedule/2021-04-06/?view=grid", 11),
+        ("schedule/?view=week", 11),
+        ("schedule/?view=now", 8),
         ("sessions/", 23),
         ("rooms/hall/", 8),
         ("talks/", 7),

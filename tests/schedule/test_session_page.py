@@ -109,7 +109,7 @@ def test_parts_stand_in_blocks_with_their_talks(client: Client, edition: Edition
     make.make_presentation(part, make.make_paper(edition, title="Inside"))
     shown = headings(fetch(client, workshop.get_absolute_url()))
 
-    assert shown == [(1, "Workshop"), (2, "Program"), (3, "Part"), (4, "Inside")]
+    assert shown == [(1, "Workshop"), (2, "Program"), (3, "08:00"), (4, "Part"), (5, "Inside")]
     assert "Part of Workshop" in read(client, part.get_absolute_url())
 
 

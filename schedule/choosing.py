@@ -1,0 +1,87 @@
+"""What a visitor chose in the address of a schedule: a view, a zoom, a kind, a room, a topic."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+
+from conference.models import Edition
+from conference.paging import BadParameter, base_query
+from papers.models import Topic
+from schedule.models import Room, Session
+
+ZOOMS = ("1", "2", "3", "4")
+NORMAL_ZOOM = "2"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen ones, and all that one can choose from."""
+
+    kind: str
+    room: Room | None
+    topic: Topic | None
+    kinds: list[tuple[str, str]]
+    rooms: list[Room]
+    topics: list[Topic]
+
+    def __bool__(self) -> bool:
+        return bool(self.kind or self.room or self.topic)
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is more than one way to choose."""
+        return len(self.kinds) > 1 or len(self.rooms) > 1 or bool(self.topics)
+
+    @property
+    def query(self) -> str:
+        """The chosen ones as the start of a query string, empty or ending in `&`."""
+        slugs = {"room": self.room and self.room.slug, "topic": self.topic and self.topic.slug}
+        return base_query({"kind": self.kind, **slugs})
+
+
+def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Choice:
+    """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
+    used = edition.sessions.published(at).kinds()
+    kinds = [(kind, label) for kind, label in Session.Kind.choices if kind in used]
+    rooms = list(edition.rooms.published(at))
+    topics = in_tree(edition.topics.published(at))
+    kind = one_of(request, "kind", [kind for kind, _ in kinds])
+    return Choice(kind, named(request, "room", rooms), named(request, "topic", topics), kinds, rooms, topics)
+
+
+def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str = "") -> str:
+    """Return the value of a parameter that may be missing or empty."""
+    value = request.GET.get(name, "")
+    if value and value not in known:
+        raise BadParameter(name, value, f"It knows: {', '.join(known)}." if known else "")
+    return value or otherwise
+
+
+def named[T: Any](request: HttpRequest, name: str, rows: Iterable[T]) -> T | None:
+    """Return the row whose slug the parameter is."""
+    value = request.GET.get(name, "")
+    found = next((row for row in rows if row.slug == value), None)
+    if value and found is None:
+        raise BadParameter(name, value, f"Choose a {name} from the list of the schedule.")
+    return found
+
+
+def in_tree(topics: Iterable[Topic]) -> list[Topic]:
+    """Return topics with each below its parent; `depth` says how far below, `label` indents by it."""
+    below: dict[int | None, list[Topic]] = {}
+    rows = list(topics)
+    shown = {topic.pk for topic in rows}
+    for topic in rows:
+        below.setdefault(topic.parent_id if topic.parent_id in shown else None, []).append(topic)
+
+    def walk(parent: int | None, depth: int) -> list[Topic]:
+        ordered: list[Topic] = []
+        for topic in below.get(parent, []):
+            vars(topic)["indent"] = "\u2003" * depth
+            ordered += [topic, *walk(topic.pk, depth + 1)]
+        return ordered
+
+    return walk(None, 0)

@@ -1,0 +1,136 @@
+"""A day as rooms side by side: a column for each room, a row from each moment of change to the next.
+
+Pure: knows no models and no clock. What is public was decided before.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from math import ceil
+from typing import Any, Protocol
+
+from schedule.timetable import Timed, instant
+
+# Rows grow with their length in steps of five minutes, up to two hours.
+STEP, MOST_STEPS = 5, 24
+
+# A moment, and whether what takes no time at it has happened.
+type Edge = tuple[datetime, int]
+
+
+class Placed(Timed, Protocol):
+    """Whatever lasts from a start to an end in a room, or in none."""
+
+    @property
+    def room(self) -> Any: ...
+
+
+@dataclass(slots=True)
+class Column[T: Placed]:
+    """A room, or `None` for what has none; lanes side by side where its sessions overlap."""
+
+    room: Any
+    lanes: list[list[T]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell[T: Placed]:
+    """A session over so many rows and lanes, or an empty place."""
+
+    session: T | None = None
+    rows: int = 1
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row[T: Placed]:
+    """What begins, or stays empty, at one moment."""
+
+    start: datetime
+    steps: int
+    cells: list[Cell[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid[T: Placed]:
+    """Columns in the order of the rooms, and rows by time."""
+
+    columns: list[Column[T]]
+    rows: list[Row[T]]
+
+
+def begin(session: Timed) -> Edge:
+    return instant(session.start), 0
+
+
+def finish(session: Timed) -> Edge:
+    """Return the edge that it lasts to; what takes no time has a row of its own."""
+    end = instant(session.end)
+    return end, int(end == instant(session.start))
+
+
+def overlap(one: Timed, other: Timed) -> bool:
+    return begin(one) < finish(other) and begin(other) < finish(one)
+
+
+def spanning[T: Placed](sessions: Sequence[T]) -> list[T]:
+    """Return what has no room and nothing beside it: a coffee break is everybody's."""
+    loose = [session for session in sessions if session.room is None]
+    return [one for one in loose if not any(overlap(one, other) for other in sessions if other is not one)]
+
+
+def columns[T: Placed](sessions: Iterable[T]) -> list[Column[T]]:
+    """Give each room a column, in the chairs' order, and what has no room the last one."""
+    found: dict[Any, Column[T]] = {}
+    for session in sorted(sessions, key=begin):
+        column = found.setdefault(session.room and session.room.pk, Column(session.room))
+        free = (lane for lane in column.lanes if finish(lane[-1]) <= begin(session))
+        lane = next(free, None)
+        if lane is None:
+            column.lanes.append([session])
+        else:
+            lane.append(session)
+    return sorted(found.values(), key=rank)
+
+
+def rank(column: Column[Any]) -> tuple[bool, int, str]:
+    room = column.room
+    return (room is None, room.position, room.name) if room else (True, 0, "")
+
+
+def grid[T: Placed](sessions: Iterable[T]) -> Grid[T]:
+    """Lay the sessions of a day out. Rows in which nothing goes on are left out."""
+    given = list(sessions)
+    across = spanning(given)
+    sides = columns(session for session in given if session not in across)
+    lanes = [lane for column in sides for lane in column.lanes]
+    edges = sorted({edge for session in given for edge in (begin(session), finish(session))})
+    spans = [span for span in pairwise(edges) if any(runs(session, span[0]) for session in given)]
+    rows = []
+    for first, last in spans:
+        cells = row_cells(first, spans, lanes, across)
+        steps = ceil((last[0] - first[0]).total_seconds() / 60 / STEP)
+        rows.append(Row(first[0], min(max(steps, 1), MOST_STEPS), cells))
+    return Grid(sides, rows)
+
+
+def runs(session: Timed, edge: Edge) -> bool:
+    return begin(session) <= edge < finish(session)
+
+
+def row_cells[T: Placed](
+    edge: Edge, spans: Sequence[tuple[Edge, Edge]], lanes: Sequence[Sequence[T]], across: Sequence[T]
+) -> list[Cell[T]]:
+    """Return the cells that begin in this row: of what lasts longer, only the first row has one."""
+    for session in across:
+        if begin(session) == edge:
+            return [Cell(session, 1, max(len(lanes), 1))]
+    cells: list[Cell[T]] = []
+    for lane in lanes:
+        here = next((one for one in lane if runs(one, edge)), None)
+        if here is None:
+            cells.append(Cell())
+        elif begin(here) == edge:
+            cells.append(Cell(here, sum(runs(here, first) for first, _ in spans)))
+    return cells

@@ -1,0 +1,230 @@
+"""The views of the schedule: grid, days at a glance, now and next; and what of it an address chooses."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+
+from conference.models import Edition
+from schedule.models import Session
+from tests import factories as make
+from tests.reading import Page
+from tests.reading import read as read_page
+from tests.schedule.reading import fetch, headings, read, text
+
+pytestmark = pytest.mark.django_db
+DAY = "/2021/schedule/2021-04-06/"
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+@pytest.fixture
+def program(edition: Edition) -> dict[str, Session]:
+    """Two rooms with an oral and a poster session at once, a break, and a workshop on the next day."""
+    hall, lab = make.make_room(edition, "Hall", slug="hall"), make.make_room(edition, "Lab", slug="lab")
+    topic = make.make_topic(edition, "Compilers", slug="compilers")
+    below = make.make_topic(edition, "Scheduling", slug="scheduling", parent=topic)
+    oral = make.make_session(edition, room=hall, title="Orals")
+    poster = make.make_session(edition, room=lab, title="Posters", kind="poster")
+    make.make_presentation(oral, make.make_paper(edition, title="Cortex", topic=below))
+    make.make_presentation(oral, make.make_paper(edition, title="Other"))
+    make.make_presentation(poster, make.make_paper(edition, title="Poster"), kind="poster")
+    make.make_session(edition, title="Coffee", kind="break", start=make.MORNING + HOUR)
+    tomorrow: Any = {"start": make.MORNING + 24 * HOUR, "kind": "workshop", "room": lab}
+    return {"oral": oral, "poster": poster, "workshop": make.make_session(edition, title="Shop", **tomorrow)}
+
+
+# The grid
+
+
+@pytest.mark.usefixtures("program")
+def test_grid_is_a_table_of_rooms_and_times(client: Client) -> None:
+    page = read_page(client, f"{DAY}?view=grid")
+
+    assert [cell.text for cell in page.all("th", scope="col")] == ["Time", "Hall", "Lab"]
+    assert [cell.text for cell in page.all("th", scope="row")] == ["08:00 PDT", "09:00 PDT"]
+    assert [cell.text for cell in page.all("td")] == [
+        "Oral session Orals 08:00 to 09:00 PDT, Hall · 2 talks",
+        "Poster session Posters 08:00 to 09:00 PDT, Lab · 1 poster",
+        "Coffee 09:00 to 10:00 PDT",
+    ]
+    assert page.all("td")[2].attributes["colspan"] == "2"
+
+
+def test_grid_says_what_is_cancelled(client: Client, edition: Edition) -> None:
+    make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
+
+    assert "Oral session Cancelled Off" in read(client, f"{DAY}?view=grid")
+
+
+def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
+    client: Client, edition: Edition
+) -> None:
+    here, there = make.make_room(edition, "Here"), make.make_room(edition, "There")
+    workshop = make.make_session(edition, kind="workshop", title="Shop", room=here)
+    make.make_session(edition, parent=workshop, title="Inside", room=here)
+    make.make_session(edition, parent=workshop, title="Outside", room=there)
+    cells = [cell.text for cell in read_page(client, f"{DAY}?view=grid").all("td")]
+
+    assert cells == [
+        "Workshop Shop 08:00 to 09:00 PDT, Here 08:00 Inside",
+        "Oral session Outside 08:00 to 09:00 PDT, There",
+    ]
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize("zoom", ["1", "2", "3", "4"])
+def test_grid_has_a_size_in_its_address(client: Client, zoom: str) -> None:
+    page = read_page(client, f"{DAY}?view=grid&zoom={zoom}&kind=oral")
+
+    assert len(page.all("div", f"zoom-{zoom}")) == 1
+    assert page.all("a", **{"aria-current": "true"})[-1].text == f"Size {zoom}"
+    assert page.all("a", **{"aria-current": "true"})[-1].attributes["href"].startswith("?kind=oral&view=grid")
+
+
+@pytest.mark.usefixtures("program")
+def test_another_day_keeps_grid_and_filters(client: Client) -> None:
+    links = Page(fetch(client, f"{DAY}?view=grid&room=lab")).links()
+
+    assert links["Wed 7"] == "/2021/schedule/2021-04-07/?room=lab&view=grid"
+    assert links["All days"] == "/2021/schedule/?view=list&room=lab"
+    assert links["List"] == f"{DAY}?room=lab"
+
+
+# Filters
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("kind=oral", ["Orals", "Cortex", "Other"]),
+        ("room=lab", ["Posters", "Poster"]),
+        ("topic=scheduling", ["Orals", "Cortex"]),
+        ("topic=compilers&kind=oral&room=hall", ["Orals", "Cortex"]),
+        ("kind=&room=&topic=", ["Orals", "Cortex", "Other", "Posters", "Poster", "Coffee"]),
+        ("kind=poster&room=hall", ["Nothing of this kind on this day"]),
+    ],
+)
+def test_address_chooses_a_part_of_the_day(client: Client, query: str, titles: list[str]) -> None:
+    shown = [words for level, words in headings(fetch(client, f"{DAY}?{query}")) if level > 2 or not titles]
+    expected = [] if titles[0].startswith("Nothing") else titles
+
+    assert shown == expected
+    assert titles[0] in read(client, f"{DAY}?{query}")
+
+
+@pytest.mark.usefixtures("program")
+def test_topic_counts_only_its_talks(client: Client) -> None:
+    assert "Orals Hall 1 talk" in read(client, f"{DAY}?topic=compilers")
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize("view", ["list", "week"])
+def test_filters_hold_for_all_days(client: Client, view: str) -> None:
+    words = read(client, f"/2021/schedule/?view={view}&room=lab")
+
+    assert "Shop" in words
+    assert "Posters" in words
+    assert "Orals" not in words
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize("path", ["/2021/schedule/", DAY])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("kind", "xyz"), ("room", "attic"), ("topic", "nothing"), ("view", "cinema"), ("kind", "tutorial")],
+)
+def test_unknown_choice_is_named_in_a_sentence(client: Client, path: str, name: str, value: str) -> None:
+    words = read(client, f"{path}?{name}={value}", 400)
+
+    assert f"This page does not know “{value}” as a value of “{name}”." in words
+
+
+def test_unknown_size_is_named(client: Client, edition: Edition) -> None:
+    assert "as a value of “zoom”. It knows: 1, 2, 3, 4." in read(client, f"{DAY}?view=grid&zoom=9", 400)
+
+
+# All days
+
+
+@pytest.mark.usefixtures("program")
+def test_glance_shows_days_times_titles_and_rooms(client: Client) -> None:
+    words = read(client, "/2021/schedule/?view=week")
+
+    assert "Tuesday 6 April 2021 08:00 to 09:00 PDT Orals Hall Posters Lab 09:00 to 10:00 PDT Coffee" in words
+    assert "Wednesday 7 April 2021 08:00 to 09:00 PDT Shop Lab" in words
+
+
+@pytest.mark.usefixtures("program")
+def test_schedule_opens_at_today_while_the_conference_runs(client: Client) -> None:
+    with time_machine.travel(make.MORNING + HOUR / 2, tick=False):
+        assert headings(fetch(client, "/2021/schedule/"))[0] == (1, "Tuesday 6 April 2021")
+        assert headings(fetch(client, "/2021/schedule/?view=list"))[0] == (1, "Schedule")
+    with time_machine.travel(make.MORNING - 24 * HOUR, tick=False):
+        assert headings(fetch(client, "/2021/schedule/"))[0] == (1, "Schedule")
+
+
+# Now and next
+
+NOW = "/2021/schedule/?view=now"
+
+
+def at(moment: datetime, client: Client, path: str = NOW) -> str:
+    with time_machine.travel(moment, tick=False):
+        return fetch(client, path)
+
+
+@pytest.mark.usefixtures("program")
+def test_lobby_shows_every_room_with_what_runs_and_what_is_next(client: Client, edition: Edition) -> None:
+    lab = edition.rooms.get(slug="lab")
+    make.make_session(edition, room=lab, title="Later", start=make.MORNING + 2 * HOUR)
+    words = text(at(make.MORNING + HOUR / 2, client))
+
+    assert "Hall Now until 09:00 PDT Orals Nothing more today" in words
+    assert "Lab Now until 09:00 PDT Posters 10:00 PDT Later" in words
+    assert "Everywhere 09:00 PDT Coffee" in words
+
+
+@pytest.mark.usefixtures("program")
+def test_lobby_knows_before_between_and_after(client: Client) -> None:
+    before, between = make.MORNING - 48 * HOUR, make.MORNING + 12 * HOUR
+
+    assert "MLSys 2021 begins Tue 6 Apr, 08:00 PDT: Orals, Hall." in text(at(before, client))
+    assert "The program goes on Wed 7 Apr, 08:00 PDT: Shop, Lab." in text(at(between, client))
+    assert "MLSys 2021 is over." in text(at(make.MORNING + 240 * HOUR, client))
+
+
+def test_lobby_without_a_schedule_says_so(client: Client, edition: Edition) -> None:
+    assert "No schedule yet" in read(client, NOW)
+
+
+def test_lobby_leaves_out_what_is_cancelled(client: Client, edition: Edition) -> None:
+    make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
+
+    assert "Off" not in text(at(make.MORNING + HOUR / 2, client))
+
+
+@pytest.mark.usefixtures("program")
+def test_lobby_refreshes_itself_without_javascript(client: Client) -> None:
+    page = fetch(client, NOW)
+
+    assert '<noscript><meta http-equiv="refresh" content="60"></noscript>' in page
+    assert page.index("<noscript>") < page.index("</head>")
+
+
+@pytest.mark.usefixtures("program")
+def test_strip_stands_on_home_and_today_only(client: Client) -> None:
+    strip = "Now Orals until 09:00 PDT · Hall Posters until 09:00 PDT · Lab Next Coffee 09:00 PDT"
+    moment = make.MORNING + HOUR / 2
+
+    assert [strip in text(at(moment, client, path)) for path in ("/2021/", "/2021/schedule/", DAY)] == [
+        True
+    ] * 3
+    assert strip not in text(at(moment, client, "/2021/schedule/2021-04-07/"))
