@@ -97,6 +97,8 @@ class MenuItem(Ordered, Content):
             raise ValidationError("Give one target: a section, a page or an address.")
         if self.parent and self.parent.parent_id:
             raise ValidationError({"parent": "The menu nests once: choose a line of the first level."})
+        if self.parent and self.pk and self.children.exists():
+            raise ValidationError({"parent": "The menu nests once: this line has lines below it."})
         if self.parent and self.parent.edition_id != self.edition_id:
             raise ValidationError({"parent": "The line above belongs to another edition."})
         if self.page and self.page.edition_id not in (None, self.edition_id):

@@ -82,7 +82,8 @@ class Plan:
         check_unique(self.steps["institution"], INSTITUTION, "ror", self.findings)
         check_unique(self.steps["person"], PERSON, "orcid", self.findings)
         for kind in (TOPIC, SESSION):
-            check_nesting(self.steps[kind.name], self.findings)
+            if steps := self.steps[kind.name]:
+                check_nesting(steps, self.shelves[kind.name].rows.values(), self.findings)
 
     def _rows(self, kind: Kind) -> Iterator[tuple[Content, Record]]:
         """Find or make the row of each record. New rows are put on the shelf, for references."""

@@ -1,6 +1,6 @@
 """One gate in: the rules that the forms hold, for many rows at once, with the place in the file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -77,8 +77,10 @@ def _sentence(row: Content, field: str, error: ValidationError) -> str:
     return " ".join(error.messages)
 
 
-def check_nesting(steps: Iterable[Step], findings: Findings) -> None:
-    """Report topics and sessions that stand below themselves, or too deep."""
+def check_nesting(steps: Sequence[Step], rows: Iterable[Any], findings: Findings) -> None:
+    """Report topics and sessions that stand below themselves, or too deep. `rows`: all, changed or not."""
+    moved = {id(step.row) for step in steps}
+    wholes = {id(row.parent) for row in rows if row.parent is not None and id(row) not in moved}
     for step in steps:
         row: Any = step.row
         if row.parent is None:
@@ -92,6 +94,9 @@ def check_nesting(steps: Iterable[Step], findings: Findings) -> None:
             findings.problem(step.where, "parent", message)
         elif step.kind.name == "session" and row.parent.parent is not None:
             message = "Sessions nest once: choose one that is not itself part of another."
+            findings.problem(step.where, "parent", message)
+        elif step.kind.name == "session" and id(row) in wholes:
+            message = "Sessions nest once: this one has parts itself. Leave its parent empty."
             findings.problem(step.where, "parent", message)
 
 

@@ -162,6 +162,8 @@ class Session(Cancellable, Content):
             errors["parent"] = "The session belongs to another edition."
         elif self.parent and (self.parent.parent_id or self.parent_id == self.pk):
             errors["parent"] = "Sessions nest once: choose one that is not itself part of another."
+        elif self.parent and self.pk and self.parts.exists():
+            errors["parent"] = "Sessions nest once: this one has parts itself."
         if errors:
             raise ValidationError(errors)
 

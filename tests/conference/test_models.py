@@ -101,6 +101,26 @@ def test_session_nests_once() -> None:
     ]
 
 
+def test_what_has_parts_becomes_no_part() -> None:
+    edition = factories.make_edition()
+    workshop, line = factories.make_session(edition, kind="workshop"), factories.make_menu_item(edition)
+    factories.make_session(edition, parent=workshop)
+    factories.make_menu_item(edition, parent=line)
+    sentences = []
+    for row, above in [
+        (workshop, factories.make_session(edition)),
+        (line, factories.make_menu_item(edition)),
+    ]:
+        row.parent = above
+        with pytest.raises(ValidationError) as refusal:
+            row.full_clean()
+        sentences += refusal.value.message_dict["parent"]
+    assert sentences == [
+        "Sessions nest once: this one has parts itself.",
+        "The menu nests once: this line has lines below it.",
+    ]
+
+
 def test_frame_lines_name_place_dates_and_zone() -> None:
     edition = factories.make_edition(venue="Convention Center", country="USA")
     assert edition.place_line == "Convention Center, San Jose, USA"

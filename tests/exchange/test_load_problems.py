@@ -191,6 +191,15 @@ def test_session_may_not_be_moved_below_its_own_part() -> None:
     ]
 
 
+def test_session_with_parts_may_not_become_a_part() -> None:
+    load(program(sessions=(session("w"), session("x", parent="w"), session("y", status="draft"))), "2021")
+
+    assert told(Program(sessions=(session("w", parent="y"),))) == [
+        "program.json, sessions (w), parent: Sessions nest once: this one has parts itself. "
+        "Leave its parent empty."
+    ]
+
+
 def test_end_is_judged_together_with_the_start_that_is_here() -> None:
     load(program(sessions=(session("s"),)), "2021")
 
