@@ -65,9 +65,18 @@ class People:
             found = list(dict.fromkeys(self._followed(owner) for owner in owners if owner))
             if found:
                 self._settle(figure, found[0])
+                self._doubt_stranger(figure, found[0], by_uid)
             if len(found) > 1:
                 listed = " and ".join(f"{person.name} ({person.uid})" for person in found)
                 self._doubt(figure, f"The ids of {figure.name} belong to {listed} here; the first is taken.")
+
+    def _doubt_stranger(self, figure: Figure, person: Person, by_uid: dict[str, Person]) -> None:
+        """Say so where an id makes one of two who differ in uid and name: the id may be a slip."""
+        differs = names.fold(figure.name) != names.fold(person.name)
+        if figure.uid and figure.uid not in by_uid and differs:
+            known = f"{person.name} ({person.uid})"
+            message = f"{figure.name} ({figure.uid}) is taken for {known} because of an id that both have."
+            self._doubt(figure, f"{message} Correct the id if they are two.")
 
     def _people(self, column: str, values: list[str]) -> dict[str, Person]:
         found: dict[str, Person] = {}

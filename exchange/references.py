@@ -4,7 +4,7 @@ Knows no database: who is known already is decided in `exchange.people`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from exchange.findings import Findings
 from exchange.problems import Where
@@ -113,6 +113,7 @@ class Cast:
         figure.names.update(map(names.normal, stated(record.other_names, ())))
 
     def _add(self, ref: PersonRef, where: Where, spot: Spot, affiliations: tuple[str, ...]) -> Figure:
+        ref = self._told_apart(ref, where)
         keys = _keys(ref)
         name = names.normal(ref.name)
         found = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
@@ -126,6 +127,21 @@ class Cast:
             self._by_key.setdefault(key, figure)
         figure.absorb(ref, spot, affiliations)
         return figure
+
+    def _told_apart(self, ref: PersonRef, where: Where) -> PersonRef:
+        """Return the reference without the ids that somebody of another uid has in this file already."""
+        if not ref.uid or not (ref.ids or ref.orcid):
+            return ref
+        owners = {key: self._by_key[key] for key in _keys(ref) if key in self._by_key}
+        foreign = {key: owner for key, owner in owners.items() if owner.uid not in ("", ref.uid)}
+        if not foreign:
+            return ref
+        listed = ", ".join(dict.fromkeys(f"{owner.name} ({owner.uid})" for owner in foreign.values()))
+        message = f"An id of {ref.name} ({ref.uid}) is that of {listed} too. They are kept apart without it."
+        self.findings.note("doubt", where, message)
+        ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
+        orcid = "" if ("orcid", names.normal_orcid(ref.orcid)) in foreign else ref.orcid
+        return replace(ref, ids=ids, orcid=orcid)
 
     def _fresh(self, name: str, where: Where, *, is_keyed: bool) -> Figure:
         if not is_keyed:

@@ -46,6 +46,30 @@ def test_person_is_found_by_each_key_and_by_name(ref: dict[str, str]) -> None:
     assert doubts(report) == []
 
 
+def test_two_uids_with_one_orcid_are_two_people_and_a_doubt() -> None:
+    ann, bob = author("Ann Lee", "ann", orcid=ORCID), author("Bob Ray", "bob", orcid=ORCID)
+
+    report = load(program(paper("p1", ann), paper("p2", bob)), "2021")
+
+    assert (people_of("p1"), people_of("p2")) == (["ann"], ["bob"])
+    assert doubts(report) == [
+        "An id of Bob Ray (bob) is that of Ann Lee (ann) too. They are kept apart without it."
+    ]
+    assert load(program(paper("p1", ann), paper("p2", bob)), "2021").run is None
+
+
+def test_other_uid_and_name_with_the_orcid_of_somebody_here_is_a_doubt() -> None:
+    make_person("Ann Lee", uid="ann", orcid=ORCID)
+
+    report = load(program(paper("p1", author("Bob Ray", "bob", orcid=ORCID))), "2021")
+
+    assert people_of("p1") == ["ann"]
+    assert doubts(report) == [
+        "Bob Ray (bob) is taken for Ann Lee (ann) because of an id that both have. "
+        "Correct the id if they are two."
+    ]
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 def test_person_is_found_by_another_spelling_and_a_hidden_one_is_never_printed(hidden: bool) -> None:
     PersonName.objects.create(person=make_person("Ada King", uid="ada"), name="Ada Byron", hidden=hidden)
