@@ -31,6 +31,12 @@ def schedule_public(prefix: str, at: datetime | None) -> Q:
     return edition_public(prefix, at) & Q(**{f"{prefix}schedule_public_from__lte": moment(at)})
 
 
+def public_parts(edition: Any, at: datetime | None = None) -> tuple[bool, ...]:
+    """Which parts of an edition are public: what is kept between requests hangs on it, as on the stamp."""
+    switches = (edition.public_from, edition.papers_public_from, edition.schedule_public_from)
+    return tuple(switch is not None and switch <= moment(at) for switch in switches)
+
+
 def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
     """Return the published rows on the far side of a relation. Upper floors stay unnamed."""
     related: Any = model._meta.get_field(relation).related_model

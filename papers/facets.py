@@ -1,54 +1,280 @@
-"""How the list of papers can be narrowed, sorted and grouped by the parameters of its address."""
+"""How the list of papers can be narrowed, sorted and grouped by the parameters of its address.
 
-from collections.abc import Iterable
+Every state of the list has one address: the parameters in the order of `PaperFilter`, without defaults.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
+from django.core.validators import RegexValidator
 from django.http import QueryDict
-from django_filters import CharFilter, ChoiceFilter, FilterSet
+from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFilter
 
+from conference.models import Edition
 from conference.paging import BadParameter
-from papers.models import Paper, Topic
+from papers.catalogue import Choice, catalogue
+from papers.models import Paper
+from people.models import Institution
 
 MAX_WORDS = 100
 MAIN_TRACK = "Main track"
 NO_TOPIC = "Other papers"
+# Choices with the numbers of papers that they would leave.
+type Counted = list[tuple[Choice, int]]
+# What a facet offers at once, and behind "more"; of long ones the most frequent.
+FIRST, MOST = 10, 50
+
+FACETS = {
+    "topic": "Topic",
+    "track": "Track",
+    "kind": "Presented as",
+    "award": "Award",
+    "day": "Day",
+    "session": "Session",
+    "institution": "Institution",
+    "has": "With",
+}
+SORTS = {"title": "Title", "schedule": "Time", "board": "Board", "random": "Shuffled"}
+VIEWS = {"compact": "Compact", "detailed": "Detailed"}
+GROUPS = {"topic": "By topic", "track": "By track"}
+# What an address leaves out, as it is so anyway.
+DEFAULTS = {"sort": "title", "view": "compact"}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A choice as the page offers it: how many papers it would leave, and the address that makes it.
+
+    The address of a chosen one takes it back; `level` counts the topics above it.
+    """
+
+    label: str
+    count: int
+    query: str
+    chosen: bool
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """What can be chosen of one property, under all that is chosen of the others."""
+
+    name: str
+    label: str
+    offers: list[Offer]
+
+    @property
+    def first(self) -> list[Offer]:
+        """What is shown at once."""
+        return self.offers[:FIRST]
+
+    @property
+    def more(self) -> list[Offer]:
+        """What is shown on request."""
+        return self.offers[FIRST:]
+
+    @property
+    def chosen(self) -> list[Offer]:
+        return [offer for offer in self.offers if offer.chosen]
 
 
 class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
-    """`q` words, `topic`, `track`, `sort` title or schedule, `by` topic or track. Others are ignored."""
+    """Words, facets, order, groups and view of a list of papers. Parameters of other names are ignored."""
 
-    q = CharFilter(method="search", max_length=MAX_WORDS)
-    topic = ChoiceFilter(method="narrow_to_topic", choices=())
-    track = ChoiceFilter(field_name="track", choices=())
-    sort = ChoiceFilter(method="arrange", choices=[("title", "Title"), ("schedule", "Time")])
-    by = ChoiceFilter(method="arrange", choices=[("topic", "Topic"), ("track", "Track")])
+    q = CharFilter(max_length=MAX_WORDS)
+    topic = ChoiceFilter(choices=())
+    track = ChoiceFilter(choices=())
+    kind = ChoiceFilter(choices=())
+    award = ChoiceFilter(choices=())
+    day = ChoiceFilter(choices=())
+    session = ChoiceFilter(choices=())
+    institution = ChoiceFilter(choices=())
+    has = MultipleChoiceFilter(choices=())
+    sort = ChoiceFilter(choices=list(SORTS.items()))
+    seed = CharFilter(validators=[RegexValidator(r"^[1-9][0-9]{0,5}$", "Give a number up to 999999.")])
+    by = ChoiceFilter(choices=list(GROUPS.items()))
+    view = ChoiceFilter(choices=list(VIEWS.items()))
 
     class Meta:
         model = Paper
         fields: list[str] = []
 
-    def __init__(
-        self, parameters: QueryDict, papers: Any, topics: Iterable[Topic] = (), tracks: Iterable[str] = ()
-    ) -> None:
-        super().__init__(parameters, papers)
-        self.topics = {topic.slug: topic for topic in topics}
-        self.filters["topic"].extra["choices"] = [(topic.slug, topic.name) for topic in self.topics.values()]
-        self.filters["track"].extra["choices"] = [(track, track) for track in tracks]
+    def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
+        super().__init__(parameters, edition.papers.published(at))
+        self.at = at
+        self.catalogue = catalogue(edition, at)
+        for name in FACETS:
+            choices = self.catalogue.facets[name].values()
+            self.filters[name].extra["choices"] = [(choice.value, choice.label) for choice in choices]
+
+    # What is asked for
 
     @property
-    def chosen(self) -> dict[str, str]:
+    def chosen(self) -> dict[str, Any]:
         """The parameters as read; raise `BadParameter` for the first that cannot be."""
         for name in self.form.errors:
-            raise BadParameter(name, self.data.get(name, ""), f"{self.form.errors[name][0]}")
-        chosen: dict[str, str] = self.form.cleaned_data
+            wrong = [value for value in self.data.getlist(name) if value] or [""]
+            raise BadParameter(name, wrong[-1], f"{self.form.errors[name][0]}")
+        chosen: dict[str, Any] = self.form.cleaned_data
         return chosen
 
-    @property
-    def rows(self) -> Any:
-        """The papers asked for, in order."""
+    @cached_property
+    def values(self) -> dict[str, list[str]]:
+        """The chosen values of each facet, those of `has` in the order in which they are offered."""
         chosen = self.chosen
-        rows = self.qs.by_schedule() if chosen["sort"] == "schedule" else self.qs.by_title()
-        return rows.grouped_by(chosen["by"]) if chosen["by"] else rows
+        picked = {name: [chosen[name]] for name in FACETS if name != "has" and chosen[name]}
+        has = [kind for kind in self.catalogue.facets["has"] if kind in chosen["has"]]
+        return {**picked, "has": has} if has else picked
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether some papers may be left out."""
+        return bool(self.values or self.chosen["q"])
+
+    @property
+    def needs_seed(self) -> bool:
+        """Whether papers are to be shuffled, but not in which way."""
+        return self.chosen["sort"] == "random" and not self.chosen["seed"]
+
+    @cached_property
+    def parameters(self) -> dict[str, str | list[str]]:
+        """The parameters of the one address that this state has."""
+        known = {**self.chosen, **self.values}
+        if known["sort"] != "random":
+            known["seed"] = ""
+        return {
+            name: known[name] for name in self.filters if known[name] and known[name] != DEFAULTS.get(name)
+        }
+
+    def query(self, but: Iterable[str] = (), **changes: str | list[str]) -> str:
+        """Return the query of the state that differs in these parameters, on its first page."""
+        state: Mapping[str, Any] = {**self.parameters, **changes}
+        kept = {name: state[name] for name in self.filters if name not in but and state.get(name)}
+        return urlencode({n: v for n, v in kept.items() if v != DEFAULTS.get(n)}, doseq=True)
+
+    @property
+    def fields_but_words(self) -> list[tuple[str, str]]:
+        """What the form for words sends along."""
+        return parse_qsl(self.query(but=["q"]))
+
+    def address(self, path: str, page: int = 1) -> str:
+        """Return the one address of a page of this state."""
+        query = "&".join(part for part in (self.query(), f"page={page}" if page > 1 else "") if part)
+        return f"{path}?{query}" if query else path
+
+    # What is found
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """The papers asked for, as rows in no order."""
+        return queryset.filter(pk__in=self.keys) if self.is_narrowed else queryset
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The primary keys of the papers asked for, in order."""
+        chosen = self.chosen
+        found = self.catalogue.matching(self.values) & self._worded
+        return self.catalogue.ordered(found, chosen["sort"] or "title", chosen["seed"], chosen["by"])
+
+    @cached_property
+    def _worded(self) -> int:
+        """The bitmap of the papers in which the words are found. One query, if there are words."""
+        words = self.chosen["q"]
+        if not words:
+            return self.catalogue.everything
+        return self.catalogue.bits(
+            self.queryset.matching(words, self.at).order_by().values_list("pk", flat=True)
+        )
+
+    # What is offered
+
+    @cached_property
+    def facets(self) -> list[Facet]:
+        """The facets with a choice to make or to take back; choices that leave no paper are left out."""
+        offered = [Facet(name, label, self._offers(name)) for name, label in FACETS.items()]
+        return [facet for facet in offered if len(facet.offers) > 1 or facet.chosen]
+
+    @property
+    def removals(self) -> list[tuple[str, str, str]]:
+        """What narrows the list: a label, the value, and the address without it."""
+        words = [("Words", self.chosen["q"], self.query(but=["q"]))] if self.chosen["q"] else []
+        picked = [(facet.label, offer.label, offer.query) for facet in self.facets for offer in facet.chosen]
+        return [*words, *picked]
+
+    def _offers(self, name: str) -> list[Offer]:
+        values = self.values
+        picked = values.get(name, [])
+        # Of materials a paper can have several: the others narrow each other.
+        others = self.catalogue.matching(values, but="" if name == "has" else name) & self._worded
+        counted = [
+            (choice, number)
+            for choice in self.catalogue.facets[name].values()
+            if (number := (choice.bits & others).bit_count()) or choice.value in picked
+        ]
+        if name == "topic":
+            counted = self._open_branch(counted, picked)
+        elif name == "institution":
+            counted = self._most_frequent(counted, picked)
+        return [
+            Offer(choice.label, number, self._toggled(name, choice.value), choice.value in picked, level)
+            for choice, number, level in ((*pair, self._level(name, pair[0])) for pair in counted)
+        ]
+
+    def _toggled(self, name: str, value: str) -> str:
+        picked = self.values.get(name, [])
+        if name == "has":
+            return self.query(has=sorted({*picked} ^ {value}, key=list(self.catalogue.facets["has"]).index))
+        return self.query(but=[name]) if value in picked else self.query(**{name: value})
+
+    def _level(self, name: str, choice: Choice) -> int:
+        above, level = choice.above, 0
+        while name == "topic" and above:
+            above, level = self.catalogue.facets["topic"][above].above, level + 1
+        return level
+
+    def _open_branch(self, counted: Counted, picked: list[str]) -> Counted:
+        """The highest topics, and below the chosen one and those above it the next."""
+        topics, opened = self.catalogue.facets["topic"], {""}
+        for slug in picked:
+            while slug:
+                opened.add(slug)
+                slug = topics[slug].above
+        return [pair for pair in counted if pair[0].above in opened]
+
+    def _most_frequent(self, counted: Counted, picked: list[str]) -> Counted:
+        """The institutions of most papers, under their present names. One query, if there are any."""
+        ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MOST]
+        if not ranked:
+            return []
+        rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])
+        names = dict(rows.values_list("slug", "name"))
+        return [(replace(choice, label=names.get(choice.value, "")), number) for choice, number in ranked]
+
+    # In order and in groups
+
+    @property
+    def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
+        """The ways to sort, group and show the list: label, address, whether it is so now."""
+        facets, chosen = self.catalogue.facets, self.chosen
+        useless = {"schedule"} if not facets["day"] else set()
+        useless |= {"board"} if not self.catalogue.has_boards else set()
+        grouped = {"": "One list", **{name: label for name, label in GROUPS.items() if facets[name]}}
+        sorts = {name: label for name, label in SORTS.items() if name not in useless}
+        return {
+            name: [
+                (
+                    label,
+                    self.query(but=["seed"], **{name: way}),
+                    way == (chosen[name] or DEFAULTS.get(name, "")),
+                )
+                for way, label in labels.items()
+            ]
+            for name, labels in {"sort": sorts, "by": grouped, "view": VIEWS}.items()
+            if len(labels) > 1
+        }
 
     def groups(self, page: Iterable[Paper]) -> dict[str, list[Paper]]:
         """The papers of a page under their topics or tracks; empty where they stand in one list."""
@@ -60,19 +286,8 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     def _group(self, paper: Paper) -> str:
         if self.chosen["by"] == "track":
             return paper.track or MAIN_TRACK
-        return self.topic_label(paper.topic_id) or NO_TOPIC
-
-    def topic_label(self, key: int | None) -> str:
-        """The name of a topic behind the name of the one above it."""
-        topic = next((topic for topic in self.topics.values() if topic.pk == key), None)
-        return " / ".join(str(one) for one in (topic and topic.parent, topic) if one)
-
-    def search(self, rows: Any, name: str, value: str) -> Any:
-        return rows.matching(value)
-
-    def narrow_to_topic(self, rows: Any, name: str, value: str) -> Any:
-        return rows.below(self.topics[value])
-
-    def arrange(self, rows: Any, name: str, value: str) -> Any:
-        """Leave the rows as they are: their order is made of two parameters, in `rows`."""
-        return rows
+        topics, slug, names = self.catalogue.facets["topic"], paper.topic.slug if paper.topic else "", []
+        while slug in topics:
+            names.append(topics[slug].label)
+            slug = topics[slug].above
+        return " / ".join(reversed(names)) or NO_TOPIC

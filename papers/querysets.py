@@ -1,12 +1,25 @@
 """Which papers, topics and awards are public, and the questions that pages ask about them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import reduce
 from operator import add, or_
 from typing import Any, Self
 
-from django.db.models import Count, Exists, ExpressionWrapper, F, OuterRef, Prefetch, Q, Subquery
-from django.db.models.fields import BooleanField
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Prefetch,
+    Q,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.fields import BooleanField, IntegerField
 from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, papers_public
@@ -24,6 +37,12 @@ def paper_published(prefix: str, at: datetime | None) -> Q:
 
 # Ways from a paper to its topic and to those above. One lookup each, so that each finds its index.
 TOPIC_PATHS = ["__".join(["topic", *["parent"] * level]) for level in range(TOPIC_LEVELS)]
+
+
+def taking_place(presentations: Any) -> Any:
+    """Those of the presentations that are called off neither themselves nor with their session."""
+    off = Q(session__isnull=False, session__status="cancelled")
+    return presentations.filter(~off, status="published")
 
 
 class TopicQuerySet(ContentQuerySet[Any]):
@@ -70,24 +89,37 @@ class PaperQuerySet(ContentQuerySet[Any]):
     def by_title(self) -> Self:
         return self.order_by("sort_title", "uid")
 
-    def by_schedule(self, at: datetime | None = None) -> Self:
-        """By the first appearance that takes place; the unscheduled come last."""
-        shown = self.published_related("presentations", at).filter(paper=OuterRef("pk"), status="published")
-        begins = shown.annotate(begins=Coalesce("start", "session__start")).order_by("begins")
-        rows = self.annotate(first_start=Subquery(begins.values("begins")[:1]))
-        return rows.order_by(F("first_start").asc(nulls_last=True), "sort_title", "uid")
+    def exactly(self, keys: Sequence[int]) -> Self:
+        """The papers with these primary keys, in this order."""
+        places = [When(pk=key, then=Value(place)) for place, key in enumerate(keys)]
+        rows = self.filter(pk__in=keys)
+        return rows.order_by(Case(*places, output_field=IntegerField())) if places else rows
 
-    def grouped_by(self, field: str) -> Self:
-        """In groups by topic, in the chairs' order, or by track; in a group as sorted before."""
-        order = self.query.order_by
-        if field == "topic":
-            ends = F("topic__position").asc(nulls_last=True)
-            return self.order_by(ends, "topic__name", "topic__pk", *order)
-        return self.order_by(field, *order)
+    def _rows_of(self, relation: str, at: datetime | None) -> Any:
+        """Public rows that belong to these papers."""
+        return self.published_related(relation, at).filter(paper__in=self.order_by().values("pk")).order_by()
 
-    def tracks(self) -> list[str]:
-        """Return the names of the tracks that have papers, apart from the main one."""
-        return list(self.order_by("track").exclude(track="").values_list("track", flat=True).distinct())
+    def award_rows(self, at: datetime | None = None) -> Any:
+        """Return key, uid and name of the awards of the papers' own edition, in the chairs' order."""
+        rows = self._rows_of("grants", at).filter(award__edition=F("paper__edition"))
+        return rows.order_by("award__position", "award").values_list("paper_id", "award__uid", "award__name")
+
+    def appearance_rows(self, at: datetime | None = None) -> Any:
+        """Return what takes place of the papers, by time: what, when, in which session, at which board."""
+        rows = taking_place(self._rows_of("presentations", at))
+        rows = rows.annotate(begins=Coalesce("start", "session__start"))
+        columns = ("paper_id", "kind", "begins", "session__uid", "session__title", "board", "recording_url")
+        ordered = rows.order_by(F("begins").asc(nulls_last=True), "session__uid", "position", "pk")
+        return ordered.values_list(*columns, named=True)
+
+    def institution_rows(self, at: datetime | None = None) -> Any:
+        """Return key and institution of the papers, by the name of the institution."""
+        rows = self._rows_of("authorships", at).filter(institutions__isnull=False)
+        return rows.order_by("institutions__folded").values_list("paper_id", "institutions__slug")
+
+    def material_rows(self, at: datetime | None = None) -> Any:
+        """Return key and kind of the visible material."""
+        return self._rows_of("materials", at).values_list("paper_id", "kind")
 
     def with_authors(self, at: datetime | None = None) -> Self:
         """With the authors in order as `shown_authors`, each with person and `shown_name`."""

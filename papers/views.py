@@ -1,5 +1,8 @@
 """The pages of papers and awards. What is public, and in which order, is asked of the querysets."""
 
+import secrets
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -7,12 +10,14 @@ from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page
 from conference.models import Edition
-from conference.paging import base_query, page_of
+from conference.paging import page_of
 from papers.bylines import byline
 from papers.facets import PaperFilter
 from papers.models import Award, Paper, Topic
 
 PAGE_SIZE = 50
+# With abstracts.
+DETAILED_SIZE = 20
 
 
 def papers_crumb(edition: Edition) -> tuple[str, str]:
@@ -22,19 +27,24 @@ def papers_crumb(edition: Edition) -> tuple[str, str]:
 
 @edition_page
 def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show all papers: narrowed by words, topic and track; by title, by time, in groups."""
-    papers = edition.papers.published()
-    topics = edition.topics.published().with_counts().select_related("parent")
-    chooser = PaperFilter(request.GET, papers, topics, papers.tracks())
+    """Show the papers of an edition: narrowed by facets and words, sorted, in groups or with abstracts."""
+    chooser = PaperFilter(request.GET, edition)
+    if chooser.needs_seed:
+        seed = secrets.randbelow(999_999) + 1
+        return redirect(f"{request.path}?{chooser.query(seed=str(seed))}")
     chosen = chooser.chosen
-    page = page_of(request, chooser.rows.for_cards(), PAGE_SIZE)
+    detailed = chosen["view"] == "detailed"
+    page = page_of(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
+    papers = edition.papers.published().exactly(list(page.object_list)).for_cards()
+    page.object_list = papers.with_materials() if detailed else papers
     context = {
         "chooser": chooser,
         "chosen": chosen,
         "page": page,
+        "detailed": detailed,
         "groups": chooser.groups(page),
-        "base_query": base_query(chosen),
-        "view_query": base_query(chosen, but=["by"]),
+        "base_query": f"{query}&" if (query := chooser.query()) else "",
+        "canonical_url": chooser.address(f"{settings.SITE_URL}{request.path}", page.number),
     }
     return render(request, "papers/list.html", context)
 

@@ -3,12 +3,13 @@
 Pure: knows no models and no clock. What is public was decided before.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from typing import Any, Protocol
+
+from papers.boards import natural
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 LONGEST_STRIP = 31
@@ -126,12 +127,6 @@ def running_order[T: Talk](talks: Iterable[T]) -> list[T]:
         start = instant(talk.starts) if talk.starts else NO_TIME
         ranked.append(((start, natural(board), talk.position), talk))
     return [talk for _, talk in sorted(ranked, key=lambda pair: pair[0])]
-
-
-def natural(label: str) -> list[tuple[int, str]]:
-    """Return a key that sorts "Position 9" before "Position 10"."""
-    parts = re.split(r"([0-9]+)", label.casefold())
-    return [(int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part]
 
 
 def neighbours[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:

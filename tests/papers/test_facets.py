@@ -1,0 +1,287 @@
+"""Facets of the list of papers: counts under the others, one address per state, order on every database."""
+
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from conference.models import Edition
+from papers.catalogue import bits_of, positions
+from papers.models import Paper
+from tests import factories as make
+from tests.reading import Page, read
+
+URL = "/2021/papers/"
+DAY = timedelta(days=1)
+db = pytest.mark.django_db
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+@pytest.fixture
+def program(edition: Edition) -> Edition:
+    """Alpha, Beta and Gamma: two areas, two days, one award, one code, two institutions."""
+    vision = make.make_topic(edition, "Vision", slug="vision")
+    faces = make.make_topic(edition, "Faces", slug="faces", parent=vision)
+    theory = make.make_topic(edition, "Theory", slug="theory")
+    first = make.make_session(edition, uid="s1", title="Oral *one*")
+    second = make.make_session(edition, uid="s2", title="Hall", kind="poster", start=make.MORNING + DAY)
+    topics, boards = {"Alpha": vision, "Beta": faces, "Gamma": theory}, {"Alpha": "10", "Beta": "9"}
+    for title, topic in topics.items():
+        paper = make.make_paper(edition, title=title, topic=topic, uid=title.lower())
+        make.make_presentation(second, paper, kind="poster", board=boards.get(title, ""))
+        make.make_material(paper)
+    beta = edition.papers.get(uid="beta")
+    make.make_presentation(first, beta)
+    make.make_material(beta, "code")
+    make.make_award(edition, [beta], uid="best", name="Best paper")
+    eth, mit = (make.make_institution(slug.upper(), slug=slug) for slug in ("eth", "mit"))
+    for uid, institution in (("alpha", eth), ("beta", eth), ("gamma", mit)):
+        author = make.add_author(edition.papers.get(uid=uid), f"Author of {uid}")
+        author.institutions.add(institution)
+    return edition
+
+
+def titles(page: Page) -> list[str]:
+    return page.texts("h2", "title")
+
+
+def offers(page: Page, facet: str) -> list[str]:
+    """The choices of one facet as they are read."""
+    lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
+    found = lists.get(f"facet-{facet}")
+    return [link.text for link in found.inside("a")] if found else []
+
+
+@pytest.mark.parametrize("places", [[], [0], [7, 8], [0, 3, 64, 6627]])
+def test_bitmap_gives_its_positions_back(places: list[int]) -> None:
+    assert positions(bits_of(places)) == places
+
+
+# What is offered
+
+
+@db
+def test_facets_count_the_papers_of_each_choice(client: Client, program: Edition) -> None:
+    page = read(client, URL)
+
+    assert titles(page) == ["Alpha", "Beta", "Gamma"]
+    assert offers(page, "topic") == ["Vision 2", "Theory 1"]
+    assert offers(page, "kind") == ["Oral 1", "Poster 3"]
+    assert offers(page, "day") == ["Tue 6 Apr 1", "Wed 7 Apr 3"]
+    assert offers(page, "session") == ["Oral one 1", "Hall 3"]
+    assert offers(page, "institution") == ["ETH 2", "MIT 1"]
+    assert offers(page, "has") == ["PDF 3", "Code 1"]
+
+
+@db
+def test_facets_with_nothing_to_choose_are_left_out(client: Client, program: Edition) -> None:
+    page = read(client, URL)
+
+    assert offers(page, "track") == offers(page, "award") == []
+
+
+@db
+def test_counts_stand_under_the_other_choices_and_zeros_are_hidden(client: Client, program: Edition) -> None:
+    page = read(client, f"{URL}?institution=eth")
+
+    assert titles(page) == ["Alpha", "Beta"]
+    assert offers(page, "topic") == []
+    assert offers(page, "institution") == ["Without ETH 2", "MIT 1"]
+    assert offers(page, "kind") == ["Oral 1", "Poster 2"]
+
+
+@db
+def test_chosen_topic_opens_its_branch_and_takes_in_what_is_below(client: Client, program: Edition) -> None:
+    page = read(client, f"{URL}?topic=vision")
+
+    assert titles(page) == ["Alpha", "Beta"]
+    assert offers(page, "topic") == ["Without Vision 2", "Faces 1", "Theory 1"]
+    assert [one.text for one in page.all("li", "level1")] == ["Faces 1"]
+
+
+@db
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("kind=oral", ["Beta"]),
+        ("award=best", ["Beta"]),
+        ("day=2021-04-06", ["Beta"]),
+        ("session=s2&topic=vision", ["Alpha", "Beta"]),
+        ("has=pdf&has=code", ["Beta"]),
+        ("institution=eth&kind=oral&topic=faces&has=code&q=beta", ["Beta"]),
+        ("institution=mit&kind=oral", []),
+    ],
+)
+def test_facets_combine(client: Client, program: Edition, query: str, found: list[str]) -> None:
+    page = read(client, f"{URL}?{query}")
+
+    assert titles(page) == found
+
+
+@db
+def test_chosen_values_are_taken_back_by_a_link(client: Client, program: Edition) -> None:
+    page = read(client, f"{URL}?topic=faces&has=code&q=beta&page=1")
+
+    chosen = {link.text: link.attributes["href"] for link in page.all("ul", "picked")[0].inside("a")}
+
+    assert chosen == {
+        "Without Words beta": "?topic=faces&has=code",
+        "Without Topic Faces": "?q=beta&has=code",
+        "Without With Code": "?q=beta&topic=faces",
+        "All papers": URL,
+    }
+
+
+@db
+def test_what_is_called_off_counts_nowhere(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, uid="off", status="cancelled")
+    make.make_presentation(session, make.make_paper(edition, title="A"))
+    make.make_presentation(None, make.make_paper(edition, title="B"), kind="poster", status="cancelled")
+    make.make_presentation(make.make_session(edition), make.make_paper(edition, title="C"))
+
+    assert offers(read(client, URL), "kind") == []
+    assert read(client, f"{URL}?kind=poster", 400).texts("h1")
+
+
+@db
+def test_recording_counts_as_a_video(client: Client, edition: Edition) -> None:
+    for title, url in (("A", "https://example.org/v"), ("B", "")):
+        make.make_presentation(None, make.make_paper(edition, title=title), recording_url=url)
+
+    assert titles(read(client, f"{URL}?has=video")) == ["A"]
+
+
+# Addresses
+
+
+@db
+@pytest.mark.parametrize(
+    ("query", "canonical"),
+    [
+        ("sort=title&view=compact&q=&topic=", ""),
+        ("view=detailed&kind=poster&topic=vision&utm_source=x", "?topic=vision&kind=poster&view=detailed"),
+        ("has=code&has=pdf", "?has=pdf&has=code"),
+        ("seed=7&by=topic", "?by=topic"),
+        ("sort=random&seed=7", "?sort=random&seed=7"),
+    ],
+)
+def test_every_state_has_one_address(client: Client, program: Edition, query: str, canonical: str) -> None:
+    assert read(client, f"{URL}?{query}").canonical == f"http://127.0.0.1:8000{URL}{canonical}"
+
+
+@db
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("kind=opera", "kind"),
+        ("award=none", "award"),
+        ("day=2021-13-01", "day"),
+        ("session=%00", "session"),
+        ("institution=nowhere", "institution"),
+        ("has=code&has=gold", "has"),
+        ("view=grid", "view"),
+        ("sort=random&seed=x", "seed"),
+        ("sort=random&seed=1234567", "seed"),
+    ],
+)
+def test_bad_value_is_refused_in_a_sentence(client: Client, program: Edition, query: str, name: str) -> None:
+    sentence = read(client, f"{URL}?{query}", 400).texts("p", "lead")[0]
+
+    assert sentence.startswith("This page does not know “")
+    assert f"as a value of “{name}”." in sentence
+
+
+# Order
+
+
+@db
+def test_boards_are_sorted_as_one_walks_and_papers_without_one_come_last(
+    client: Client, program: Edition
+) -> None:
+    assert titles(read(client, f"{URL}?sort=board")) == ["Beta", "Alpha", "Gamma"]
+
+
+@db
+def test_random_order_is_given_a_seed(client: Client, program: Edition) -> None:
+    response = client.get(f"{URL}?sort=random&topic=vision")
+
+    query = parse_qs(urlsplit(response.headers["Location"]).query)
+    assert response.status_code == 302
+    assert 1 <= int(query.pop("seed")[0]) <= 999_999
+    assert query == {"sort": ["random"], "topic": ["vision"]}
+
+
+@db
+def test_seed_keeps_the_order_on_every_page_and_database(client: Client, edition: Edition) -> None:
+    rows = [Paper(edition=edition, uid=f"p{n}", title="Same", status="published") for n in range(120)]
+    Paper.objects.bulk_create(rows)
+
+    walked = [
+        link.attributes["href"].split("/")[3]
+        for number in (1, 2, 3)
+        for link in read(client, f"{URL}?sort=random&seed=42&page={number}").all("a")
+        if link.attributes["href"].endswith("/same/")
+    ]
+
+    assert len(walked) == len(set(walked)) == 120
+    assert walked[:4] == ["p106", "p75", "p19", "p102"]
+
+
+@db
+def test_detailed_view_shows_abstracts_and_material(client: Client, program: Edition) -> None:
+    page = read(client, f"{URL}?view=detailed&has=code")
+
+    assert page.texts("div", "brief") == ["What was done."]
+    assert page.texts("ul", "links") == ["PDF of Beta Code of Beta"]
+
+
+# Freshness and cost
+
+
+@db
+def test_catalogue_follows_every_change(client: Client, program: Edition) -> None:
+    read(client, URL)
+    make.make_paper(program, title="Delta", topic=program.topics.get(slug="theory"))
+    assert offers(read(client, URL), "topic") == ["Vision 2", "Theory 2"]
+
+    program.papers.filter(uid="alpha").update(status="withdrawn")
+    assert offers(read(client, URL), "topic") == ["Vision 1", "Theory 2"]
+
+    program.schedule_public_from = timezone.now() + DAY
+    program.save()
+    assert offers(read(client, URL), "day") == []
+
+
+@db
+@pytest.mark.parametrize(
+    ("query", "first", "again"),
+    [
+        ("", 14, 8),
+        ("?topic=vision&kind=poster&has=pdf&sort=board", 14, 8),
+        ("?q=a&by=topic&view=detailed&institution=eth", 16, 10),
+    ],
+)
+def test_queries_are_the_same_for_few_and_many_papers(
+    client: Client,
+    program: Edition,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    query: str,
+    first: int,
+    again: int,
+) -> None:
+    make.make_menu_item(program)
+    for number in range(2):
+        with django_assert_num_queries(first):
+            read(client, f"{URL}{query}")
+        with django_assert_num_queries(again):
+            read(client, f"{URL}{query}")
+        paper = make.make_paper(program, [f"Ada {number}"], topic=program.topics.get(slug="vision"))
+        make.make_presentation(program.sessions.get(uid="s2"), paper, kind="poster", board="77")
+        make.make_award(program, [paper])
