@@ -14,6 +14,8 @@ from search.models import SHORTEST_WORD, Word
 from search.query import Field, Query, Term
 
 MOST_SPELT_OUT = 64
+# So many documents are collected in no time; PostgreSQL plans better where it does.
+QUICK = 20_000
 
 
 def edition_word(edition: int | None) -> str:
@@ -63,7 +65,7 @@ class Engine(ABC):
         self._spelt_out: dict[str, list[str]] = {}
 
     def spelt_out(self, term: Term) -> list[str]:
-        """Return the words that begin as a term does, where they are few; else nothing.
+        """Return the words that begin as a term does, if they are few and stand in many documents.
 
         A database walks words as far as it has to, but collects all documents of a beginning first.
         """
@@ -71,8 +73,9 @@ class Engine(ABC):
         if len(term.words) > 1 or len(letters) < SHORTEST_WORD:
             return []
         if letters not in self._spelt_out:
-            known = Word.objects.beginning(letters).values_list("word", flat=True)[: MOST_SPELT_OUT + 1]
-            self._spelt_out[letters] = [*known] if len(known) <= MOST_SPELT_OUT else []
+            known = Word.objects.beginning(letters).values_list("word", "documents")[: MOST_SPELT_OUT + 1]
+            worth = len(known) <= MOST_SPELT_OUT and sum(documents for _, documents in known) >= QUICK
+            self._spelt_out[letters] = [word for word, _ in known] if worth else []
         return self._spelt_out[letters]
 
     def rows(self, statement: str, parameters: Any) -> list[Any]:

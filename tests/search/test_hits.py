@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search import hits
+from search import engine, hits
 from search.hits import Hit, find, suggest
 from search.index import DocumentRecord, index
 from search.query import parse
@@ -105,6 +105,25 @@ def test_scope_limits(
     page = find(parse("learning"), edition=edition, kinds=kinds, hidden=hidden).page
 
     assert set(things(page)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("conv", {ONE, TWO}),
+        ("con gra", {ONE, TWO}),
+        ("author:sim lea", {ONE, TALK}),
+        ("lear -deep", {ONE, PAGE}),
+        ("title:lea", {TWO, TALK}),
+        ("xyz", set()),
+    ],
+)
+def test_beginnings_of_common_words_find_the_same(
+    text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "QUICK", 0)
+
+    assert set(things(find(parse(text)).page)) == found
 
 
 def test_title_stands_over_people_over_body() -> None:
