@@ -82,6 +82,7 @@ class _Dump:
         self.edition, self.drafts, self.at, self.only = edition, drafts, at, only
         self.refs: dict[str, PersonRef] = {}
         self.names: dict[tuple[str, str], PersonRef] = {}
+        self.hidden: set[tuple[str, str]] = set()
 
     def program(self) -> Program:
         lists = {
@@ -158,7 +159,7 @@ class _Dump:
 
     def _ref(self, uid: str, name: str) -> PersonRef:
         """Return the reference to a person under a printed name; one object per name, as there are many."""
-        if not name or name == self.refs[uid].name:
+        if not name or name == self.refs[uid].name or (uid, name.casefold()) in self.hidden:
             return self.refs[uid]
         return self.names.setdefault((uid, name), PersonRef(name=name, uid=uid))
 
@@ -176,7 +177,7 @@ class _Dump:
                 self.refs[person.uid] = PersonRef(name=person.name, uid=person.uid)
                 for name, is_hidden in spellings.get(person.pk, []):
                     if is_hidden:
-                        self.names[person.uid, name] = self.refs[person.uid]
+                        self.hidden.add((person.uid, name.casefold()))
                 found.append((person.sort_key, self._person(person, spellings, ids)))
         return tuple(record for _, record in sorted(found, key=lambda pair: (pair[0], pair[1].ref.uid)))
 

@@ -33,7 +33,8 @@ class People:
         self._owners: dict[tuple[str, str], int] = {}
         self._merged = _merged_people()
         self.successors = {uid: person.uid for uid, person in self._merged.values()}
-        self._hidden = set(PersonName.objects.filter(hidden=True).values_list("person_id", "name"))
+        hidden = PersonName.objects.filter(hidden=True).values_list("person_id", "name")
+        self._hidden = {(person, name.casefold()) for person, name in hidden}
         self._find_by_keys()
         self._find_by_names()
 
@@ -45,10 +46,10 @@ class People:
     def printed(self, person: Person, name: str) -> str:
         """Return the name as printed; the display name where that one must appear nowhere."""
         name = names.normal(name)
-        return person.name if (person.pk, name) in self._hidden else name
+        return person.name if self.is_hidden(person, name) else name
 
     def is_hidden(self, person: Person, name: str) -> bool:
-        return (person.pk, name) in self._hidden
+        return (person.pk, name.casefold()) in self._hidden
 
     def is_free(self, pair: tuple[str, str], person: Person) -> bool:
         """Whether an identifier belongs to nobody else here."""

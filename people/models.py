@@ -98,7 +98,7 @@ class NamedAsPrinted(models.Model):
         abstract = True
 
     def derive(self) -> None:
-        self.name = self.name or str(self.person)  # type: ignore[attr-defined]
+        self.name = names.normal(self.name) or str(self.person)  # type: ignore[attr-defined]
 
 
 class PersonName(Content):
@@ -122,6 +122,8 @@ class PersonName(Content):
         return self.name
 
     def derive(self) -> None:
+        # Compared with names as printed, which are in the same form.
+        self.name = names.normal(self.name)
         self.folded = text.fold(self.name)[:400]
 
 

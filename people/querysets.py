@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from django.apps import apps
 from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, When
-from django.db.models.functions import Substr
+from django.db.models.functions import Substr, Upper
 
 from conference.querysets import ContentQuerySet, edition_public, published_rows
 
@@ -20,9 +20,13 @@ def shown_by(model: type[Model], relation: str, at: datetime | None, through: st
 
 
 def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
-    """Add persons, and as `shown_name` the name as printed, or the display name where that one is hidden."""
+    """Add persons, and as `shown_name` the name as printed, or the display name where that one is hidden.
+
+    A hidden name is hidden in capitals too: papers print names as their authors typed them.
+    """
     names = apps.get_model("people", "PersonName")._base_manager
-    hidden = Exists(names.filter(person=OuterRef("person"), name=OuterRef("name"), hidden=True))
+    former = names.filter(person=OuterRef("person"), hidden=True).annotate(capitals=Upper("name"))
+    hidden = Exists(former.filter(capitals=Upper(OuterRef("name"))))
     shown = Case(When(hidden, then=F("person__name")), default=F("name"))
     return rows.select_related("person").annotate(shown_name=shown)
 

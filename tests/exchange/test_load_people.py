@@ -65,8 +65,10 @@ def test_other_uid_and_name_with_the_orcid_of_somebody_here_is_a_doubt() -> None
 
     assert people_of("p1") == ["ann"]
     assert doubts(report) == [
-        "Bob Ray (bob) is taken for Ann Lee (ann) because of an id that both have. "
-        "Correct the id if they are two."
+        (
+            "Bob Ray (bob) is taken for Ann Lee (ann) because of an id that both have. "
+            "Correct the id if they are two."
+        )
     ]
 
 

@@ -195,8 +195,10 @@ def test_session_with_parts_may_not_become_a_part() -> None:
     load(program(sessions=(session("w"), session("x", parent="w"), session("y", status="draft"))), "2021")
 
     assert told(Program(sessions=(session("w", parent="y"),))) == [
-        "program.json, sessions (w), parent: Sessions nest once: this one has parts itself. "
-        "Leave its parent empty."
+        (
+            "program.json, sessions (w), parent: Sessions nest once: this one has parts itself. "
+            "Leave its parent empty."
+        )
     ]
 
 
