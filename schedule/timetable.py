@@ -88,8 +88,8 @@ def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:
     """
     rows = list(sessions)
     wholes = {session.pk: session for session in rows}
-    for session in rows:
     alone = []
+    for session in rows:
         session.shown_parts = []
     for session in rows:
         whole = wholes.get(session.parent_id)
