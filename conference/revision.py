@@ -3,11 +3,12 @@
 A change advances the stamp in its own transaction, so that a reader who sees the stamp sees the change.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.apps import apps
 from django.db import models, transaction
@@ -56,12 +57,22 @@ def advance(editions: Iterable[int | None]) -> None:
     now = timezone.now()
     keys = [key for key in wanted if key is not None]
     if keys:
-        edition_model = apps.get_model("conference", "Edition")
-        edition_model._base_manager.filter(pk__in=keys).update(revision=F("revision") + 1, changed_at=now)
+        editions_here = apps.get_model("conference", "Edition")._base_manager
+        shown = Q(pk__in=keys) | showing(keys)
+        editions_here.filter(shown).update(revision=F("revision") + 1, changed_at=now)
     if None in wanted:
         site = SiteRevision.objects
         if not site.filter(pk=1).update(revision=F("revision") + 1, changed_at=now):
             site.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
+
+
+def showing(keys: Sequence[int]) -> Q:
+    """Editions that show something of these: an award for an older paper stands on the pages of both."""
+    award: Any = apps.get_model("conference", "Edition")._meta.get_field("awards").related_model
+    grants = award._meta.get_field("grants").related_model._base_manager.order_by()
+    newer = grants.filter(paper__edition__in=keys).values("award__edition")
+    older = grants.filter(award__edition__in=keys).exclude(paper=None).values("paper__edition")
+    return Q(pk__in=newer) | Q(pk__in=older)
 
 
 @contextmanager

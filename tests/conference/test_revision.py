@@ -70,6 +70,20 @@ def test_edition_read_a_while_ago_does_not_set_its_stamp_back() -> None:
     assert Edition.objects.get().city == "Austin"
 
 
+def test_award_for_an_older_paper_ties_two_editions() -> None:
+    now, old, other = (factories.make_edition(year) for year in (2026, 2021, 2020))
+    paper = factories.make_paper(old)
+    award = factories.make_award(now, [paper])
+    before = stamps(now, old, other)
+    paper.save()
+    between = stamps(now, old, other)
+    award.save()
+    assert [between, stamps(now, old, other)] == [
+        [before[0] + 1, before[1] + 1, before[2]],
+        [before[0] + 2, before[1] + 2, before[2]],
+    ]
+
+
 def test_held_changes_count_as_one() -> None:
     edition = factories.make_edition()
     before = stamps(edition)
