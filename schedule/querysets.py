@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, Self
 
+from django.db import models
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
 
@@ -57,11 +58,11 @@ class SessionQuerySet(CancellableQuerySet):
         """Sessions going on at that moment."""
         return self.filter(start__lte=moment(at), end__gt=moment(at)).exclude(status="cancelled")
 
-    def next_after(self, at: datetime | None = None) -> Self:
     def begun(self, at: datetime | None = None) -> Self:
         """Sessions that have begun, whether they are over or not."""
         return self.filter(start__lte=moment(at))
 
+    def next_after(self, at: datetime | None = None) -> Self:
         """An edition's sessions of the next starting time on the same program day. One query by itself."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
         first = self.first_after(at)
@@ -69,12 +70,12 @@ class SessionQuerySet(CancellableQuerySet):
             return self.none()
         return later.filter(start=first.start)
 
-    def top_level(self) -> Self:
     def first_after(self, at: datetime | None = None) -> Any:
         """The session that begins next, on whatever day; `None` after the last. One query."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
         return later.in_order().select_related("edition").first()
 
+    def top_level(self) -> Self:
         """Sessions that are no part of another."""
         return self.filter(parent__isnull=True)
 
@@ -99,7 +100,6 @@ class SessionQuerySet(CancellableQuerySet):
     def recorded(self) -> Self:
         return self.exclude(recording_url="")
 
-    # How
     def chosen(self, choice: Any, at: datetime | None = None) -> Self:
         """Sessions of the kind, in the room and with talks on the topic that a visitor chose."""
         rows = self.filter(kind=choice.kind) if choice.kind else self
@@ -117,6 +117,7 @@ class SessionQuerySet(CancellableQuerySet):
         """Sessions that go on at that moment or begin later."""
         return self.filter(Q(end__gt=moment(at)) | Q(start__gte=moment(at)))
 
+    # How
 
     def in_order(self) -> Self:
         """By time, then room in the chairs' order; the same on every database."""
@@ -205,13 +206,13 @@ class PresentationQuerySet(CancellableQuerySet):
         """Posters, and whatever stands in a poster session."""
         return self.filter(Q(kind="poster") | Q(session__kind="poster"))
 
-    def by_title(self) -> Self:
     def about(self, topic: Any, at: datetime | None = None) -> Self:
         """Those of papers on this topic or one below it; all where there is no topic."""
         if topic is None:
             return self
         return self.filter(paper__in=self.published_related("paper", at).below(topic))
 
+    def by_title(self) -> Self:
         return self.order_by(Coalesce("paper__sort_title", "title"), "pk")
 
     def by_time(self) -> Self:
@@ -253,8 +254,8 @@ class ReleaseQuerySet(ContentQuerySet[Any]):
         return self.filter(schedule_public("edition__", at), published_at__lte=moment(at))
 
 
-class AgendaQuerySet(ContentQuerySet[Any]):
-    """Visitors' agendas: never public, found by their secret alone."""
+class AgendaQuerySet(models.QuerySet[Any]):
+    """Visitors' agendas and their stars: never public, found by their secret alone. They stamp nothing."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.none()
