@@ -96,6 +96,8 @@ class Paper(Content):
     status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
     doi = models.CharField("DOI", max_length=200, blank=True, help_text="Such as 10.48550/arXiv.2011.03641.")
     pages = models.CharField(max_length=30, blank=True, help_text="In the proceedings, such as 12-25.")
+    # When a release first showed it: from then on its address stays, even if it is withdrawn.
+    announced_at = models.DateTimeField(null=True, editable=False)
 
     objects = PaperQuerySet.as_manager()
 

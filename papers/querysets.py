@@ -22,7 +22,7 @@ from django.db.models import (
 from django.db.models.fields import BooleanField, IntegerField
 from django.db.models.functions import Coalesce
 
-from conference.querysets import ContentQuerySet, papers_public
+from conference.querysets import ContentQuerySet, moment, papers_public
 from conference.text import fold
 from people.querysets import with_shown_names
 
@@ -69,6 +69,15 @@ class PaperQuerySet(ContentQuerySet[Any]):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(paper_published("", at))
+
+    def withdrawn_after_release(self, at: datetime | None = None) -> Self:
+        """Withdrawn papers that a release has shown: their address stays, and they stand in no list.
+
+        `shown_authors` are the names as printed, for citations.
+        """
+        rows = self.filter(papers_public("edition__", at), status="withdrawn", announced_at__lte=moment(at))
+        authors = with_shown_names(self.model._meta.get_field("authorships").related_model.objects.all())
+        return rows.prefetch_related(Prefetch("authorships", authors.order_by("position"), "shown_authors"))
 
     def below(self, topic: Any) -> Self:
         """Papers in the topic or in one below it."""

@@ -26,6 +26,7 @@ class Release(Content):
     text = models.TextField(blank=True, help_text="Markdown.")
     text_html = models.TextField(blank=True, editable=False)
     changes = models.JSONField(default=list, blank=True, editable=False)
+    snapshot = models.JSONField(null=True, blank=True, editable=False)
     published_at = models.DateTimeField("shown from", default=timezone.now)
 
     objects = ReleaseQuerySet.as_manager()

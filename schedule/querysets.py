@@ -253,6 +253,10 @@ class ReleaseQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(schedule_public("edition__", at), published_at__lte=moment(at))
 
+    def newest_first(self) -> Self:
+        """Without their snapshots, which no page shows."""
+        return self.order_by("-number").defer("snapshot")
+
 
 class AgendaQuerySet(models.QuerySet[Any]):
     """Visitors' agendas and their stars: never public, found by their secret alone. They stamp nothing."""

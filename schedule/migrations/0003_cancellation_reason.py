@@ -1,6 +1,8 @@
+from typing import Any
+
 from django.db import migrations, models
 
-REASON = {
+REASON: dict[str, Any] = {
     "blank": True,
     "help_text": "Shown beside what is cancelled, such as “The speaker is ill.”; kept only while it is.",
     "max_length": 200,

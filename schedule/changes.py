@@ -1,0 +1,213 @@
+"""What changed between two states of a program. Pure: knows no models and no clock.
+
+A whole speaks for its parts: where a session moves, its talks are not told one by one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, Self
+
+from schedule.timetable import NO_TIME, instant
+
+# The kinds of change, in the order in which visitors need to hear of them.
+KINDS = {
+    "cancelled": "Cancelled",
+    "withdrawn": "Withdrawn",
+    "moved": "Moved",
+    "room": "New room",
+    "new": "New",
+    "reinstated": "Takes place after all",
+    "retitled": "New title",
+}
+ORDER = list(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """When and where: a moment and the slug of a room, each empty while not known."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+    room: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """What is compared of a session, presentation or paper; times and room are its own, not its whole's.
+
+    `title` is plain text, empty for the paper's; `within` is the key of the session that it is part of.
+    """
+
+    title: str = ""
+    start: datetime | None = None
+    end: datetime | None = None
+    room: str = ""
+    within: str = ""
+    paper: str = ""
+    cancelled: bool = False
+
+    def written(self) -> list[Any]:
+        """Return what JSON takes, as short as possible."""
+        times = [None if moment is None else int(moment.timestamp()) for moment in (self.start, self.end)]
+        row: list[Any] = [self.title, *times, self.room, self.within, self.paper, int(self.cancelled)]
+        while row and not row[-1]:
+            row.pop()
+        return row
+
+    @classmethod
+    def read(cls, row: list[Any], moment: Callable[[int], datetime]) -> Self:
+        """Return what was written; `moment` makes a time of seconds."""
+        title, start, end, room, within, paper, cancelled = (row + [None] * 7)[:7]
+        begins, ends = (None if seconds is None else moment(seconds) for seconds in (start, end))
+        return cls(title or "", begins, ends, room or "", within or "", paper or "", bool(cancelled))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A program at a moment: its things by kind and uid, such as "session:s1"."""
+
+    things: Mapping[str, Thing]
+
+    def whole(self, key: str) -> str:
+        """Return the key of the session that a thing is part of, if that is here too."""
+        within = self.things[key].within
+        return within if within in self.things else ""
+
+    def title(self, key: str) -> str:
+        thing = self.things[key]
+        paper = self.things.get(thing.paper)
+        return thing.title or (paper.title if paper else "")
+
+    def place(self, key: str) -> Place:
+        """Return when and where a thing is, its whole's where it has none of its own."""
+        thing = self.things[key]
+        whole = self.whole(key)
+        above = self.place(whole) if whole else Place()
+        times = (thing.start or above.start, thing.end or above.end)
+        start, end = (moment and instant(moment).replace(microsecond=0) for moment in times)
+        return Place(start, end, thing.room or above.room)
+
+    def cancelled(self, key: str) -> bool:
+        whole = self.whole(key)
+        return self.things[key].cancelled or bool(whole and self.cancelled(whole))
+
+    @cached_property
+    def shown_papers(self) -> set[str]:
+        """The keys of papers that have an appearance."""
+        return {thing.paper for thing in self.things.values() if thing.paper}
+
+    def counted(self, kind: str) -> int:
+        return sum(key.startswith(f"{kind}:") for key in self.things)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is not as it was announced. `before` and `after` are set where they say something."""
+
+    kind: str
+    key: str
+    title: str
+    before: Place | None = None
+    after: Place | None = None
+    was: str = ""
+
+    @property
+    def words(self) -> str:
+        """The kind of change in words."""
+        return KINDS[self.kind]
+
+    @property
+    def line(self) -> str:
+        """What names this change among those of a release."""
+        return f"{self.kind}:{self.key}"
+
+
+def changes(before: Snapshot, after: Snapshot) -> list[Change]:
+    """Return what visitors who knew the program before must know now: by kind, then by time and title."""
+    found = [
+        *_gone(before, after),
+        *(change for key in after.things for change in _changed(key, before, after)),
+    ]
+    return sorted(found, key=_place_in_list)
+
+
+def _place_in_list(change: Change) -> tuple[int, datetime, str, str]:
+    place = change.after or change.before
+    start = instant(place.start) if place and place.start else NO_TIME
+    return ORDER.index(change.kind), start, change.title.casefold(), change.key
+
+
+def _gone(before: Snapshot, after: Snapshot) -> Iterator[Change]:
+    for key, thing in before.things.items():
+        above = {thing.paper, before.whole(key)} - {""}
+        if key not in after.things and above <= after.things.keys():
+            place = None if key.startswith("paper:") else before.place(key)
+            yield Change("withdrawn", key, before.title(key), before=place)
+
+
+def _changed(key: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+    if key not in before.things:
+        yield from _new(key, before, after)
+        return
+    title, was = after.title(key), before.title(key)
+    if title != was and after.things[key].title:
+        yield Change("retitled", key, title, was=was)
+    off_before, off_now = before.cancelled(key), after.cancelled(key)
+    if off_before != off_now and not _with_its_whole(Snapshot.cancelled, key, before, after):
+        yield Change("cancelled" if off_now else "reinstated", key, title, after=after.place(key))
+    elif not off_now and not off_before:
+        yield from _moved(key, before, after)
+
+
+def _new(key: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+    if key.startswith("paper:"):
+        if key not in after.shown_papers:
+            yield Change("new", key, after.title(key))
+    elif not (whole := after.whole(key)) or whole in before.things:
+        yield Change("new", key, after.title(key), after=after.place(key))
+
+
+def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+    old, new = before.place(key), after.place(key)
+    lasted, lasts = _length(key, before), _length(key, after)
+    is_longer = lasted is not None and lasts is not None and lasted != lasts
+    if is_longer or (old.start != new.start and not _with_its_whole(_start, key, before, after)):
+        kind = "moved"
+    elif old.room != new.room and not _with_its_whole(_room, key, before, after):
+        kind = "room"
+    else:
+        return
+    yield Change(kind, key, after.title(key), old, new)
+
+
+def _start(program: Snapshot, key: str) -> datetime | None:
+    return program.place(key).start
+
+
+def _room(program: Snapshot, key: str) -> str:
+    return program.place(key).room
+
+
+def _length(key: str, program: Snapshot) -> timedelta | None:
+    """Return how long a thing with an end of its own lasts."""
+    place = program.place(key)
+    return place.end - place.start if program.things[key].end and place.end and place.start else None
+
+
+def _with_its_whole(
+    asked: Callable[[Snapshot, str], Any], key: str, before: Snapshot, after: Snapshot
+) -> bool:
+    """Whether what changed about a thing changed alike about the session that it is and was part of."""
+    whole = after.whole(key)
+    if not whole or before.whole(key) != whole:
+        return False
+    values = [asked(program, one) for one in (key, whole) for program in (before, after)]
+    if not isinstance(values[0], datetime):
+        return values[:2] == values[2:]
+    if None in {before.things[key].start, after.things[key].start}:
+        # Only its time inside the session became known.
+        return True
+    own, above = (instant(values[n + 1]) - instant(values[n]) for n in (0, 2))
+    return own == above

@@ -1,0 +1,126 @@
+"""What is told between two states of a program, and what goes without saying."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from schedule.changes import Change, Place, Snapshot, Thing, changes
+
+TEN = datetime(2026, 3, 28, 9, tzinfo=UTC)  # 10:00 in Berlin, the day before the clocks change
+HOUR = timedelta(hours=1)
+SESSION = Thing("Compilers", TEN, TEN + HOUR, "hall")
+PAPER = Thing("Cortex")
+TALK = Thing(within="session:s", paper="paper:p")
+PROGRAM = {"session:s": SESSION, "paper:p": PAPER, "presentation:a": TALK}
+
+
+def told(before: dict[str, Thing], after: dict[str, Thing]) -> list[str]:
+    return [change.line for change in changes(Snapshot(before), Snapshot(after))]
+
+
+def altered(**parts: Any) -> dict[str, Thing]:
+    """The program with other fields: `s={"room": "aula"}`; a part that is None is gone."""
+    keys = {key[-1]: key for key in PROGRAM}
+    rows = {key: _altered(PROGRAM[key], parts.get(name, {})) for name, key in keys.items()}
+    return {key: row for key, row in rows.items() if row is not None}
+
+
+def _altered(thing: Thing, fields: dict[str, Any] | None) -> Thing | None:
+    values = {name: getattr(thing, name) for name in Thing.__slots__}
+    return None if fields is None else Thing(**{**values, **fields})
+
+
+LATER = {"start": TEN + HOUR, "end": TEN + 2 * HOUR}
+OFF = {"cancelled": True}
+
+
+def cases() -> Iterator[Any]:
+    yield "nothing", {}, {}, []
+    yield "a session moves with its talks", {}, {"s": LATER}, ["moved:session:s"]
+    yield "it gets another room", {}, {"s": {"room": "aula"}}, ["room:session:s"]
+    yield "it moves into another room", {}, {"s": {**LATER, "room": "aula"}}, ["moved:session:s"]
+    yield "it lasts longer", {}, {"s": {"end": TEN + 2 * HOUR}}, ["moved:session:s"]
+    yield "it is cancelled with its talks", {}, {"s": OFF}, ["cancelled:session:s"]
+    yield "it is cancelled and moves", {}, {"s": {**OFF, **LATER}}, ["cancelled:session:s"]
+    yield "it takes place after all", {"s": OFF}, {}, ["reinstated:session:s"]
+    yield "a cancelled one moves", {"s": OFF}, {"s": {**OFF, **LATER}}, []
+    yield "it has another title", {}, {"s": {"title": "Engines"}}, ["retitled:session:s"]
+    yield "it is taken out with its talks", {}, {"s": None, "a": None}, ["withdrawn:session:s"]
+    yield "it is new with its talks", {"s": None, "a": None}, {}, ["new:session:s"]
+    yield "a talk is cancelled", {}, {"a": OFF}, ["cancelled:presentation:a"]
+    yield "a cancelled talk loses its session", {"a": OFF}, {"a": OFF, "s": OFF}, ["cancelled:session:s"]
+    yield "a paper has another title", {}, {"p": {"title": "Vortex"}}, ["retitled:paper:p"]
+    yield "a paper is withdrawn", {}, {"p": None, "a": None}, ["withdrawn:paper:p"]
+    yield "a talk is taken out", {}, {"a": None}, ["withdrawn:presentation:a"]
+    yield "a paper is new without a time", {"p": None, "a": None}, {"a": None}, ["new:paper:p"]
+    yield "a paper is new with a talk", {"p": None, "a": None}, {}, ["new:presentation:a"]
+    yield "a talk gets a time inside", {}, {"a": {"start": TEN, "end": TEN + HOUR / 4}}, []
+    yield "a talk is scheduled", {"a": {"within": ""}}, {}, ["moved:presentation:a"]
+    yield "a talk gets a room of its own", {}, {"a": {"room": "aula"}}, ["room:presentation:a"]
+    yield "a talk is no longer scheduled", {}, {"a": {"within": ""}}, ["moved:presentation:a"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"), [case[1:] for case in cases()], ids=[c[0] for c in cases()]
+)
+def test_each_change_is_told_once(before: Any, after: Any, lines: list[str]) -> None:
+    assert told(altered(**before), altered(**after)) == lines
+
+
+def test_talk_with_its_own_time_moves_with_its_session_or_alone() -> None:
+    own = {"start": TEN, "end": TEN + HOUR / 4}
+    along = {"start": TEN + HOUR, "end": TEN + HOUR * 5 / 4}
+    before = altered(a=own)
+
+    assert told(before, altered(a=along, s=LATER)) == ["moved:session:s"]
+    assert told(before, altered(a=along)) == ["moved:presentation:a"]
+    assert told(before, altered(a={**own, "end": TEN + HOUR / 2})) == ["moved:presentation:a"]
+
+
+def test_move_over_a_change_of_clocks_is_one_even_if_the_wall_time_stays() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    sunday = {
+        "start": datetime(2026, 3, 29, 10, tzinfo=berlin),
+        "end": datetime(2026, 3, 29, 11, tzinfo=berlin),
+    }
+    own = {"start": TEN + HOUR / 4, "end": TEN + HOUR / 2}
+    moved = {name: moment + 23 * HOUR for name, moment in own.items()}
+
+    assert told(altered(a=own), altered(a=moved, s=sunday)) == ["moved:session:s"]
+    twice = datetime(2026, 10, 25, 2, 30, tzinfo=berlin)
+    late = altered(s={"start": twice, "end": twice.replace(hour=4)})
+    assert told(late, altered(s={"start": twice.replace(fold=1), "end": twice.replace(hour=4)})) == [
+        "moved:session:s"
+    ]
+
+
+def test_same_moment_in_another_zone_is_no_change() -> None:
+    tokyo = ZoneInfo("Asia/Tokyo")
+    away = {"start": TEN.astimezone(tokyo), "end": (TEN + HOUR).astimezone(tokyo)}
+
+    assert told(altered(), altered(s=away)) == []
+
+
+def test_change_says_what_was_and_what_is() -> None:
+    (change,) = changes(Snapshot(altered()), Snapshot(altered(s={**LATER, "room": ""})))
+
+    before, after = Place(TEN, TEN + HOUR, "hall"), Place(TEN + HOUR, TEN + 2 * HOUR)
+    assert change == Change("moved", "session:s", "Compilers", before, after)
+    assert change.words == "Moved"
+
+
+def test_list_begins_with_what_does_not_take_place_and_is_sorted_by_time() -> None:
+    before = {f"session:{n}": Thing(f"S{n}", TEN + n * HOUR, TEN + (n + 1) * HOUR) for n in range(4)}
+    after = {key: _altered(thing, {"room": "aula"}) or thing for key, thing in reversed(before.items())}
+    after["session:3"] = _altered(before["session:3"], OFF) or SESSION
+
+    assert told(before, after) == ["cancelled:session:3", *(f"room:session:{n}" for n in range(3))]
+
+
+@pytest.mark.parametrize("thing", [SESSION, PAPER, TALK, Thing(), Thing("x", cancelled=True)])
+def test_thing_comes_back_as_it_was_written(thing: Thing) -> None:
+    assert Thing.read(thing.written(), lambda seconds: datetime.fromtimestamp(seconds, UTC)) == thing
+    assert len(TALK.written()) == 6

@@ -1,0 +1,141 @@
+"""A release tells what changed since the one before, of what is public alone, and remembers it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from papers.models import Paper
+from schedule.models import Presentation, Release, Session
+from schedule.releases import announce, due, read_change
+from tests import factories as make
+from tests.website.marked import LOW, hide_in, make_public_program
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2021, 4, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def lines(release: Release) -> list[str]:
+    return [read_change(row).line for row in release.changes]
+
+
+def test_first_release_counts_instead_of_listing(edition: Edition) -> None:
+    make.make_presentation(make.make_session(edition), make.make_paper(edition))
+    make.make_paper(edition)
+    release = announce(edition, NOON)
+
+    assert (release.number, release.changes, release.published_at) == (1, [], NOON)
+    assert (str(release), release.text) == ("The program is out", "1 session and 2 papers.")
+
+
+def test_second_release_tells_what_moved_with_the_names_of_rooms(edition: Edition) -> None:
+    session = make.make_session(edition, uid="s1", title="On $n$ *engines*", room=make.make_room(edition))
+    announce(edition, NOON)
+    session.start, session.room = session.start - HOUR, make.make_room(edition, "Aula")
+    session.save()
+    release = announce(edition, NOON + HOUR)
+    change = read_change(release.changes[0])
+
+    assert (release.number, lines(release)) == (2, ["moved:session:s1"])
+    assert change.before
+    assert change.after
+    assert (change.before.start, change.before.room) == (make.MORNING, "Hall A")
+    assert (change.after.start, change.after.room) == (make.MORNING - HOUR, "Aula")
+    assert change.title == "On n engines"
+
+
+def test_unchanged_program_has_nothing_to_tell(edition: Edition) -> None:
+    make.make_presentation(make.make_session(edition, start=make.MORNING + timedelta(microseconds=5)))
+    announce(edition, NOON)
+
+    assert due(edition, NOON).changes == []
+
+
+def test_line_left_out_is_told_neither_now_nor_later(edition: Edition) -> None:
+    announce(edition, NOON)
+    for uid in ("s1", "s2"):
+        make.make_session(edition, uid=uid)
+    release = announce(edition, NOON, "More", "", without=["new:session:s1"])
+
+    assert (release.title, release.text, lines(release)) == ("More", "", ["new:session:s2"])
+    assert due(edition, NOON).changes == []
+
+
+def test_release_made_before_there_were_snapshots_is_followed_by_a_first(edition: Edition) -> None:
+    Release.objects.create(edition=edition, number=4)
+    make.make_session(edition)
+    release = announce(edition, NOON)
+
+    assert (release.number, release.title, release.changes) == (5, "The program is out", [])
+
+
+def test_to_look_at_what_is_due_leaves_nothing_behind(edition: Edition) -> None:
+    announce(edition, NOON)
+    make.make_session(edition)
+    stamp = Edition.objects.get().revision
+    due(edition, NOON)
+
+    assert (Release.objects.count(), Edition.objects.get().revision) == (1, stamp)
+
+
+def test_release_is_one_change_of_its_edition(edition: Edition) -> None:
+    make.make_paper(edition)
+    stamp = Edition.objects.get().revision
+    announce(edition, NOON)
+
+    assert Edition.objects.get().revision == stamp + 1
+
+
+def test_trap_16_drafts_and_embargoed_things_are_in_no_release() -> None:
+    program = make_public_program()
+    announce(program["edition"], NOON)
+    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+    announce(program["edition"], NOON)
+    embargoed = make.make_edition(2032, papers_public_from=None)
+    make.make_presentation(make.make_session(embargoed, uid="open"), make.make_paper(embargoed, uid=LOW))
+    announce(embargoed, NOON)
+    stored = str(list(Release.objects.values("title", "text", "changes", "snapshot"))).lower()
+
+    assert LOW not in stored
+    assert list(Release.objects.get(edition=embargoed).snapshot) == ["session:open"]
+
+
+def test_paper_that_was_announced_and_withdrawn_keeps_its_address_and_stands_in_no_list(
+    edition: Edition,
+) -> None:
+    shown, draft = make.make_paper(edition, ["Ada"]), make.make_paper(edition, status="draft")
+    announce(edition, NOON)
+    Paper.objects.update(status="withdrawn")
+    found = Paper.objects.withdrawn_after_release(NOON)
+
+    assert list(found) == [shown]
+    assert draft not in found
+    assert list(Paper.objects.withdrawn_after_release(NOON - HOUR)) == []
+    assert list(Paper.objects.published(NOON)) == []
+    assert lines(announce(edition, NOON)) == [f"withdrawn:paper:{shown.uid}"]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_queries_do_not_grow(edition: Edition, rows: int) -> None:
+    def add(**fields: Any) -> None:
+        for _ in range(rows):
+            make.make_presentation(make.make_session(edition, **fields), make.make_paper(edition))
+
+    add()
+    announce(edition, NOON)
+    Session.objects.update(start=make.MORNING - HOUR)
+    Presentation.objects.update(board="7")
+    add()
+    with CaptureQueriesContext(connection) as queries:
+        announce(edition, NOON)
+
+    assert len(queries) == 18
