@@ -14,6 +14,7 @@ from exchange.parts import PartRow
 from exchange.problems import Where
 from exchange.rows import in_batches, is_self_reference
 from exchange.steps import Step
+from papers.querysets import TOPIC_LEVELS
 
 MISSING = frozenset(("blank", "null"))
 
@@ -91,6 +92,9 @@ def check_nesting(steps: Sequence[Step], rows: Iterable[Any], findings: Findings
             above = above.parent
         if above is not None:
             message = f"A {step.kind.name} cannot stand below itself. Correct the parent."
+            findings.problem(step.where, "parent", message)
+        elif step.kind.name == "topic" and len(seen) > TOPIC_LEVELS:
+            message = f"Topics nest {TOPIC_LEVELS} levels deep: choose a higher one."
             findings.problem(step.where, "parent", message)
         elif step.kind.name == "session" and row.parent.parent is not None:
             message = "Sessions nest once: choose one that is not itself part of another."

@@ -14,6 +14,7 @@ from conference.bases import Content, Ordered, Status
 from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
 from papers.querysets import (
+    TOPIC_LEVELS,
     AwardGrantQuerySet,
     AwardQuerySet,
     MaterialQuerySet,
@@ -53,6 +54,17 @@ class Topic(Ordered, Content):
         """The topics above it, the highest first."""
         return [*self.parent.ancestors, self.parent] if self.parent else []
 
+    def height(self) -> int:
+        """Return how many levels there are from this topic down: 1 where nothing stands below it."""
+        levels = 1
+        while (
+            self.pk
+            and levels <= TOPIC_LEVELS
+            and Topic.objects.filter(**{"__".join(["parent"] * levels): self}).exists()
+        ):
+            levels += 1
+        return levels
+
     def clean(self) -> None:
         if self.parent and self.parent.edition_id != self.edition_id:
             raise ValidationError({"parent": "The topic above belongs to another edition."})
@@ -61,6 +73,8 @@ class Topic(Ordered, Content):
             if above.pk == self.pk and self.pk:
                 raise ValidationError({"parent": "A topic cannot stand below itself."})
             above = above.parent
+        if self.parent and len(self.ancestors) + self.height() > TOPIC_LEVELS:
+            raise ValidationError({"parent": f"Topics nest {TOPIC_LEVELS} levels deep: choose a higher one."})
 
 
 class Paper(Content):

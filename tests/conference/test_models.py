@@ -101,6 +101,20 @@ def test_session_nests_once() -> None:
     ]
 
 
+def test_topics_nest_four_levels_deep() -> None:
+    edition = factories.make_edition()
+    above, chain = None, []
+    for name in "ABCD":
+        above = factories.make_topic(edition, name, parent=above)
+        above.full_clean()
+        chain.append(above)
+    chain[0].parent = factories.make_topic(edition, "Top")
+    for row in (factories.make_topic(edition, "E", parent=above), chain[0]):
+        with pytest.raises(ValidationError) as refusal:
+            row.full_clean()
+        assert refusal.value.message_dict["parent"] == ["Topics nest 4 levels deep: choose a higher one."]
+
+
 def test_what_has_parts_becomes_no_part() -> None:
     edition = factories.make_edition()
     workshop, line = factories.make_session(edition, kind="workshop"), factories.make_menu_item(edition)

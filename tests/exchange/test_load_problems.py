@@ -191,6 +191,16 @@ def test_session_may_not_be_moved_below_its_own_part() -> None:
     ]
 
 
+def test_topics_nest_four_levels_deep() -> None:
+    topics = [
+        TopicRecord(slug=one, name=one, parent=above) for one, above in zip("bcde", "abcd", strict=True)
+    ]
+
+    assert told(program(topics=(TopicRecord(slug="a", name="a"), *topics))) == [
+        "parent: Topics nest 4 levels deep: choose a higher one."
+    ]
+
+
 def test_session_with_parts_may_not_become_a_part() -> None:
     load(program(sessions=(session("w"), session("x", parent="w"), session("y", status="draft"))), "2021")
 
