@@ -22,7 +22,9 @@ from conference.stamps import Stamps, State
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
 APART = frozenset(("admin", "api", "media", "static", "healthz", "readyz"))
 # Parameters that may stand in a key. An address with any other goes to Django each time, and fills no cache.
-PARAMETERS = frozenset(("by", "letter", "page", "sort", "topic", "track"))
+LISTS = frozenset(("by", "letter", "page", "show", "sort"))
+FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "topic", "track"))
+PARAMETERS = LISTS | FACETS
 LONGEST_ADDRESS = 400
 MOST_BYTES = 64 * 1024 * 1024
 # What a request says of one reader: it must not shape a page that all readers share.

@@ -69,13 +69,15 @@ class Facet:
 
     @property
     def first(self) -> list[Offer]:
-        """What is shown at once."""
-        return self.offers[:FIRST]
+        """What is shown at once: the beginning, and an open branch of topics."""
+        begun = self.offers[:FIRST]
+        return [offer for offer in self.offers if offer in begun or offer.chosen or offer.level]
 
     @property
     def more(self) -> list[Offer]:
         """What is shown on request."""
-        return self.offers[FIRST:]
+        first = self.first
+        return [offer for offer in self.offers if offer not in first]
 
     @property
     def chosen(self) -> list[Offer]:

@@ -1,6 +1,7 @@
 """Who: people, their names and identifiers, institutions, committees. What they wrote is `papers`'."""
 
-from typing import ClassVar
+from datetime import datetime
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -11,6 +12,7 @@ from conference import text
 from conference.bases import Content, Ordered
 from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
+from conference.querysets import published_rows
 from people import names
 from people.querysets import (
     CommitteeRoleQuerySet,
@@ -169,6 +171,27 @@ class Institution(Content):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("people:institution", args=[self.slug])
+
+    def papers(self, at: datetime | None = None) -> Any:
+        """Return the published papers of all years with an author from here, the newest year first."""
+        wrote = published_rows(type(self), "authorships", at).filter(institutions=self)
+        papers = published_rows(wrote.model, "paper", at).filter(pk__in=wrote.order_by().values("paper"))
+        return papers.order_by("-edition__start_date", "edition__slug", "sort_title", "uid")
+
+    def editions(self, at: datetime | None = None) -> Any:
+        """Return the editions with its papers, the newest first, each with their number as `paper_count`."""
+        papers = self.papers(at).order_by().values("pk")
+        found = Edition.objects.filter(papers__in=papers).annotate(paper_count=models.Count("papers"))
+        return found.order_by("-start_date", "slug")
+
+    def people(self, at: datetime | None = None) -> Any:
+        """Return those who wrote published papers from here, by family name."""
+        wrote = published_rows(type(self), "authorships", at).filter(institutions=self)
+        authors = Person.objects.published(at).filter(pk__in=wrote.order_by().values("person"))
+        return authors.order_by("sort_key", "uid")
 
     def derive(self) -> None:
         self.folded = text.fold(" ".join([self.name, *self.aliases]))[:600]

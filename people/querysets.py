@@ -5,7 +5,7 @@ from string import ascii_lowercase
 from typing import Any, Self
 
 from django.apps import apps
-from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, When
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, When
 from django.db.models.functions import Substr, Upper
 
 from conference.querysets import ContentQuerySet, edition_public, published_rows
@@ -31,7 +31,29 @@ def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
     return rows.select_related("person").annotate(shown_name=shown)
 
 
-class PersonQuerySet(ContentQuerySet[Any]):
+class LetteredQuerySet(ContentQuerySet[Any]):
+    """Rows that are listed from A to Z."""
+
+    # The field with the folded words by which they are sorted.
+    LETTERED = "sort_key"
+
+    def beginning_with(self, letter: str) -> Self:
+        """Those that begin with the letter, or with none for `NO_LETTER`."""
+        rows = self.annotate(initial=Substr(self.LETTERED, 1, 1))
+        if letter == NO_LETTER:
+            return rows.exclude(initial__in=ascii_lowercase)
+        return rows.filter(initial=letter.lower())
+
+    def initials(self) -> dict[str, int]:
+        """Return how many rows each letter has, also those that have none."""
+        found = self.order_by().annotate(initial=Substr(self.LETTERED, 1, 1)).values_list("initial")
+        counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
+        for letter, count in found.annotate(number=Count("pk")):
+            counts[letter.upper() if letter in ascii_lowercase else NO_LETTER] += count
+        return counts
+
+
+class PersonQuerySet(LetteredQuerySet):
     """People, by family name."""
 
     # Relations through which a person can become public.
@@ -42,21 +64,6 @@ class PersonQuerySet(ContentQuerySet[Any]):
         for relation in self.APPEARANCES:
             shown |= Q(shown_by(self.model, relation, at, "person"))
         return self.filter(shown, merged_into__isnull=True)
-
-    def beginning_with(self, letter: str) -> Self:
-        """People whose sort key begins with the letter, or with none for `NO_LETTER`."""
-        rows = self.annotate(initial=Substr("sort_key", 1, 1))
-        if letter == NO_LETTER:
-            return rows.exclude(initial__in=ascii_lowercase)
-        return rows.filter(initial=letter.lower())
-
-    def initials(self) -> dict[str, int]:
-        """Return how many people each letter has, also those that have none."""
-        found = self.order_by().annotate(initial=Substr("sort_key", 1, 1)).values_list("initial")
-        counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
-        for letter, count in found.annotate(number=Count("pk")):
-            counts[letter.upper() if letter in ascii_lowercase else NO_LETTER] += count
-        return counts
 
     def with_editions(self, at: datetime | None = None) -> Self:
         """With the published appearances of each person, each with its edition."""
@@ -114,11 +121,23 @@ class PersonNameQuerySet(PersonIdentifierQuerySet):
         return super().published(at).filter(hidden=False)
 
 
-class InstitutionQuerySet(ContentQuerySet[Any]):
+class InstitutionQuerySet(LetteredQuerySet):
     """Institutions, by name."""
+
+    LETTERED = "folded"
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(shown_by(self.model, "authorships", at, "institutions"))
+
+    def in_order(self) -> Self:
+        """By name, accents folded."""
+        return self.order_by("folded", "slug")
+
+    def with_counts(self, at: datetime | None = None) -> Self:
+        """With the number of their published papers of all years, as `paper_count`."""
+        wrote = self.published_related("authorships", at).filter(institutions=OuterRef("pk")).order_by()
+        papers = wrote.values("institutions").annotate(number=Count("paper", distinct=True)).values("number")
+        return self.annotate(paper_count=Subquery(papers))
 
 
 class CommitteeRoleQuerySet(ContentQuerySet[Any]):

@@ -1,4 +1,4 @@
-"""The addresses of people and committees."""
+"""The addresses of people, institutions and committees."""
 
 from django.urls import path
 
@@ -13,5 +13,7 @@ urlpatterns = [
     path("people/", views.person_list, name="list"),
     path("people/<uid:uid>/", views.person_detail, name="short"),
     path("people/<uid:uid>/<str:slug>/", views.person_detail, name="detail"),
+    path("institutions/", views.institution_list, name="institutions"),
+    path("institutions/<key:slug>/", views.institution_detail, name="institution"),
     path("<key:edition>/committee/", views.committee, name="committee"),
 ]

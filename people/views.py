@@ -1,37 +1,39 @@
-"""The pages of people and committees."""
+"""The pages of people, institutions and committees."""
+
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page
 from conference.models import Edition
 from conference.paging import BadParameter, base_query, page_of
-from people.models import Person
+from people.models import Institution, Person
 from people.vita import entries, vita
 
 PAGE_SIZE = 100
+PAPERS_SIZE = 50
 
 
 @require_safe
 def person_list(request: HttpRequest) -> HttpResponse:
     """Show the people of all years by family name, or those of one letter."""
-    people = Person.objects.published()
-    letters = people.initials()
-    letter = request.GET.get("letter", "")
+    people, letters = lettered(request, Person.objects.published())
+    page = page_of(request, people.order_by("sort_key", "uid").with_editions(), PAGE_SIZE)
+    return render(
+        request, "people/list.html", {**letters, "page": page, "entries": entries(page.object_list)}
+    )
+
+
+def lettered(request: HttpRequest, rows: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the rows of the letter that the address asks for, and what the page needs to offer letters."""
+    letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
         raise BadParameter("letter", letter, "Give a capital from A to Z, or #.")
-    shown = people.beginning_with(letter) if letter else people
-    page = page_of(request, shown.order_by("sort_key", "uid").with_editions(), PAGE_SIZE)
-    context = {
-        "letters": letters,
-        "letter": letter,
-        "page": page,
-        "entries": entries(page.object_list),
-        "base_query": base_query({"letter": letter}),
-    }
-    return render(request, "people/list.html", context)
+    shown = rows.beginning_with(letter) if letter else rows
+    return shown, {"letters": letters, "letter": letter, "base_query": base_query({"letter": letter})}
 
 
 @require_safe
@@ -45,6 +47,33 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
         return redirect(found, permanent=True)
     crumbs = [("People", reverse("people:list"))]
     return render(request, "people/detail.html", {"person": found, "years": vita(found), "crumbs": crumbs})
+
+
+@require_safe
+def institution_list(request: HttpRequest) -> HttpResponse:
+    """Show the institutions of all years by name, or those of one letter."""
+    institutions, letters = lettered(request, Institution.objects.published())
+    page = page_of(request, institutions.in_order().with_counts(), PAGE_SIZE)
+    return render(request, "people/institutions.html", {**letters, "page": page})
+
+
+@require_safe
+def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the papers of an institution year by year, or the people who wrote them."""
+    institution: Institution = get_object_or_404(Institution.objects.published(), slug=slug)
+    show = request.GET.get("show", "")
+    if show not in {"", "people"}:
+        raise BadParameter("show", show, "Give people, or nothing.")
+    rows = institution.people() if show else institution.papers().for_cards()
+    context = {
+        "institution": institution,
+        "show": show,
+        "page": page_of(request, rows, PAGE_SIZE if show else PAPERS_SIZE),
+        "years": institution.editions(),
+        "base_query": base_query({"show": show}),
+        "crumbs": [("Institutions", reverse("people:institutions"))],
+    }
+    return render(request, "people/institution.html", context)
 
 
 @edition_page

@@ -13,7 +13,7 @@ from conference.models import Edition, Page
 from website.menu import edition_menu, site_menu
 
 # Parameters that make a page of its own: its lasting address keeps them and drops all others.
-LASTING = ("letter", "page", "topic", "track")
+LASTING = ("letter", "page", "show", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:

@@ -21,6 +21,7 @@ def make_public_program() -> dict[str, Any]:
     topic = make.make_topic(edition, slug="engines")
     paper = make.make_paper(edition, [ada], uid="p1", title="Notes", topic=topic, track="Research")
     make.make_material(paper)
+    paper.authorships.get().institutions.add(make.make_institution("King's College", slug="kings"))
     room = make.make_room(edition, slug="hall")
     talk = make.make_session(edition, uid="t1", kind="invited_talk", title="Keynote", room=room)
     make.add_role(talk, ada, "speaker")
@@ -89,7 +90,7 @@ def hide_in_program(edition: Edition, paper: Any, person: Person, session: Any) 
 def hide_beside_paper(edition: Edition, paper: Any, person: Person) -> None:
     """Drafts and withdrawn papers with their authors, topics, tracks and awards; material kept back."""
     topic = make.make_topic(edition, MARKER, slug=f"{LOW}-topic")
-    institution = make.make_institution(f"University of {MARKER}")
+    institution = make.make_institution(f"University of {MARKER}", slug=f"{LOW}-university")
     draft = make.make_paper(
         edition, uid=f"{LOW}-p", title=MARKER, topic=topic, track=MARKER, keywords=[MARKER], status="draft"
     )

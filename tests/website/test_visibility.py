@@ -37,10 +37,11 @@ SAMPLES: dict[str, list[Any]] = {
     ],
     "year": [2021, 2030],
 }
-SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost"]
+SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost", "kings", f"{LOW}-university"]
 # `virtual/<year>/day/4/6`: the day is a number there.
 NUMBERS = {"month": [4], "day": [6]}
 QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
+QUERIES += ["?view=detailed", "?show=people", "?sort=random&seed=1"]
 # The desk asks for a password; its pages are tested beside it.
 CLOSED = {"admin"}
 
