@@ -39,10 +39,15 @@ def paper_published(prefix: str, at: datetime | None) -> Q:
 TOPIC_PATHS = ["__".join(["topic", *["parent"] * level]) for level in range(TOPIC_LEVELS)]
 
 
+def called_off() -> Q:
+    """Presentations that do not take place: cancelled themselves, with their session, or with its whole."""
+    levels = ("status", "session__status", "session__parent__status")
+    return reduce(or_, (Q(**{level: "cancelled", f"{level}__isnull": False}) for level in levels))
+
+
 def taking_place(presentations: Any) -> Any:
-    """Those of the presentations that are called off neither themselves nor with their session."""
-    off = Q(session__isnull=False, session__status="cancelled")
-    return presentations.filter(~off, status="published")
+    """Those of the presentations that are not called off."""
+    return presentations.filter(~called_off(), status="published")
 
 
 class TopicQuerySet(ContentQuerySet[Any]):
@@ -144,10 +149,9 @@ class PaperQuerySet(ContentQuerySet[Any]):
     def with_appearances(self, at: datetime | None = None, places: bool = True) -> Self:
         """With the appearances by time as `appearances`, `called_off` or not; `places` adds their rooms."""
         needed = ("session__edition", "session__room__edition", "room__edition") if places else ("session",)
-        cancelled = Q(status="cancelled") | Q(session__status="cancelled")
         rows = self.published_related("presentations", at).annotate(
             begins=Coalesce("start", "session__start"),
-            called_off=ExpressionWrapper(cancelled, BooleanField()),
+            called_off=ExpressionWrapper(called_off(), BooleanField()),
         )
         ordered = rows.select_related(*needed).order_by(F("begins").asc(nulls_last=True), "position", "pk")
         return self.prefetch_related(Prefetch("presentations", ordered, "appearances"))
