@@ -56,9 +56,10 @@ def first_part(path: str) -> str:
 
 
 def has_session(environ: WSGIEnvironment) -> bool:
-    """Whether the reader is, or may be, signed in."""
+    """Whether the reader is, or may be, signed in, or has an agenda kept here."""
     try:
-        return settings.SESSION_COOKIE_NAME in SimpleCookie(environ.get("HTTP_COOKIE", ""))
+        cookies = SimpleCookie(environ.get("HTTP_COOKIE", ""))
+        return not {settings.SESSION_COOKIE_NAME, settings.AGENDA_COOKIE_NAME}.isdisjoint(cookies)
     except CookieError:
         return True
 

@@ -2,6 +2,8 @@
 
 import hashlib
 import secrets
+from base64 import urlsafe_b64encode
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -13,6 +15,10 @@ from conference import text
 from conference.bases import Content
 from conference.models import Edition
 from schedule.querysets import AgendaQuerySet, ReleaseQuerySet
+from schedule.stars import Seen, Star
+
+MINUTE = timedelta(minutes=1)
+WRITES_A_MINUTE = 120
 
 
 class Release(Content):
@@ -48,12 +54,18 @@ class Release(Content):
 
 
 class Agenda(models.Model):
-    """A visitor's starred things, without an account. Only a digest of the secret is stored."""
+    """A visitor's starred things, without an account. Only a digest of the secret is stored.
+
+    The secret lets its owner change the agenda. From it another one is derived that shows it and no more.
+    """
 
     edition = models.ForeignKey(Edition, models.CASCADE, related_name="agendas")
     token_digest = models.CharField(max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     changed_at = models.DateTimeField(default=timezone.now, editable=False)
+    # So many times it was written to since that moment.
+    writes = models.PositiveIntegerField(default=0, editable=False)
+    writes_since = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = AgendaQuerySet.as_manager()
 
@@ -69,13 +81,25 @@ class Agenda(models.Model):
         return secrets.token_urlsafe(24)
 
     @staticmethod
+    def reading_token(token: str) -> str:
+        """Return the secret that only shows the agenda; nobody finds the way back from it."""
+        return urlsafe_b64encode(hashlib.sha256(f"read {token}".encode()).digest()[:24]).decode()
+
+    @staticmethod
     def digest(token: str) -> str:
-        """Return what is stored of a secret."""
+        """Return what is stored of a secret: it is found by the reading one, and so by both."""
         return hashlib.sha256(token.encode()).hexdigest()
+
+    def admits_writing(self, at: datetime) -> bool:
+        """Count one more change, for the caller to save. False where there were too many within a minute."""
+        if not timedelta() <= at - self.writes_since < MINUTE:
+            self.writes, self.writes_since = 0, at
+        self.writes += 1
+        return self.writes <= WRITES_A_MINUTE
 
 
 class AgendaStar(models.Model):
-    """One starred session or presentation."""
+    """One session or presentation that was starred, and is still unless it was taken away later."""
 
     agenda = models.ForeignKey(Agenda, models.CASCADE, related_name="stars")
     session = models.ForeignKey(
@@ -85,6 +109,12 @@ class AgendaStar(models.Model):
         "schedule.Presentation", models.CASCADE, null=True, blank=True, related_name="stars"
     )
     starred_at = models.DateTimeField(default=timezone.now, editable=False)
+    removed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Where it stood when it was starred.
+    seen_start = models.DateTimeField(null=True, blank=True, editable=False)
+    seen_room = models.ForeignKey(
+        "schedule.Room", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
 
     objects = AgendaQuerySet.as_manager()
 
@@ -104,3 +134,20 @@ class AgendaStar(models.Model):
 
     def __str__(self) -> str:
         return str(self.session or self.presentation)
+
+    @property
+    def star(self) -> Star:
+        """The row as it is written elsewhere."""
+        kind, thing = ("s", self.session) if self.session else ("p", self.presentation)
+        seen = Seen(self.seen_start, self.seen_room_id)
+        at = self.removed_at or self.starred_at
+        return Star(kind, thing.uid if thing else "", seen, at, self.removed_at is not None)
+
+    def take(self, star: Star) -> None:
+        """Become what a later word says of the same thing."""
+        if star.removed:
+            self.removed_at = star.at
+        else:
+            self.starred_at, self.removed_at = star.at or timezone.now(), None
+            if star.seen:
+                self.seen_start, self.seen_room_id = star.seen.start, star.seen.room

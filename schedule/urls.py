@@ -3,7 +3,7 @@
 from django.urls import path
 
 from conference import converters
-from schedule import views
+from schedule import agendaviews, views
 
 __all__ = ["app_name", "converters", "urlpatterns"]
 
@@ -18,4 +18,8 @@ urlpatterns = [
     path("<key:edition>/talks/", views.talks, name="talks"),
     path("<key:edition>/posters/", views.posters, name="posters"),
     path("<key:edition>/recordings/", views.recordings, name="recordings"),
+    path("<key:edition>/agenda/", agendaviews.agenda, name="agenda"),
+    path("<key:edition>/agenda/stars/", agendaviews.take, name="agenda_stars"),
+    path("<key:edition>/agenda/sync/", agendaviews.sync, name="agenda_sync"),
+    path("<key:edition>/agenda/<str:token>/", agendaviews.linked, name="agenda_link"),
 ]

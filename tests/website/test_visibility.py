@@ -21,7 +21,9 @@ SAMPLES: dict[str, list[Any]] = {
     "form": ["program_json", "orals_posters"],
     "kind": ["poster", "session"],
     "page": ["calendar", "awards_detail", "papers.html"],
+    "ending": ["ics", "csv", "bib"],
     "slug": ["notes", "engines", "hall", "guide", "conduct", "ada-lovelace", f"{LOW}-page", f"{LOW}-topic"],
+    "token": ["x" * 32],
     "uid": [
         "p1",
         "ada",

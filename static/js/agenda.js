@@ -1,0 +1,55 @@
+// My agenda from the stars in this browser: the site renders them, this puts the page in place.
+"use strict";
+
+(() => {
+  const agenda = window.plenaryAgenda;
+  const form = document.getElementById("stars");
+  const main = document.querySelector("main");
+  const head = document.querySelector("[data-agenda=own]");
+  if (!agenda) {
+    return;
+  }
+
+  async function show() {
+    const body = new URLSearchParams({ s: agenda.starred(agenda.load()).map(agenda.write).join(" ") });
+    try {
+      const reply = await fetch(form.dataset.agenda, { method: "POST", body });
+      const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+      const note = main.querySelector("[role=status]");
+      main.replaceChildren(...page.querySelector("main").childNodes);
+      if (note) {
+        main.querySelector("h1").after(note);
+      }
+      agenda.paint();
+    } catch {
+      // No network: what the site showed stays.
+    }
+  }
+
+  async function begin() {
+    agenda.keep(head.dataset.kept !== undefined);
+    await agenda.sync();
+    if (agenda.load().stars.size > 0) {
+      await show();
+    }
+  }
+
+  document.addEventListener("submit", (event) => {
+    if (event.target.dataset.forget !== undefined) {
+      agenda.forget();
+    }
+  });
+  // It is noticed: the star says where the thing stands now.
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-noted]");
+    if (button) {
+      const link = button.closest("article").querySelector(".title a");
+      button.closest(".moved").remove();
+      link.focus();
+    }
+  });
+  if (head) {
+    begin();
+    document.addEventListener("plenary:stars", show);
+  }
+})();

@@ -1,0 +1,207 @@
+// Stars of sessions and talks, kept in this browser. Without this script, or where nothing can be stored, the
+// buttons are plain ones of a form, and the site keeps the agenda. How a star is written: schedule/stars.py.
+"use strict";
+
+window.plenaryAgenda = (() => {
+  const form = document.getElementById("stars");
+  if (!form) {
+    return null;
+  }
+  const PLACE = `plenary.agenda.${form.dataset.edition}`;
+  const VERSION = 1;
+  const MOST = 500;
+  const STALE = 5 * 60 * 1000;
+  const WRITTEN = /^(-?)([sp]\.[A-Za-z0-9][A-Za-z0-9._-]{0,63})@([0-9]{0,11}\.[0-9]{0,18})(?:@([0-9]{1,14}))?$/;
+
+  function say(words) {
+    const place = document.querySelector("main");
+    const line = document.createElement("p");
+    line.className = "notice wrap";
+    line.setAttribute("role", "status");
+    place.before(line);
+    line.textContent = words;
+  }
+
+  // key -> {seen, at, removed}; null for what is no star.
+  function parse(written) {
+    const parts = typeof written === "string" && WRITTEN.exec(written);
+    return parts && { key: parts[2], seen: parts[3], at: Number(parts[4] || 0), removed: parts[1] === "-" };
+  }
+
+  function write(star) {
+    return `${star.removed ? "-" : ""}${star.key}@${star.seen}@${star.at}`;
+  }
+
+  function empty() {
+    return { kept: false, synced: 0, stars: new Map() };
+  }
+
+  // What is stored, whatever stands there. What cannot be read is set aside, with a word about it.
+  function load() {
+    const text = localStorage.getItem(PLACE);
+    if (text === null) {
+      return empty();
+    }
+    let stored = null;
+    try {
+      stored = JSON.parse(text);
+    } catch {
+      // Said below.
+    }
+    const isReadable = stored && stored.version === VERSION && Array.isArray(stored.stars);
+    const state = empty();
+    const stars = isReadable ? stored.stars.map(parse) : [null];
+    for (const star of stars.filter(Boolean)) {
+      state.stars.set(star.key, star);
+    }
+    if (isReadable) {
+      state.kept = stored.kept === true;
+      state.synced = Number(stored.synced) || 0;
+    }
+    if (stars.includes(null)) {
+      save(state);
+      say("Stars that this browser had stored could not be read. They were cleared.");
+    }
+    return state;
+  }
+
+  // Of what was taken away, the latest are enough: other devices need to hear of them once.
+  function written(state) {
+    const removed = [...state.stars.values()].filter((star) => star.removed).sort((one, other) => other.at - one.at);
+    return [...starred(state), ...removed.slice(0, MOST)].map(write);
+  }
+
+  function save(state) {
+    const stars = written(state);
+    try {
+      localStorage.setItem(PLACE, JSON.stringify({ version: VERSION, kept: state.kept, synced: state.synced, stars }));
+    } catch {
+      say("This browser has no room to store the star.");
+    }
+  }
+
+  function starred(state) {
+    return [...state.stars.values()].filter((star) => !star.removed);
+  }
+
+  // The later word counts; of two at the same moment, the removal.
+  function take(state, star) {
+    const known = state.stars.get(star.key);
+    if (!known || star.at > known.at || (star.at === known.at && star.removed && !known.removed)) {
+      state.stars.set(star.key, star);
+    }
+  }
+
+  function starsOf(button) {
+    return button.value.split(" ").map(parse).filter(Boolean);
+  }
+
+  // Buttons
+
+  function paint(state = load()) {
+    const isOn = (star) => state.stars.has(star.key) && !state.stars.get(star.key).removed;
+    for (const button of document.querySelectorAll("button.star")) {
+      const stars = starsOf(button);
+      button.setAttribute("aria-pressed", String(stars.length > 0 && stars.every(isOn)));
+      const label = button.getAttribute("aria-label");
+      if (label.startsWith("Unstar")) {
+        button.setAttribute("aria-label", label.replace("Unstar", "Star"));
+      }
+    }
+    const count = starred(state).length;
+    for (const place of form.querySelectorAll("[data-count]")) {
+      place.textContent = count ? ` · ${count}` : "";
+    }
+  }
+
+  function press(button) {
+    const state = load();
+    const on = button.dataset.noted !== undefined || button.getAttribute("aria-pressed") !== "true";
+    const stars = starsOf(button);
+    const more = stars.filter((star) => !state.stars.has(star.key) || state.stars.get(star.key).removed);
+    if (on && starred(state).length + more.length > MOST) {
+      say(`An agenda holds ${MOST} stars at most. Take some away first.`);
+      return;
+    }
+    for (const star of stars) {
+      const known = state.stars.get(star.key);
+      const at = Math.max(Date.now(), known ? known.at + 1 : 0);
+      state.stars.set(star.key, { ...star, at, removed: !on });
+    }
+    save(state);
+    paint(state);
+    sync();
+  }
+
+  // Kept on the site
+
+  async function sync() {
+    const state = load();
+    if (!state.kept) {
+      return;
+    }
+    const body = new URLSearchParams({ stars: written(state).join(" ") });
+    const headers = { Accept: "application/json" };
+    // Browsers finish small requests after the page is left.
+    const keepalive = String(body).length < 60000;
+    try {
+      const reply = await fetch(form.dataset.sync, { method: "POST", body, headers, keepalive });
+      const found = await reply.json();
+      const now = load();
+      if (reply.ok) {
+        found.stars.map(parse).filter(Boolean).forEach((star) => take(now, star));
+        now.synced = Date.now();
+      } else if (reply.status === 404) {
+        now.kept = false;
+      } else {
+        say(found.error);
+      }
+      save(now);
+      paint(now);
+    } catch {
+      // No network: the next star, or the next page, tries again.
+    }
+  }
+
+  function keep(isKept) {
+    const state = load();
+    if (state.kept !== isKept) {
+      state.kept = isKept;
+      save(state);
+    }
+  }
+
+  function forget() {
+    localStorage.removeItem(PLACE);
+    paint();
+  }
+
+  try {
+    load();
+  } catch {
+    return null;
+  }
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[form=stars]");
+    if (button && button.dataset.keep === undefined) {
+      event.preventDefault();
+      press(button);
+    }
+  });
+  window.addEventListener("storage", (event) => {
+    if (event.key === PLACE || event.key === null) {
+      paint();
+      document.dispatchEvent(new Event("plenary:stars"));
+    }
+  });
+  // A page that the browser brings back shows what was starred meanwhile.
+  window.addEventListener("pageshow", () => {
+    const state = load();
+    paint(state);
+    if (state.kept && Date.now() - state.synced > STALE) {
+      sync();
+    }
+  });
+  paint();
+  return { load, write, starred, paint, sync, keep, forget };
+})();
