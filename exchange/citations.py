@@ -54,10 +54,13 @@ def citations(program: Program, context: Context) -> Iterator[Citation]:
 
 
 def citation_key(program: Program, context: Context, uid: str) -> str:
-    """Return the key of a paper, such as "mlsys2021-cortex"."""
+    """Return the key of a paper: "mlsys2021-cortex" where the uid reads so already, else "mlsys2021.17".
+
+    The dot keeps both sorts apart, so that no two papers share a key whatever their uids are.
+    """
     edition = context.edition
     series = program.conference.slug if program.conference and edition.isdecimal() else ""
-    return f"{series}{edition}-{uid}"
+    return uid if uid.startswith(f"{series}{edition}-") else f"{series}{edition}.{uid}"
 
 
 def _citation(

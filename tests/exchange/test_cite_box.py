@@ -37,7 +37,7 @@ def test_box_shows_a_line_bibtex_and_files() -> None:
         "Lovelace, A. (2021). Notes. In Conference on Machine Learning and Systems. "
         "http://127.0.0.1:8000/2021/papers/p1/"
     )
-    assert page.all("pre")[0].text.startswith("@inproceedings{mlsys2021-p1, author = {Lovelace, Ada},")
+    assert page.all("pre")[0].text.startswith("@inproceedings{mlsys2021.p1, author = {Lovelace, Ada},")
     assert page.links() == {
         "BibTeX": "/2021/papers/p1.bib",
         "RIS": "/2021/papers/p1.ris",

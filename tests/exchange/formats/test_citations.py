@@ -103,7 +103,7 @@ def test_bibtex_entry_has_all_that_is_known() -> None:
     )
     (entry,) = entries(program(known, conference=MLSYS, edition=edition(city="San José", country="USA")))
 
-    assert (entry.entry_type, entry.key) == ("inproceedings", "mlsys2021-cortex")
+    assert (entry.entry_type, entry.key) == ("inproceedings", "mlsys2021.cortex")
     assert {field.key: field.value for field in entry.fields} == {
         "author": "Fegade, Pratik and Chen, Tianqi",
         "title": "On cortex",
@@ -145,19 +145,29 @@ def test_trap_15_any_text_leaves_the_file_readable(title: str, abstract: str) ->
     library = parse_string(content)
 
     assert library.failed_blocks == []
-    assert [entry.key for entry in library.entries] == ["mlsys2021-p1", "mlsys2021-p2"]
+    assert [entry.key for entry in library.entries] == ["mlsys2021.p1", "mlsys2021.p2"]
     assert content.count("{") == content.count("}")
 
 
 def test_trap_15_keys_are_unique_and_survive_corrections() -> None:
-    papers = (paper("a.b", "Zed Zu"), paper("a-b", "Zed Zu"), paper("17", "Zed Zu"))
+    papers = tuple(paper(uid, "Zed Zu") for uid in ("a.b", "a-b", "17", "mlsys2021-17", "mlsys2021.17"))
     before = program(*papers, conference=MLSYS)
     after = replace(before, papers=tuple(replace(one, title="New", authors=()) for one in papers))
     keys = [[entry.key for entry in entries(made)] for made in (before, after)]
 
-    assert keys[0] == keys[1] == ["mlsys2021-a.b", "mlsys2021-a-b", "mlsys2021-17"]
+    assert (
+        keys[0]
+        == keys[1]
+        == [
+            "mlsys2021.a.b",
+            "mlsys2021.a-b",
+            "mlsys2021.17",
+            "mlsys2021-17",
+            "mlsys2021.mlsys2021.17",
+        ]
+    )
     named = replace(CONTEXT, edition="mlsys-2027")
-    assert [one.key for one in citations(before, named)][2] == "mlsys-2027-17"
+    assert [one.key for one in citations(before, named)][2] == "mlsys-2027.17"
 
 
 def test_capitals_and_formulas_are_protected() -> None:
@@ -203,7 +213,7 @@ def test_ris_record_has_one_field_a_line() -> None:
 
     assert content.split("\r\n") == [
         "TY  - CPAPER",
-        "ID  - mlsys2021-17",
+        "ID  - mlsys2021.17",
         "AU  - Fegade, Pratik",
         "AU  - King, Martin, Jr.",
         "TI  - A b",
@@ -219,7 +229,7 @@ def test_ris_record_has_one_field_a_line() -> None:
         "ER  - ",
         "",
         "TY  - CPAPER",
-        "ID  - mlsys2021-18",
+        "ID  - mlsys2021.18",
         "TI  - On 18",
         "T2  - Machine Learning & Systems",
         "C3  - MLSys 2021",
@@ -235,7 +245,7 @@ def test_csl_json_follows_its_schema(made: Program) -> None:
     found = json.loads(written(csl_json.write, made))
 
     assert list(Draft202012Validator(SCHEMA).iter_errors(found)) == []
-    assert [one["id"].partition("-")[2] for one in found] == [one.uid for one in made.papers]
+    assert [one["id"].partition(".")[2] for one in found] == [one.uid for one in made.papers]
 
 
 def test_csl_json_has_names_in_parts_and_plain_titles() -> None:
