@@ -65,6 +65,7 @@ class MenuItem(Ordered, Content):
         RECORDINGS = "recordings", "Recordings"
         SPONSORS = "sponsors", "Sponsors"
         COMMITTEE = "committee", "Committee"
+        CHANGES = "changes", "Changes"
 
     edition = models.ForeignKey("conference.Edition", models.CASCADE, related_name="menu_items")
     parent = models.ForeignKey("self", models.CASCADE, related_name="children", null=True, blank=True)

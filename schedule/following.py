@@ -47,7 +47,7 @@ class Release(Content):
         return self.title or f"Release {self.number}"
 
     def get_absolute_url(self) -> str:
-        return reverse("website:edition", args=[self.edition.slug])
+        return f"{reverse('schedule:changes', args=[self.edition.slug])}#release-{self.number}"
 
     def derive(self) -> None:
         self.text_html = text.block(self.text)

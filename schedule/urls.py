@@ -3,7 +3,9 @@
 from django.urls import path
 
 from conference import converters
+from conference.feeds import feed_view
 from schedule import agendaviews, views
+from schedule.feeds import ChangesFeed
 
 __all__ = ["app_name", "converters", "urlpatterns"]
 
@@ -22,4 +24,6 @@ urlpatterns = [
     path("<key:edition>/agenda/stars/", agendaviews.take, name="agenda_stars"),
     path("<key:edition>/agenda/sync/", agendaviews.sync, name="agenda_sync"),
     path("<key:edition>/agenda/<str:token>/", agendaviews.linked, name="agenda_link"),
+    path("<key:edition>/changes/", views.changes, name="changes"),
+    path("<key:edition>/changes.atom", feed_view(ChangesFeed()), name="changes_feed"),
 ]

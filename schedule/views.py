@@ -18,6 +18,7 @@ from schedule.lobby import boards
 from schedule.models import Room, Session
 from schedule.querysets import LIGHT, SessionQuerySet
 from schedule.recorded import recordings_by_day
+from schedule.told import told
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300
@@ -187,3 +188,9 @@ def recordings(request: HttpRequest, edition: Edition) -> HttpResponse:
     return render(
         request, "schedule/recordings.html", {"days": recordings_by_day(edition, at=timezone.now())}
     )
+
+
+@edition_page
+def changes(request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Show what each release of the program changed, newest first."""
+    return render(request, "schedule/changes.html", {"releases": told(edition, timezone.now())})

@@ -26,6 +26,7 @@ def contents(edition: Edition) -> dict[str, QuerySet[Any]]:
         Section.RECORDINGS: presentations.recorded(),
         Section.SPONSORS: edition.sponsors.published(),
         Section.COMMITTEE: edition.committee_roles.published(),
+        Section.CHANGES: edition.releases.published(),
     }
 
 

@@ -21,6 +21,7 @@ SECTION_VIEWS = {
     Section.RECORDINGS: "schedule:recordings",
     Section.SPONSORS: "conference:sponsors",
     Section.COMMITTEE: "people:committee",
+    Section.CHANGES: "schedule:changes",
 }
 
 

@@ -7,7 +7,9 @@ from django.http import HttpResponse
 from django.urls import URLPattern, include, path
 
 from conference import converters
+from conference.feeds import feed_view
 from website import redirects, views
+from website.feeds import AnnouncementsFeed
 
 __all__ = ["converters", "handler400", "urlpatterns"]
 
@@ -33,6 +35,7 @@ own = [
     path("", views.home, name="home"),
     path("healthz", views.healthz, name="healthz"),
     *old_addresses,
+    path("<key:edition>/announcements.atom", feed_view(AnnouncementsFeed()), name="announcements_feed"),
     path("<key:edition>/", views.edition_home, name="edition"),
 ]
 

@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from conference.models import Edition
 from people.models import Person, PersonName
+from schedule.models import Release, Session
+from schedule.releases import announce
 from tests import factories as make
 
 # A word that stands in everything hidden and in nothing public.
@@ -36,6 +38,9 @@ def make_public_program() -> dict[str, Any]:
     make.make_sponsor(edition)
     make.make_announcement(edition)
     make.make_committee_role(edition, ada)
+    announce(edition, make.PAST)
+    make.make_session(edition, uid="s2", title="Addendum")
+    announce(edition, make.PAST)
     return {"edition": edition, "paper": paper, "person": ada, "session": session, "room": room}
 
 
@@ -45,6 +50,7 @@ def hide_in(edition: Edition, paper: Any, person: Person, session: Any) -> None:
     person.save()
     hide_former_name(edition, person)
     hide_drafts(edition)
+    hide_what_was_announced(edition)
     hide_in_program(edition, paper, person, session)
     hide_beside_paper(edition, paper, person)
     other = make.make_edition(2030, public_from=None, name=f"MLSys {MARKER}", city=MARKER)
@@ -73,6 +79,14 @@ def hide_drafts(edition: Edition) -> None:
     make.make_announcement(edition, title=MARKER, text=MARKER, status="draft")
     later = timezone.now() + timedelta(days=1)
     make.make_announcement(edition, title=MARKER, text=MARKER, published_at=later)
+    Release.objects.create(edition=edition, number=90, title=MARKER, text=MARKER, published_at=later)
+
+
+def hide_what_was_announced(edition: Edition) -> None:
+    """A session that was out for a while and went back to being a draft; nobody said so."""
+    back = make.make_session(edition, uid=f"{LOW}-back", title=MARKER)
+    announce(edition, make.PAST)
+    Session.objects.filter(pk=back.pk).update(status="draft")
 
 
 def hide_in_program(edition: Edition, paper: Any, person: Person, session: Any) -> None:
@@ -114,3 +128,4 @@ def hide_edition(edition: Edition) -> None:
     make.make_sponsor(edition, MARKER)
     make.make_announcement(edition, title=MARKER, text=MARKER)
     make.make_committee_role(edition, ghost, MARKER)
+    Release.objects.create(edition=edition, number=1, title=MARKER, text=MARKER)

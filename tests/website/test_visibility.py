@@ -131,7 +131,16 @@ def test_every_kind_of_public_row_shows_somewhere(client: Client) -> None:
         client.get(path).getvalue().decode() for path in every_address() if LOW not in path and "2021" in path
     )
 
-    for word in ("Notes", "Keynote", "Engines", "Hall A", "Babbage &amp; Sons", "Welcome", "Ada Lovelace"):
+    for word in (
+        "Notes",
+        "Keynote",
+        "Engines",
+        "Hall A",
+        "Babbage &amp; Sons",
+        "Welcome",
+        "Ada Lovelace",
+        "Addendum",
+    ):
         assert word in pages, word
 
 

@@ -1,0 +1,81 @@
+"""What the feeds of an edition share: Atom, absolute addresses, the same bytes while nothing changes."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib.syndication.views import Feed
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.xmlutils import SimplerXMLGenerator
+from django.views.decorators.http import require_safe
+
+from conference.addressed import addressed_edition
+from conference.models import Edition
+
+# What XML cannot hold.
+UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# So many of the newest rows.
+NEWEST = 50
+
+
+def absolute(path: str) -> str:
+    """Return the address with the site before it."""
+    return f"{settings.SITE_URL}{path}"
+
+
+def writable(words: str) -> str:
+    """Return the words without what XML cannot hold."""
+    return UNWRITABLE.sub("", words)
+
+
+class AtomFeed(Atom1Feed):
+    """Atom that was updated when its newest entry was; an empty feed when its edition became public."""
+
+    def latest_post_date(self) -> datetime:
+        dates = [item["updateddate"] for item in self.items]
+        latest: datetime = max(dates, default=self.feed["empty_since"])
+        return latest
+
+    def add_root_elements(self, handler: SimplerXMLGenerator) -> None:
+        super().add_root_elements(handler)
+        handler.addQuickElement("generator", "Plenary")
+
+
+class EditionFeed(Feed[Any, Edition]):
+    """A feed of an edition. Subclasses say `name`, `items` and what an entry holds."""
+
+    feed_type = AtomFeed
+    name = ""
+
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Edition:
+        edition = addressed_edition(request)
+        if edition is None or edition.slug != kwargs["edition"]:
+            raise Http404("No such edition.")
+        return edition
+
+    def feed_url(self, edition: Edition) -> str:
+        return absolute(self.path(edition))
+
+    def path(self, edition: Edition) -> str:
+        """Return the feed's own address on this site."""
+        raise LookupError(f"{type(self).__name__} has no address")
+
+    def title(self, edition: Edition) -> str:
+        return f"{edition.name}: {self.name}"
+
+    def link(self, edition: Edition) -> str:
+        return absolute(edition.get_absolute_url())
+
+    def author_name(self, edition: Edition) -> str:
+        return str(edition.name)
+
+    def feed_extra_kwargs(self, edition: Edition) -> dict[str, Any]:
+        return {"empty_since": edition.public_from}
+
+
+def feed_view(feed: EditionFeed) -> Callable[..., HttpResponse]:
+    """Return the feed as a view that only shows."""
+    return require_safe(feed)

@@ -1,0 +1,177 @@
+"""The page and the feed of changes: words, old and new times with their zone, nothing that is not public."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from conference.models import Edition
+from papers.models import Paper
+from schedule.models import Session
+from schedule.releases import announce
+from tests import factories as make
+from tests.schedule.reading import fetch, headings, read
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2021, 4, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+PAGE, FEED = "/2021/changes/", "/2021/changes.atom"
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def entries(client: Client, path: str = FEED) -> list[dict[str, str]]:
+    """What a foreign reader finds in the feed."""
+    root = ElementTree.fromstring(fetch(client, path))  # noqa: S314 - our own feed
+    found = []
+    for entry in root.iter(f"{ATOM}entry"):
+        parts = {part.tag.removeprefix(ATOM): part.text or "" for part in entry}
+        found.append({**parts, "link": entry.find(f"{ATOM}link").attrib["href"]})  # type: ignore[union-attr]
+    return found
+
+
+def test_page_without_releases_says_so(client: Client, edition: Edition) -> None:
+    assert "No changes announced" in read(client, PAGE)
+    assert entries(client) == []
+
+
+def test_move_is_told_with_both_times_their_zone_and_rooms(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="Engines", room=make.make_room(edition))
+    announce(edition, NOON)
+    session.start, session.end = session.start + 24 * HOUR, session.end + 24 * HOUR
+    session.room = make.make_room(edition, "Aula")
+    session.save()
+    announce(edition, NOON + HOUR, "It moved")
+    page = fetch(client, PAGE)
+
+    told = (
+        "Moved · Oral session Engines Before: Tue 6 Apr, 08:00 to 09:00 PDT, Hall A "
+        "→ now: Wed 7 Apr, 08:00 to 09:00 PDT, Aula"
+    )
+    assert told in read(client, PAGE)
+    assert f'<a href="{session.get_absolute_url()}">Engines</a>' in page
+    assert headings(page) == [(1, "Changes"), (2, "It moved"), (2, "The program is out")]
+
+
+def test_cancelled_withdrawn_new_and_renamed_are_told_in_words(client: Client, edition: Edition) -> None:
+    off, old = make.make_session(edition, title="Off"), make.make_session(edition, title="Old")
+    paper = make.make_paper(edition, title="Gone *far*")
+    announce(edition, NOON)
+    Session.objects.filter(pk=off.pk).update(status="cancelled", cancellation_reason="Strike.")
+    Session.objects.filter(pk=old.pk).update(title="Renamed", title_html="Renamed")
+    Paper.objects.filter(pk=paper.pk).update(status="withdrawn")
+    make.make_session(edition, title="Fresh")
+    announce(edition, NOON)
+    words, page = read(client, PAGE), fetch(client, PAGE)
+
+    assert "Cancelled · Oral session Off Strike." in words
+    assert "Withdrawn · Paper Gone far" in words
+    assert "New · Oral session Fresh Tue 6 Apr, 08:00 to 09:00 PDT" in words
+    assert "New title · Oral session Renamed Before: Old" in words
+    assert page.count("<s>") == 3
+
+
+def test_what_went_back_to_draft_is_told_no_longer_unless_a_release_said_so(
+    client: Client, edition: Edition
+) -> None:
+    announce(edition, NOON)
+    session = make.make_session(edition, title="Secret")
+    announce(edition, NOON)
+    Session.objects.update(status="draft")
+    silent = read(client, PAGE) + fetch(client, FEED)
+    announce(edition, NOON, without=[f"withdrawn:session:{session.uid}"])
+    still = read(client, PAGE) + fetch(client, FEED)
+    Session.objects.update(status="published")
+    announce(edition, NOON)
+    Session.objects.update(status="draft")
+    announce(edition, NOON)
+
+    assert "Secret" not in silent + still
+    assert "Withdrawn · Session Secret" in read(client, PAGE)
+
+
+def test_feed_has_an_entry_per_release_with_lasting_ids(
+    client: Client, edition: Edition, settings: Settings
+) -> None:
+    settings.SITE_URL = "https://program.test"
+    announce(edition, NOON)
+    make.make_session(edition, title="A & B\x0b", uid="s1")
+    announce(edition, NOON + HOUR, "More < less\x0b", "See *this*.")
+    found = entries(client)
+
+    address = "https://program.test/2021/changes/#release-"
+    assert [entry["id"] for entry in found] == [f"{address}2", f"{address}1"]
+    assert [entry["link"] for entry in found] == [f"{address}2", f"{address}1"]
+    assert [entry["title"] for entry in found] == ["More < less", "The program is out"]
+    assert [entry["updated"] for entry in found] == ["2021-04-01T13:00:00+00:00", "2021-04-01T12:00:00+00:00"]
+    assert 'href="https://program.test/2021/sessions/s1/' in found[0]["summary"]
+    assert "testserver" not in fetch(client, FEED)
+
+
+@pytest.mark.parametrize("path", [FEED, "/2021/announcements.atom"])
+def test_feed_is_the_same_while_nothing_changes(client: Client, edition: Edition, path: str) -> None:
+    first, second = fetch(client, path), fetch(client, path)
+
+    assert first == second
+    assert client.get(path).headers["Content-Type"] == "application/atom+xml; charset=utf-8"
+    assert client.post(path).status_code == 405
+    assert client.get(path.replace("2021", "1999")).status_code == 404
+
+
+def test_announcements_feed_holds_the_news_in_order_of_time(client: Client, edition: Edition) -> None:
+    make.make_announcement(edition, uid="n1", title="First", text="*Hello*", pinned=True)
+    make.make_announcement(edition, uid="n2", title="Second", published_at=NOON)
+    make.make_announcement(edition, title="Draft", status="draft")
+    found = entries(client, "/2021/announcements.atom")
+
+    assert [entry["title"] for entry in found] == ["Second", "First"]
+    assert found[1]["id"].endswith("/2021/#news-n1")
+    assert "<em>Hello</em>" in found[1]["summary"]
+    assert 'id="news-n1"' in fetch(client, "/2021/")
+
+
+def test_home_names_both_feeds_and_links_the_changes(client: Client, edition: Edition) -> None:
+    make.make_session(edition)
+    plain = fetch(client, "/2021/")
+    announce(edition, NOON)
+    page = fetch(client, "/2021/")
+
+    assert page.count('rel="alternate" type="application/atom+xml"') == 2
+    assert plain.count('href="/2021/changes/"') == 1
+    assert page.count('href="/2021/changes/"') == 2
+
+
+def test_releases_of_a_schedule_under_embargo_are_not_shown(client: Client, edition: Edition) -> None:
+    announce(edition, NOON)
+    Edition.objects.update(schedule_public_from=None)
+
+    assert "The program is out" not in read(client, PAGE) + fetch(client, FEED)
+
+
+@pytest.mark.parametrize(("path", "expected"), [(PAGE, 9), (FEED, 5), ("/2021/announcements.atom", 2)])
+def test_queries_do_not_grow(client: Client, edition: Edition, path: str, expected: int) -> None:
+    counts: list[Any] = []
+    announce(edition, NOON)
+    for rows in (1, 3):
+        for _ in range(rows):
+            make.make_session(edition, status="cancelled", parent=make.make_session(edition, kind="workshop"))
+            make.make_presentation(make.make_session(edition), make.make_paper(edition))
+            make.make_presentation(paper=make.make_paper(edition))
+            make.make_paper(edition)
+            make.make_announcement(edition)
+            announce(edition, NOON)
+        client.get(path)
+        with CaptureQueriesContext(connection) as queries:
+            fetch(client, path)
+        counts.append(len(queries))
+
+    assert counts == [expected, expected]
