@@ -61,7 +61,8 @@ class EditionAdmin(ContentAdmin):
             {
                 "fields": [
                     ("start_date", "end_date"),
-                    ("timezone", "day_start_hour"),
+                    ("timezone", "second_timezone"),
+                    "day_start_hour",
                     "mode",
                     "venue",
                     ("city", "country"),

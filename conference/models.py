@@ -85,6 +85,13 @@ class Edition(Content):
         validators=[validate_timezone],
         help_text="The venue's zone, such as Asia/Seoul. All times are entered and shown in it.",
     )
+    second_timezone = models.CharField(
+        "second time zone",
+        max_length=64,
+        blank=True,
+        validators=[validate_timezone],
+        help_text="Of a hybrid conference: shown beside the venue's on the pages of days and sessions.",
+    )
     venue = models.CharField(max_length=200, blank=True)
     city = models.CharField(max_length=100, blank=True)
     country = models.CharField(max_length=100, blank=True)
@@ -153,6 +160,11 @@ class Edition(Content):
         return ZoneInfo(self.timezone)
 
     @property
+    def second_zone(self) -> ZoneInfo | None:
+        """The zone of those who take part from elsewhere, if the chairs name one."""
+        return ZoneInfo(self.second_timezone) if self.second_timezone else None
+
+    @property
     def place_line(self) -> str:
         """Venue, city and country in one line; "Virtual" where there is nothing to travel to."""
         parts = [part for part in (self.venue, self.city, self.country) if part]
@@ -167,14 +179,14 @@ class Edition(Content):
 
     @property
     def zone_label(self) -> str:
-        """The zone in words: Los Angeles time (PDT); with both short names where clocks change in between."""
-        noons = [
-            datetime(day.year, day.month, day.day, 12, tzinfo=self.zone)
-            for day in (self.start_date, self.end_date)
-        ]
-        label = ", then ".join(dict.fromkeys(times.zone_label(noon, self.zone) for noon in noons))
-        town = self.timezone.rpartition("/")[2].replace("_", " ")
-        return label if town == label else f"{town} time ({label})"
+        """The zone in words: Los Angeles time (PDT)."""
+        return times.zone_words(self.zone, self.start_date, self.end_date)
+
+    @property
+    def second_zone_label(self) -> str:
+        """The second zone in words; empty without one."""
+        zone = self.second_zone
+        return times.zone_words(zone, self.start_date, self.end_date) if zone else ""
 
     def day_of(self, time: datetime) -> date:
         """Return the program day of a moment: a talk at 00:30 belongs to the evening before."""
@@ -192,6 +204,8 @@ class Edition(Content):
     def clean(self) -> None:
         if ends_before_start(self.start_date, self.end_date):
             raise ValidationError({"end_date": "The last day lies before the first."})
+        if self.second_timezone and self.second_timezone == self.timezone:
+            raise ValidationError({"second_timezone": "This is the venue's zone. Choose another, or none."})
 
     def derive(self) -> None:
         self.description_html = text.block(self.description)

@@ -19,6 +19,14 @@ def zone_label(moment: datetime, zone: ZoneInfo) -> str:
     return f"GMT{sign}{hours}" + (f":{rest:02d}" if rest else "") if minutes else "GMT"
 
 
+def zone_words(zone: ZoneInfo, first: date, last: date) -> str:
+    """Return "Los Angeles time (PDT)"; with both short names where the clocks change between these days."""
+    noons = [datetime(day.year, day.month, day.day, 12, tzinfo=zone) for day in (first, last)]
+    label = ", then ".join(dict.fromkeys(zone_label(noon, zone) for noon in noons))
+    town = zone.key.rpartition("/")[2].replace("_", " ")
+    return label if town == label else f"{town} time ({label})"
+
+
 def clock(moment: datetime, zone: ZoneInfo) -> str:
     """Return the wall time in the zone, such as "08:15"."""
     return dateformat.format(moment.astimezone(zone), "H:i")
@@ -56,6 +64,27 @@ def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     first, last = zone_label(start, zone), zone_label(end, zone)
     begin = clock(start, zone) if first == last else f"{clock(start, zone)} {first}"
     return f"{begin} to {until(start, end, zone)} {last}" if end != start else f"{clock(start, zone)} {first}"
+
+
+def elsewhere(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -> str:
+    """Return the span in another zone, "Wed 7 Apr, 00:15 to 01:15 JST"; nothing where the clocks agree.
+
+    A day is named where it is not the one that the moment has in `zone`.
+    """
+
+    def day(moment: datetime) -> str:
+        local = moment.astimezone(other).date()
+        return "" if local == moment.astimezone(zone).date() else f"{short_day(local)}, "
+
+    if start.astimezone(zone).utcoffset() == start.astimezone(other).utcoffset():
+        return ""
+    first, last = zone_label(start, other), zone_label(end, other)
+    begin = f"{day(start)}{clock(start, other)}"
+    if start == end:
+        return f"{begin} {first}"
+    is_same_day = start.astimezone(other).date() == end.astimezone(other).date()
+    until = f"{'' if is_same_day else day(end)}{clock(end, other)} {last}"
+    return f"{begin} to {until}" if first == last else f"{begin} {first} to {until}"
 
 
 def when(start: datetime, end: datetime, zone: ZoneInfo) -> str:

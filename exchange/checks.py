@@ -103,11 +103,13 @@ def _check_edition(program: Program, findings: Findings) -> None:
     if edition is None:
         return
     _check_dates(edition, findings)
-    if is_stated(edition.timezone) and edition.timezone:
-        try:
-            zone_called(edition.timezone)
-        except UnfitError as error:
-            findings.problem(edition.where, "timezone", str(error))
+    for name in ("timezone", "second_timezone"):
+        stated = getattr(edition, name)
+        if is_stated(stated) and stated:
+            try:
+                zone_called(stated)
+            except UnfitError as error:
+                findings.problem(edition.where, name, str(error))
 
 
 def _check_dates(edition: EditionRecord, findings: Findings) -> None:

@@ -13,7 +13,7 @@ from exchange.records import PersonRef, Record, Stated
 
 # Columns of keys and fixed words: blanks around them are a slip of the hand.
 TRIMMED = {"uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic"}
-TRIMMED |= {"conference", "edition", "paper", "session", "room", "parent", "person_uid"}
+TRIMMED |= {"second_timezone", "conference", "edition", "paper", "session", "room", "parent", "person_uid"}
 LEVEL = "level"
 PERSON = ("name", "uid", "orcid", "ids")
 

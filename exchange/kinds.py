@@ -77,6 +77,7 @@ EDITION = Kind(
         "start_date",
         "end_date",
         "timezone",
+        "second_timezone",
         "venue",
         "city",
         "country",

@@ -71,6 +71,7 @@ class EditionRecord(Record):
     start_date: Stated[date] = UNSTATED
     end_date: Stated[date] = UNSTATED
     timezone: Stated[str] = UNSTATED
+    second_timezone: Stated[str] = UNSTATED
     venue: Stated[str] = UNSTATED
     city: Stated[str] = UNSTATED
     country: Stated[str] = UNSTATED

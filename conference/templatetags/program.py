@@ -28,9 +28,25 @@ MATERIAL_ICONS = {
 }
 
 
-def moment_tag(moment: datetime, edition: Edition, words: str) -> SafeString:
-    """Return the words as a <time> element that machines can read."""
-    return format_html('<time datetime="{}">{}</time>', moment.astimezone(edition.zone).isoformat(), words)
+def moment_tag(
+    moment: datetime, edition: Edition, words: str, end: datetime | None = None, *, until: bool = False
+) -> SafeString:
+    """Return the words as a <time> element that machines can read.
+
+    `end` is that of the span whose start it is, `until` says that it is the end of one: zones.js reads them.
+    """
+    written = moment.astimezone(edition.zone).isoformat()
+    last = end and end != moment and format_html(' data-end="{}"', end.astimezone(edition.zone).isoformat())
+    mark = mark_safe(" data-until") if until else ""
+    return format_html('<time datetime="{}"{}{}>{}</time>', written, last or "", mark, words)
+
+
+@register.simple_tag
+def second(start: datetime, end: datetime | None, edition: Edition) -> SafeString:
+    """The same span in the second zone of a hybrid conference; nothing where there is none."""
+    zone = edition.second_zone
+    words = times.elsewhere(start, end or start, edition.zone, zone) if zone else ""
+    return format_html(' <span class="second">{}</span>', words) if words else SafeString("")
 
 
 @register.filter
@@ -40,9 +56,9 @@ def clock(moment: datetime, edition: Edition) -> SafeString:
 
 
 @register.filter
-def zone(moment: datetime, edition: Edition) -> str:
+def zone(moment: datetime, edition: Edition) -> SafeString:
     """The short name of the venue's zone at that moment: PDT."""
-    return times.zone_label(moment, edition.zone)
+    return format_html('<span class="tz">{}</span>', times.zone_label(moment, edition.zone))
 
 
 @register.filter
@@ -60,13 +76,15 @@ def short_day(day: date) -> str:
 @register.simple_tag
 def time_range(start: datetime, end: datetime, edition: Edition) -> SafeString:
     """08:00 to 08:15 PDT."""
-    return moment_tag(start, edition, times.time_range(start, end, edition.zone))
+    words = times.time_range(start, end, edition.zone)
+    return moment_tag(start, edition, words, end) + second(start, end, edition)
 
 
 @register.simple_tag
 def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
     """Tue 6 Apr, 08:00 to 08:15 PDT."""
-    return moment_tag(start, edition, times.when(start, end, edition.zone))
+    words = times.when(start, end, edition.zone)
+    return moment_tag(start, edition, words, end) + second(start, end, edition)
 
 
 @register.simple_tag
@@ -106,13 +124,14 @@ def clock_range(start: datetime, end: datetime | None, edition: Edition) -> Safe
     """08:00 <span>to 08:15 PDT</span>, each a <time>; without a shared end only the start and its zone."""
     zone = edition.zone
     first = times.zone_label(start, zone)
-    begin = moment_tag(start, edition, times.clock(start, zone))
+    begin = moment_tag(start, edition, times.clock(start, zone), end)
+    beside = second(start, end, edition)
     if end is None or end == start:
-        return format_html("{} <span>{}</span>", begin, first)
+        return format_html('{} <span class="tz">{}</span>{}', begin, first, beside)
     last = times.zone_label(end, zone)
-    begin_zone = "" if first == last else format_html(" <span>{}</span>", first)
-    until = moment_tag(end, edition, times.until(start, end, zone))
-    return format_html("{}{} <span>to {} {}</span>", begin, begin_zone, until, last)
+    begin_zone = "" if first == last else format_html(' <span class="tz">{}</span>', first)
+    until = moment_tag(end, edition, times.until(start, end, zone), until=True)
+    return format_html("{}{} <span>to {} {}</span>{}", begin, begin_zone, until, last, beside)
 
 
 @register.filter

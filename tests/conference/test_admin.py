@@ -214,6 +214,7 @@ def edition_values(**fields: Any) -> dict[str, Any]:
         "start_date": "2026-03-27",
         "end_date": "2026-03-29",
         "timezone": "Europe/Berlin",
+        "second_timezone": "",
         "day_start_hour": 4,
         "mode": "in_person",
         "accent": "#0b6b62",

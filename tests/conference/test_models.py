@@ -33,6 +33,8 @@ def test_day_bounds_over_a_clock_change_hold_23_hours() -> None:
     ("field", "value", "sentence"),
     [
         ("timezone", "Mars/Olympus", "is not a time zone"),
+        ("second_timezone", "Mars/Olympus", "is not a time zone"),
+        ("second_timezone", "America/Los_Angeles", "This is the venue's zone."),
         ("year", 99_999, "less than or equal to 2200"),
         ("slug", "admin", "is an address of the site itself"),
         ("slug", "MLSys 2021", "Use lower-case letters and digits"),

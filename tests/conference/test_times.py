@@ -59,3 +59,23 @@ def test_time_range_of_a_day_or_more_names_the_last_day() -> None:
         times.time_range(start, start + timedelta(hours=24), LOS_ANGELES) == "08:00 to Tue 30 Aug, 08:00 PDT"
     )
     assert times.time_range(start, start + timedelta(hours=23), LOS_ANGELES) == "08:00 to 07:00 PDT"
+
+
+@pytest.mark.parametrize(
+    ("start", "minutes", "zone", "words"),
+    [
+        ((2021, 4, 6, 15), 60, "Asia/Tokyo", "Wed 7 Apr, 00:00 to 01:00 JST"),
+        ((2021, 4, 6, 14, 30), 60, "Asia/Tokyo", "23:30 to Wed 7 Apr, 00:30 JST"),
+        ((2021, 4, 7, 6, 30), 60, "Asia/Tokyo", "Wed 7 Apr, 15:30 to 16:30 JST"),
+        ((2021, 4, 6, 15), 0, "Asia/Kathmandu", "20:45 GMT+5:45"),
+        ((2021, 3, 28, 0, 30), 60, "Europe/Berlin", "Sun 28 Mar, 01:30 CET to 03:30 CEST"),
+        ((2021, 4, 6, 15), 60, "America/Vancouver", ""),
+    ],
+)
+def test_span_elsewhere_names_the_day_where_it_is_another(
+    start: tuple[int, ...], minutes: int, zone: str, words: str
+) -> None:
+    begin = datetime(*start, tzinfo=UTC)  # type: ignore[arg-type, misc]
+    end = begin + timedelta(minutes=minutes)
+
+    assert times.elsewhere(begin, end, LOS_ANGELES, ZoneInfo(zone)) == words

@@ -120,6 +120,7 @@ def odd() -> Program:
             website="https://example.org/",
         ),
         edition=edition(
+            second_timezone="Asia/Kathmandu",
             venue="Hall",
             city="San José",
             country="USA",

@@ -46,7 +46,7 @@ def test_trap_1_dst_inside_the_conference_shows_the_wall_time_twice(client: Clie
         "2026-03-28T10:00:00+01:00",
         "2026-03-29T10:00:00+02:00",
     ]
-    assert "Times are Berlin time (CET, then CEST)" in read(client, "/2026/schedule/")
+    assert "Times are Berlin time (CET, then CEST)" in fetch(client, "/2026/schedule/")
     assert "10:00 to 11:00 CET" in read(client, "/2026/schedule/2026-03-28/")
     assert "10:00 to 11:00 CEST" in read(client, "/2026/schedule/2026-03-29/")
 
@@ -257,3 +257,23 @@ def test_utc_server_does_not_move_a_day(client: Client) -> None:
     make.make_session(seoul, start=datetime(2026, 4, 5, 15, 30, tzinfo=UTC), title="Early")
 
     assert "00:30 to 01:30 KST Oral session Early" in read(client, "/2026/schedule/2026-04-06/")
+
+
+def test_second_zone_of_a_hybrid_conference_stands_beside_the_first(client: Client) -> None:
+    edition = make.make_edition(mode="hybrid", second_timezone="Asia/Kathmandu")
+    session = make.make_session(edition, title="Late", start=make.MORNING + 4 * HOUR)
+    make.make_presentation(session, start=session.start, title="Talk")
+    day, own = fetch(client, DAY), fetch(client, session.get_absolute_url())
+    words = "12:00 to 13:00 PDT Wed 7 Apr, 00:45 to 01:45 GMT+5:45"
+
+    assert "with Kathmandu time (GMT+5:45) beside them" in day
+    assert words in read(client, DAY)
+    assert "12:00 PDT Wed 7 Apr, 00:45 GMT+5:45" in read(client, DAY)
+    assert words in read(client, session.get_absolute_url())
+    assert {moment[-6:] for moment in moments(day) + moments(own)} == {"-07:00"}
+
+
+def test_without_a_second_zone_none_is_shown(client: Client, edition: Edition) -> None:
+    make.make_session(edition)
+
+    assert 'class="second"' not in fetch(client, DAY)

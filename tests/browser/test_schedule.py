@@ -1,0 +1,201 @@
+"""The schedule in Chromium: the reader's own time, the grid by keyboard, the lobby, weights and paper."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, ViewportSize
+
+from conference.models import Edition
+from tests import factories as make
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PHONE, DESKTOP = ViewportSize(width=320, height=700), ViewportSize(width=1280, height=900)
+DAY = "/2026/schedule/2026-03-28/"
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def berlin() -> Edition:
+    """Two days over the night in which the clocks go forward, in two rooms side by side."""
+    days = {"start_date": date(2026, 3, 28), "end_date": date(2026, 3, 29)}
+    edition = make.make_edition(2026, timezone="Europe/Berlin", **days)
+    hall, lab = make.make_room(edition, "Hall"), make.make_room(edition, "Lab")
+    for day in (28, 29):
+        start = datetime(2026, 3, day, 10, tzinfo=edition.zone)
+        session = make.make_session(edition, start=start, title=f"Hall {day}", room=hall, uid=f"hall-{day}")
+        make.make_presentation(session, make.make_paper(edition, ["Ada"], uid=f"p{day}"), start=start)
+        make.make_session(edition, start=start, title=f"Lab {day}", room=lab, minutes=120)
+        make.make_session(edition, start=start + HOUR, title=f"Later {day}", room=hall)
+    return edition
+
+
+def switch(page: Page) -> None:
+    page.get_by_role("button", name="My time too").click()
+
+
+def own_times(page: Page) -> list[str]:
+    words = page.locator("main .mine").all_inner_texts()
+    return [text.replace("\n", " ").removeprefix(", your time: ").strip() for text in words]
+
+
+# The reader's own time
+
+
+@pytest.mark.parametrize(
+    ("zone", "before", "after"),
+    [
+        ("Asia/Tokyo", "18:00 GMT+9", "17:00 GMT+9"),
+        ("America/Los_Angeles", "02:00 PDT", "01:00 PDT"),
+        ("Asia/Kathmandu", "14:45 GMT+5:45", "13:45 GMT+5:45"),
+    ],
+)
+@pytest.mark.usefixtures("berlin")
+def test_own_time_is_right_on_both_sides_of_a_clock_change(
+    open_page: Callable[..., Page], zone: str, before: str, after: str
+) -> None:
+    page = open_page(timezone_id=zone, viewport=DESKTOP)
+    page.goto(DAY)
+    venue = page.inner_text("main")
+    switch(page)
+
+    assert before in own_times(page)
+    assert page.locator("main .when time").first.inner_text() == "10:00"
+    assert all(word in page.inner_text("main") for word in venue.split())
+    page.goto("/2026/schedule/2026-03-29/")
+    assert after in own_times(page)
+
+
+@pytest.mark.usefixtures("berlin")
+def test_own_time_names_its_day_where_that_differs(open_page: Callable[..., Page], berlin: Edition) -> None:
+    late = datetime(2026, 3, 28, 22, tzinfo=berlin.zone)
+    make.make_session(berlin, start=late, title="Late", kind="social")
+    make.make_session(berlin, start=datetime(2026, 3, 28, 15, 30, tzinfo=UTC), title="Evening", kind="social")
+    page = open_page(timezone_id="Asia/Tokyo", viewport=DESKTOP)
+    page.goto(DAY)
+    switch(page)
+
+    assert "Sun 29 Mar, 06:00 to 07:00 GMT+9" in own_times(page)
+    assert "Sun 29 Mar, 00:30 to 01:30 GMT+9" in own_times(page)
+
+
+@pytest.mark.usefixtures("berlin")
+def test_own_time_follows_to_every_page_and_is_kept_only_after_use(open_page: Callable[..., Page]) -> None:
+    page = open_page(timezone_id="Asia/Tokyo", viewport=DESKTOP)
+    page.goto("/2026/")
+    assert page.evaluate("localStorage.length") == 0
+    switch(page)
+    for path in (DAY, "/2026/schedule/", "/2026/sessions/hall-28/", "/2026/papers/p28/", f"{DAY}?view=grid"):
+        page.goto(path)
+        assert own_times(page) != [], path
+    switch(page)
+    assert own_times(page) == []
+    assert page.evaluate("localStorage.length") == 0
+
+
+@pytest.mark.usefixtures("berlin")
+def test_another_zone_is_chosen_from_a_list_and_remembered(open_page: Callable[..., Page]) -> None:
+    page = open_page(timezone_id="Asia/Tokyo", viewport=DESKTOP)
+    page.goto(DAY)
+    switch(page)
+    page.get_by_label("Your time zone").select_option("Asia/Kathmandu")
+    assert "14:45 GMT+5:45" in own_times(page)
+    page.reload()
+    assert "14:45 GMT+5:45" in own_times(page)
+    assert page.get_by_label("Your time zone").input_value() == "Asia/Kathmandu"
+
+
+@pytest.mark.parametrize("broken", ["Mars/Olympus", "", "{}", "<b>"])
+@pytest.mark.usefixtures("berlin")
+def test_broken_choice_is_forgotten(open_page: Callable[..., Page], broken: str) -> None:
+    page = open_page(timezone_id="Asia/Tokyo", viewport=DESKTOP)
+    page.goto(DAY)
+    page.evaluate("value => localStorage.setItem('plenary:zone', value)", broken)
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    page.reload()
+
+    assert (own_times(page), faults) == ([], [])
+    assert page.evaluate("localStorage.length") == 0
+    switch(page)
+    assert own_times(page) != []
+
+
+@pytest.mark.usefixtures("berlin")
+def test_at_the_venue_own_time_adds_nothing(open_page: Callable[..., Page]) -> None:
+    page = open_page(timezone_id="Europe/Paris", viewport=DESKTOP)
+    page.goto(DAY)
+    switch(page)
+
+    assert own_times(page) == []
+    assert "Your time is the venue’s" in page.inner_text(".zones")
+
+
+@pytest.mark.usefixtures("berlin")
+def test_switch_that_is_off_moves_nothing(open_page: Callable[..., Page]) -> None:
+    page = open_page(timezone_id="Asia/Tokyo", viewport=PHONE)
+    shifts = """() => new Promise(done => { let sum = 0
+        new PerformanceObserver(list => list.getEntries().forEach(one => { sum += one.value }))
+            .observe({type: 'layout-shift', buffered: true}); setTimeout(() => done(sum), 300) })"""
+    page.goto(DAY)
+
+    assert page.evaluate(shifts) < 0.01
+
+
+# The grid by keyboard
+
+
+@pytest.mark.usefixtures("berlin")
+def test_grid_is_one_stop_and_arrows_move_inside(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    page.goto(f"{DAY}?view=grid")
+    focused = "document.activeElement.textContent"
+    page.locator("td .title a").first.focus()
+    moves = []
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowRight", "Home", "End"):
+        page.keyboard.press(key)
+        moves.append(page.evaluate(focused))
+
+    assert moves == ["Lab 28", "Hall 28", "Later 28", "Lab 28", "Hall 28", "Later 28"]
+    assert page.locator('td .title a[tabindex="0"]').count() == 1
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_views_scroll_in_themselves_and_hinder_nobody(
+    open_page: Callable[..., Page], size: ViewportSize, scheme: str, berlin: Edition
+) -> None:
+    for number in range(12):
+        room = make.make_room(berlin, f"Ballroom {number}")
+        make.make_session(berlin, start=datetime(2026, 3, 28, 10, tzinfo=berlin.zone), room=room)
+    page = open_page(viewport=size, color_scheme=scheme, timezone_id="Asia/Tokyo")
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
+    for query in ("view=grid", "view=grid&zoom=1", "view=grid&zoom=4", "kind=oral"):
+        page.goto(f"{DAY}?{query}")
+        if page.locator(".mine").count() == 0:
+            switch(page)
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            complaints.append(f"{query}: scrolls sideways")
+        found = Axe().run(page).response["violations"]
+        complaints += [f"{query}: {one['id']}: {one['nodes'][0]['html'][:150]}" for one in found]
+    for query in ("week", "now"):
+        page.goto(f"/2026/schedule/?view={query}")
+        found = Axe().run(page).response["violations"]
+        complaints += [f"{query}: {one['id']}: {one['nodes'][0]['html'][:150]}" for one in found]
+
+    assert complaints == []
+
+
+@pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize(
+    "path", [f"{DAY}?view=grid", "/2026/schedule/?view=week", "/2026/schedule/?view=now"]
+)
+def test_views_are_whole_without_javascript(open_page: Callable[..., Page], path: str) -> None:
+    scripted, plain = open_page(viewport=DESKTOP), open_page(viewport=DESKTOP, java_script_enabled=False)
+    seen = [page.goto(path) and page.inner_text("main") for page in (scripted, plain)]
+
+    assert seen[0] == seen[1]
+    assert plain.locator(".zones button").is_hidden()
