@@ -1,4 +1,4 @@
-"""The timetable in the admin: rooms, sessions with roles and presentations in order, releases.
+"""The timetable in the admin: rooms, sessions with roles and presentations in order.
 
 It also puts a paper's appearances and an edition's rooms on the forms of the floors below.
 """
@@ -18,7 +18,10 @@ from conference.models import Edition
 from papers.admin import PaperAdmin
 from papers.models import Paper
 from schedule.admindays import DayFilter, SessionDayFilter
-from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.releaseadmin import ReleaseAdmin
+
+__all__ = ["ReleaseAdmin"]
 
 
 @admin.register(Room)
@@ -190,24 +193,6 @@ class SpeakerAdmin(OrderedAdmin):
     @admin.display(description="edition", ordering="presentation__edition__start_date")
     def edition(self, speaker: Any) -> str:
         return str(speaker.presentation.edition)
-
-
-@admin.register(Release)
-class ReleaseAdmin(ContentAdmin):
-    desk_order = 40
-    list_display = ["__str__", "number", "edition", "shown_from"]
-    list_filter = ["edition"]
-    list_select_related = ["edition"]
-    search_fields = ["title", "text"]
-    autocomplete_fields = ["edition"]
-    fieldsets = [
-        (None, {"fields": ["edition", "number", "title"]}),
-        ("Text", {"fields": ["text", "published_at"]}),
-    ]
-
-    @admin.display(description="shown from", ordering="published_at")
-    def shown_from(self, release: Any) -> str:
-        return moment(release.published_at, release.edition)
 
 
 # On the forms of the floors below

@@ -1,0 +1,148 @@
+"""Releases in the admin: their list, and the page on which one is announced."""
+
+from hashlib import sha256
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from conference import times
+from conference.adminbases import ContentAdmin, moment
+from conference.adminscope import asked_edition
+from conference.models import Edition
+from schedule.changes import Change, Place
+from schedule.models import Release
+from schedule.releases import Due, announce, due, read_change
+
+CHANGED_SINCE = "The program was changed after this page was opened. Look at the lines again, then announce."
+
+
+def told_place(place: Place, edition: Edition, rooms: dict[str, str]) -> str:
+    """Return "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
+    words = "not scheduled"
+    if place.start:
+        words = times.when(place.start, place.end or place.start, edition.zone)
+    room = rooms.get(place.room, place.room)
+    return f"{words}, {room}" if room else words
+
+
+def told_change(change: Change, edition: Edition, rooms: dict[str, str]) -> str:
+    """Return a change in a line: what happened, to what, from when and where to when and where."""
+    kind = change.key.partition(":")[0]
+    before, after = (place and told_place(place, edition, rooms) for place in (change.before, change.after))
+    places = f"{before} → {after}" if before and after else after or before or ""
+    parts = [f"{change.words}: {kind} “{change.title}”", change.was and f"before “{change.was}”", places]
+    return "; ".join(filter(None, parts))
+
+
+class AnnounceForm(forms.Form):
+    """A release before it is out; a line without its tick is not told."""
+
+    title = forms.CharField(max_length=200, required=False, help_text="Empty: “Release” and its number.")
+    text = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 6, "cols": 80}), help_text="Markdown."
+    )
+    lines = forms.MultipleChoiceField(
+        label="Changes",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Untick what nobody needs.",
+    )
+    seen = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, ready: Due, edition: Edition, data: Any = None) -> None:
+        rooms = dict(edition.rooms.values_list("slug", "name"))
+        told = [(change.line, told_change(change, edition, rooms)) for change in ready.changes]
+        self.state = sha256(repr([ready.number, told]).encode()).hexdigest()
+        if data is not None and data.get("seen") != self.state:
+            kept = {"title": data.get("title", ""), "text": data.get("text", "")}
+            super().__init__(initial={**kept, "seen": self.state, "lines": [line for line, _ in told]})
+        else:
+            initial = {"title": ready.title, "text": ready.text, "seen": self.state}
+            super().__init__(data, initial={**initial, "lines": [line for line, _ in told]})
+        lines: Any = self.fields["lines"]
+        lines.choices = told
+        if not told:
+            del self.fields["lines"]
+
+    @property
+    def left_out(self) -> set[str]:
+        """The lines whose tick was taken away."""
+        offered = {change for change, _ in self.fields["lines"].choices} if "lines" in self.fields else set()  # type: ignore[attr-defined]
+        return offered - {*self.cleaned_data.get("lines", [])}
+
+
+@admin.register(Release)
+class ReleaseAdmin(ContentAdmin):
+    desk_order = 40
+    list_display = ["__str__", "number", "edition", "shown_from", "change_count"]
+    list_filter = ["edition"]
+    list_select_related = ["edition"]
+    search_fields = ["title", "text"]
+    readonly_fields = ["edition", "number", "told"]
+    fieldsets = [
+        (None, {"fields": ["edition", "number", "title"]}),
+        ("Text", {"fields": ["text", "published_at"]}),
+        ("Changes", {"fields": ["told"]}),
+    ]
+
+    def for_list(self, rows: Any) -> Any:
+        return rows.defer("snapshot")
+
+    @admin.display(description="shown from", ordering="published_at")
+    def shown_from(self, release: Any) -> str:
+        return moment(release.published_at, release.edition)
+
+    @admin.display(description="changes")
+    def change_count(self, release: Any) -> int:
+        return len(release.changes)
+
+    @admin.display(description="told")
+    def told(self, release: Any) -> SafeString | str:
+        lines = [(told_change(read_change(row), release.edition, {}),) for row in release.changes]
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show what changed since the last release of an edition, and announce it."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        edition = asked_edition(request)
+        if edition is None:
+            messages.warning(request, "There is no edition yet.")
+            return redirect("admin:schedule_release_changelist")
+        at = timezone.now()
+        ready = due(edition, at)
+        form = AnnounceForm(ready, edition, request.POST if request.method == "POST" else None)
+        if request.method == "POST" and not form.is_bound:
+            messages.warning(request, CHANGED_SINCE)
+        if form.is_valid() and self.has_news(ready):
+            values = form.cleaned_data
+            release = announce(edition, at, values["title"], values["text"], without=form.left_out)
+            self.log_addition(request, release, [{"added": {}}])
+            messages.success(request, f"{release} of {edition} is out.")
+            return redirect("admin:schedule_release_changelist")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Announce release {ready.number} of {edition}",
+            "opts": self.opts,
+            "edition": edition,
+            "editions": Edition.objects.all(),
+            "form": form,
+            "ready": ready,
+            "has_news": self.has_news(ready),
+            "now": moment(at, edition),
+        }
+        return TemplateResponse(request, "admin/schedule/release/announce.html", context)
+
+    def has_news(self, ready: Due) -> bool:
+        """Tell whether there is something to announce."""
+        return bool(ready.changes or (ready.is_first and ready.program.things))

@@ -1,0 +1,119 @@
+"""A chair looks at what changed, leaves lines out, edits the words and announces; or leaves no trace."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from conference.models import Edition
+from schedule.models import Release, Session
+from schedule.releases import announce, read_change
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/schedule/release/add/"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    edition = make.make_edition()
+    for number in (1, 2):
+        make.make_session(edition, uid=f"s{number}", title=f"Session {number}", room=make.make_room(edition))
+    announce(edition, make.PAST)
+    Session.objects.filter(uid="s1").update(room=make.make_room(edition, "Aula"))
+    Session.objects.filter(uid="s2").update(status="cancelled")
+    return edition
+
+
+def page(client: Client) -> str:
+    return client.get(ADD).content.decode()
+
+
+def sent(markup: str, edition: Edition, **fields: Any) -> dict[str, Any]:
+    """What the form sends as it was shown, with other values in these fields."""
+    seen = re.findall(r'name="seen" value="(\w+)"', markup)[0]
+    lines = re.findall(r'name="lines" value="([^"]+)"[^>]* checked', markup)
+    return {"edition": edition.pk, "title": "", "text": "", "lines": lines, "seen": seen, **fields}
+
+
+def lines(release: Release) -> list[str]:
+    return [read_change(row).line for row in release.changes]
+
+
+def test_page_lists_what_changed_in_words_and_in_the_editions_zone(
+    admin_client: Client, edition: Edition
+) -> None:
+    shown = page(admin_client)
+
+    assert "New room: session “Session 1”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A → Tue 6 Apr" in shown
+    assert "Cancelled: session “Session 2”" in shown
+    assert "What changed since release 1" in shown
+    assert Release.objects.count() == 1
+
+
+def test_release_is_announced_with_its_words_and_without_lines_left_out(
+    admin_client: Client, edition: Edition
+) -> None:
+    data = sent(page(admin_client), edition, title="Rooms", text="*Sorry.*", lines=["room:session:s1"])
+    assert admin_client.post(ADD, data).status_code == 302
+    release = Release.objects.get(number=2)
+
+    assert (release.title, release.text, lines(release)) == ("Rooms", "*Sorry.*", ["room:session:s1"])
+    assert "Rooms" in admin_client.get("/2021/changes/").content.decode()
+    assert "Nothing changed since release 2" in page(admin_client)
+
+
+def test_release_is_not_announced_when_the_program_changed_meanwhile(
+    admin_client: Client, edition: Edition
+) -> None:
+    data = sent(page(admin_client), edition, title="Rooms")
+    Session.objects.filter(uid="s2").update(status="published")
+    answer = admin_client.post(ADD, data)
+
+    assert Release.objects.count() == 1
+    assert "Look at the lines again" in answer.content.decode()
+    assert 'value="Rooms"' in answer.content.decode()
+    data = sent(answer.content.decode(), edition, title="Rooms")
+    assert admin_client.post(ADD, data).status_code == 302
+    assert lines(Release.objects.get(number=2)) == ["room:session:s1"]
+
+
+def test_first_release_offers_its_words(admin_client: Client) -> None:
+    edition = make.make_edition()
+    make.make_paper(edition)
+    shown = page(admin_client)
+    data = sent(shown, edition, title="The program is out", text="1 paper.")
+    admin_client.post(ADD, data)
+
+    assert 'value="The program is out"' in shown
+    assert "1 paper." in shown
+    assert (Release.objects.get().number, Release.objects.get().text) == (1, "1 paper.")
+
+
+def test_program_that_is_not_public_is_not_announced(admin_client: Client) -> None:
+    edition = make.make_edition(papers_public_from=None, schedule_public_from=None)
+    make.make_session(edition)
+    shown = page(admin_client)
+    admin_client.post(ADD, {"edition": edition.pk, "seen": "x"})
+
+    assert "nothing to announce" in shown
+    assert Release.objects.count() == 0
+
+
+def test_page_asks_for_the_right_to_add(client: Client, edition: Edition) -> None:
+    client.force_login(User.objects.create_user("viewer", is_staff=True))
+
+    assert client.get(ADD).status_code == 403
+    assert client.post(ADD, {"edition": edition.pk}).status_code == 403
+
+
+def test_list_and_form_show_a_release_as_it_was_told(admin_client: Client, edition: Edition) -> None:
+    release = announce(edition, make.PAST)
+    listed = admin_client.get("/admin/schedule/release/").content.decode()
+    form = admin_client.get(f"/admin/schedule/release/{release.pk}/change/").content.decode()
+
+    assert "Release 2" in listed
+    assert "<li>Cancelled: session “Session 2”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A</li>" in form
+    assert "not scheduled" not in form
