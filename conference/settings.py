@@ -156,4 +156,6 @@ LOGGING = {
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
+    # A visitor's wrong address is answered with a page; the log is for what is wrong here.
+    "loggers": {"django.request": {"level": "ERROR"}},
 }

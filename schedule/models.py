@@ -17,6 +17,7 @@ from schedule.following import Agenda, AgendaStar, Release
 from schedule.parts import SessionRole, Speaker
 from schedule.presentation import ENDS_BEFORE_START, Presentation
 from schedule.querysets import RoomQuerySet, SessionQuerySet
+from schedule.rescheduling import set_null
 
 __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
 
@@ -79,7 +80,7 @@ class Session(Cancellable, Content):
     abstract_html = models.TextField(blank=True, editable=False)
     start = models.DateTimeField()
     end = models.DateTimeField()
-    room = models.ForeignKey(Room, models.SET_NULL, null=True, blank=True, related_name="sessions")
+    room = models.ForeignKey(Room, set_null, null=True, blank=True, related_name="sessions")
     parent = models.ForeignKey(
         "self",
         models.CASCADE,

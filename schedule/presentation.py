@@ -14,6 +14,7 @@ from conference.models import Edition
 from papers.models import Paper
 from schedule.cancelling import Cancellable, Status
 from schedule.querysets import PresentationQuerySet
+from schedule.rescheduling import set_null
 
 if TYPE_CHECKING:
     from schedule.models import Room
@@ -44,7 +45,7 @@ class Presentation(Cancellable, Ordered, Content):
     abstract_html = models.TextField(blank=True, editable=False)
     session = models.ForeignKey(
         "schedule.Session",
-        models.SET_NULL,
+        set_null,
         null=True,
         blank=True,
         related_name="presentations",
@@ -55,7 +56,7 @@ class Presentation(Cancellable, Ordered, Content):
     board = models.CharField("poster board", max_length=60, blank=True)
     room = models.ForeignKey(
         "schedule.Room",
-        models.SET_NULL,
+        set_null,
         null=True,
         blank=True,
         related_name="presentations",

@@ -25,6 +25,16 @@ def this_second() -> datetime:
     return timezone.now().replace(microsecond=0)
 
 
+def set_null(collector: Any, field: Any, sub_objs: Any, using: str) -> None:
+    """The `on_delete` of rooms and sessions: what loses its place with them has moved."""
+    # First the moment, as the rows are found through the place that they lose.
+    collector.add_field_update(field.model._meta.get_field(FIELD), this_second(), sub_objs)
+    models.SET_NULL(collector, field, sub_objs, using)
+
+
+set_null.lazy_sub_objs = True  # type: ignore[attr-defined]
+
+
 class Rescheduled(models.Model):
     """A row that remembers when one of its calendar fields last took another value."""
 

@@ -17,7 +17,7 @@ LASTING = ("letter", "page", "show", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the frame's variables: four queries at most, none for the admin, which has a frame of its own."""
+    """Return the frame's variables: four queries at most, none for the admin, which has its own frame."""
     if request.path.startswith(reverse("admin:index")):
         return {"site_name": settings.SITE_NAME}
     edition = addressed_edition(request)

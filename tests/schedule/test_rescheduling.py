@@ -100,6 +100,19 @@ def test_update_with_expression_is_noted(shown: Session) -> None:
     assert moved(shown) == LATER + timedelta(seconds=1)
 
 
+@pytest.mark.parametrize("is_bulk", [False, True])
+def test_what_loses_its_place_with_a_room_or_session_has_moved(shown: Session, is_bulk: bool) -> None:
+    with time_machine.travel(BEFORE, tick=False):
+        room = make.make_room(shown.edition)
+        Session.objects.filter(pk=shown.pk).update(room=room)
+        talk = make.make_presentation(shown, make.make_paper(shown.edition))
+    for place, row in ((room, shown), (shown, talk)):
+        rows = type(place).objects.filter(pk=place.pk)
+        with time_machine.travel(LATER, tick=False):
+            rows.delete() if is_bulk else rows.get().delete()
+        assert moved(row) == LATER
+
+
 def test_import_notes_what_it_moved_and_gives_new_rows_what_the_file_says() -> None:
     file = program(sessions=(session("s1", rescheduled_at=BEFORE), session("s2", rescheduled_at=BEFORE)))
     load(file, "2021")
