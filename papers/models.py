@@ -15,10 +15,10 @@ from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
 from papers.querysets import (
     TOPIC_LEVELS,
+    AuthorshipQuerySet,
     AwardGrantQuerySet,
     AwardQuerySet,
     MaterialQuerySet,
-    PaperPartQuerySet,
     PaperQuerySet,
     TopicQuerySet,
 )
@@ -169,7 +169,7 @@ class Authorship(NamedAsPrinted, Ordered, Content):
     corresponding = models.BooleanField(default=False)
     presenting = models.BooleanField(default=False)
 
-    objects = PaperPartQuerySet.as_manager()
+    objects = AuthorshipQuerySet.as_manager()
 
     class Meta:
         ordering = ["paper", "position"]

@@ -135,6 +135,16 @@ class PaperQuerySet(ContentQuerySet[Any]):
         """Return key and kind of the visible material."""
         return self._rows_of("materials", at).values_list("paper_id", "kind")
 
+    def team_sizes(self, at: datetime | None = None) -> Any:
+        """Return how many authors each paper has that has any."""
+        sizes = self._rows_of("authorships", at).values("paper").annotate(size=Count("pk"))
+        return sizes.values_list("size", flat=True)
+
+    def by_edition(self, conference: int) -> dict[int, int]:
+        """Return the numbers of papers of a conference by the key of the edition."""
+        rows = self.filter(edition__conference=conference).order_by().values_list("edition")
+        return dict(rows.annotate(number=Count("pk")))
+
     def with_authors(self, at: datetime | None = None) -> Self:
         """With the authors in order as `shown_authors`, each with person and `shown_name`."""
         authors = with_shown_names(self.published_related("authorships", at)).order_by("position")
@@ -177,6 +187,24 @@ class PaperPartQuerySet(ContentQuerySet[Any]):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(paper_published("paper__", at))
+
+
+class AuthorshipQuerySet(PaperPartQuerySet):
+    """Authors of papers."""
+
+    def people_by_edition(self, conference: int) -> dict[int, int]:
+        """Return how many people wrote for a conference, by the key of the edition."""
+        rows = self.filter(paper__edition__conference=conference).order_by().values_list("paper__edition")
+        return dict(rows.annotate(number=Count("person", distinct=True)))
+
+    def returning(self, at: datetime | None = None) -> Self:
+        """Authorships of people who had written for an earlier edition of the same conference."""
+        before = self.model._default_manager.published(at).filter(
+            person=OuterRef("person"),
+            paper__edition__conference=OuterRef("paper__edition__conference"),
+            paper__edition__start_date__lt=OuterRef("paper__edition__start_date"),
+        )
+        return self.filter(Exists(before))
 
 
 class MaterialQuerySet(PaperPartQuerySet):

@@ -1,4 +1,4 @@
-"""The addresses of papers and awards."""
+"""The addresses of papers, topics, awards and statistics."""
 
 from django.urls import path
 
@@ -15,5 +15,6 @@ urlpatterns = [
     path("<key:edition>/papers/", views.paper_list, name="list"),
     path("<key:edition>/papers/<uid:uid>/", views.paper_detail, name="short"),
     path("<key:edition>/papers/<uid:uid>/<str:slug>/", views.paper_detail, name="detail"),
+    path("<key:edition>/statistics/", views.statistics_page, name="statistics"),
     path("<key:edition>/topics/<key:slug>/", views.topic_detail, name="topic"),
 ]

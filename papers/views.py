@@ -14,6 +14,7 @@ from conference.paging import page_of
 from papers.bylines import byline
 from papers.facets import PaperFilter
 from papers.models import Award, Paper, Topic
+from papers.statistics import statistics
 
 PAGE_SIZE = 50
 # With abstracts.
@@ -85,6 +86,12 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
 def award_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show the awards of an edition, each paper once, in the chairs' order."""
     return render(request, "papers/awards.html", {"awards": edition.awards.published().with_winners()})
+
+
+@edition_page
+def statistics_page(request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Show the edition in numbers: pictures, and the same as tables."""
+    return render(request, "papers/statistics.html", {"charts": statistics(edition)})
 
 
 @require_safe

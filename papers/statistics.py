@@ -1,0 +1,104 @@
+"""What can be counted about an edition's papers, and about all years of its conference, as charts."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.urls import reverse
+
+from conference.models import Edition
+from papers.catalogue import Choice, catalogue, presentation_kinds
+from papers.charts import Chart, Value, bars, columns
+from papers.models import Authorship, Paper
+from papers.querysets import taking_place
+from people.models import Institution
+
+TOP = 20
+# Papers with so many authors and more stand in one column.
+MANY = 10
+
+
+def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
+    """Return the charts that have something to show. Seven queries, and those of the catalogue."""
+    charts = [
+        topics(edition, at),
+        institutions(edition, at),
+        team_sizes(edition, at),
+        kinds(edition, at),
+        *years(edition, at),
+    ]
+    return [chart for chart in charts if len(chart.values) > 1]
+
+
+def topics(edition: Edition, at: datetime | None) -> Chart:
+    """Papers by the highest topics, each with those below it."""
+    highest = [choice for choice in catalogue(edition, at).facets["topic"].values() if not choice.above]
+    return bars("topics", "Papers by topic", "Topic", _most(edition, "topic", highest))
+
+
+def institutions(edition: Edition, at: datetime | None) -> Chart:
+    """Papers by the institutions of their authors: a paper counts at each of them."""
+    choices = catalogue(edition, at).facets["institution"].values()
+    values = _most(edition, "institution", choices)[:TOP]
+    slugs = [choice.value for choice in sorted(choices, key=_rank)[:TOP]]
+    names = dict(Institution.objects.filter(slug__in=slugs).values_list("slug", "name"))
+    named = [
+        Value(names.get(slug, slug), value.number, value.url)
+        for slug, value in zip(slugs, values, strict=True)
+    ]
+    return bars("institutions", f"Papers by institution, the first {TOP}", "Institution", named)
+
+
+def team_sizes(edition: Edition, at: datetime | None) -> Chart:
+    """How many authors papers have."""
+    sizes = Counter(min(size, MANY) for size in edition.papers.published(at).team_sizes(at))
+    span = range(1, max(sizes, default=0) + 1)
+    values = [Value(f"{size}+" if size == MANY else str(size), sizes[size]) for size in span]
+    return columns("authors", "Authors per paper", "Authors", values)
+
+
+def kinds(edition: Edition, at: datetime | None) -> Chart:
+    """Presentations that take place, by kind."""
+    rows = taking_place(edition.presentations.published(at)).order_by().values_list("kind", flat=True)
+    found, labels = Counter(rows), presentation_kinds()
+    values = [Value(label, found[kind]) for kind, label in labels.items() if found[kind]]
+    return bars("kinds", "Presentations by kind", "Kind", values)
+
+
+def years(edition: Edition, at: datetime | None) -> list[Chart]:
+    """Papers, authors, and how many of the authors had written for an earlier year."""
+    editions = Edition.objects.published(at).filter(conference=edition.conference_id).order_by("start_date")
+    papers = Paper.objects.published(at).by_edition(edition.conference_id)
+    wrote = Authorship.objects.published(at)
+    authors = wrote.people_by_edition(edition.conference_id)
+    back = wrote.returning(at).people_by_edition(edition.conference_id)
+    shown = [one for one in editions if papers.get(one.pk)]
+    shares = [
+        Value(str(one.year), round(100 * back.get(one.pk, 0) / authors[one.pk]), unit=" %")
+        for one in shown[1:]
+        if authors.get(one.pk)
+    ]
+    return [
+        columns("years", "Papers by year", "Year", _by_year(shown, papers)),
+        columns("people", "Authors by year", "Year", _by_year(shown, authors)),
+        columns("returning", "Authors who had written for an earlier year", "Year", shares),
+    ]
+
+
+def _by_year(editions: Iterable[Edition], found: dict[int, int]) -> list[Value]:
+    return [
+        Value(str(one.year), found.get(one.pk, 0), reverse("papers:statistics", args=[one.slug]))
+        for one in editions
+    ]
+
+
+def _rank(choice: Choice) -> tuple[int, str]:
+    return -choice.bits.bit_count(), choice.value
+
+
+def _most(edition: Edition, facet: str, choices: Iterable[Choice]) -> list[Value]:
+    papers = reverse("papers:list", args=[edition.slug])
+    return [
+        Value(choice.label, choice.bits.bit_count(), f"{papers}?{facet}={choice.value}")
+        for choice in sorted(choices, key=_rank)
+    ]

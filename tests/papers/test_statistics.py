@@ -1,0 +1,135 @@
+"""An edition in numbers: what is counted, where bars stand, what is left out, the cost."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from conference.models import Edition
+from papers.charts import Value, bars, columns, shortened
+from tests import factories as make
+from tests.reading import Page, read
+
+URL = "/2022/statistics/"
+db = pytest.mark.django_db
+
+
+def tables(page: Page) -> dict[str, list[str]]:
+    """The rows of each table by the heading of its section."""
+    return {
+        section.inside("h2")[0].text: [row.text for row in section.inside("tr")[1:]]
+        for section in page.all("section")
+        if section.inside("table")
+    }
+
+
+@pytest.fixture
+def editions() -> tuple[Edition, Edition]:
+    """2021: two papers by Ada and Alan. 2022: three by Ada, Mia and Zoe."""
+    old, new = make.make_edition(2021), make.make_edition(2022)
+    ada = make.make_person("Ada")
+    for authors in ([ada], [ada, "Alan"]):
+        make.make_paper(old, authors)
+    vision, theory = make.make_topic(new, "Vision", slug="vision"), make.make_topic(new, "Theory")
+    faces = make.make_topic(new, "Faces", parent=vision)
+    eth, mit = make.make_institution("ETH", slug="eth"), make.make_institution("MIT", slug="mit")
+    for authors, topic, place in (([ada], vision, eth), ([ada, "Mia"], faces, eth), (["Zoe"], theory, mit)):
+        paper = make.make_paper(new, authors, topic=topic)
+        paper.authorships.first().institutions.add(place)
+        make.make_presentation(make.make_session(new, start=make.MORNING + timedelta(days=365)), paper)
+    make.make_presentation(None, paper, kind="poster")
+    make.make_presentation(None, paper, kind="demo", status="cancelled")
+    return old, new
+
+
+@db
+def test_page_counts_what_is_public(client: Client, editions: tuple[Edition, Edition]) -> None:
+    make.make_paper(editions[1], ["Draft"] * 0, status="draft")
+
+    page = read(client, URL)
+
+    assert tables(page) == {
+        "Papers by topic": ["Vision2", "Theory1"],
+        "Papers by institution, the first 20": ["ETH2", "MIT1"],
+        "Authors per paper": ["12", "21"],
+        "Presentations by kind": ["Oral3", "Poster1"],
+        "Papers by year": ["20212", "20223"],
+        "Authors by year": ["20212", "20223"],
+    }
+    assert page.links()["ETH"] == "/2022/papers/?institution=eth"
+
+
+@db
+def test_share_of_returning_authors_begins_with_the_second_year(
+    client: Client, editions: tuple[Edition, Edition]
+) -> None:
+    third = make.make_edition(2023)
+    for person in ("New", "Newer"):
+        make.make_paper(third, [person])
+
+    shares = tables(read(client, URL))["Authors who had written for an earlier year"]
+
+    assert shares == ["202233 %", "20230 %"]
+
+
+@db
+def test_pictures_say_what_they_show(client: Client, editions: tuple[Edition, Edition]) -> None:
+    page = read(client, URL)
+
+    pictures = page.all("svg", "chart")
+    assert {picture.attributes["role"] for picture in pictures} == {"img"}
+    assert pictures[0].attributes["aria-labelledby"] == "topics-title topics-text"
+    assert page.texts("desc")[0] == "2 values, from 1 (Theory) to 2 (Vision)."
+    assert not [one for one in page.elements if "style" in one.attributes]
+
+
+@db
+def test_edition_without_papers_says_so(client: Client) -> None:
+    make.make_edition(2022)
+
+    assert len(read(client, URL).all("div", "empty")) == 1
+
+
+@db
+def test_queries_are_the_same_for_one_and_three_papers(
+    client: Client, editions: tuple[Edition, Edition], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    make.make_menu_item(editions[1])
+    for number in range(2):
+        with django_assert_num_queries(16):
+            read(client, URL)
+        make.make_paper(editions[1], [f"Ada {number}", "Bea"], topic=make.make_topic(editions[1]))
+        make.make_paper(make.make_edition(2030 + number), ["Ada"])
+
+
+def test_lying_bars_have_widths_by_their_numbers() -> None:
+    chart = bars("k", "Title", "Kind", [Value("A", 4), Value("B", 1), Value("C", 0)])
+
+    assert [(mark.y, mark.width) for mark in chart.marks] == [
+        ("22", "100.00%"),
+        ("64", "25.00%"),
+        ("106", "0.00%"),
+    ]
+    assert chart.height == 126
+
+
+def test_standing_bars_have_heights_by_their_numbers() -> None:
+    chart = columns("k", "Title", "Year", [Value("2021", 50), Value("2022", 100)])
+
+    assert [(mark.x, mark.y, mark.height) for mark in chart.marks] == [
+        ("7.00%", "97.0", "75.0"),
+        ("57.00%", "22.0", "150.0"),
+    ]
+
+
+@pytest.mark.parametrize("values", [[], [Value("A", 0)]])
+def test_chart_of_nothing_is_drawn_without_error(values: list[Value]) -> None:
+    assert bars("k", "T", "H", values).description == columns("k", "T", "H", values).description
+
+
+def test_long_label_is_shortened_between_words() -> None:
+    label = "King Abdullah University of Science and Technology"
+
+    assert shortened(label) == "King Abdullah University of Science …"
+    assert shortened("MIT") == "MIT"
