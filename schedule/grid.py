@@ -4,7 +4,7 @@ Pure: knows no models and no clock. What is public was decided before.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 from math import ceil
@@ -75,9 +75,14 @@ def overlap(one: Timed, other: Timed) -> bool:
 
 
 def spanning[T: Placed](sessions: Sequence[T]) -> list[T]:
-    """Return what has no room and nothing beside it: a coffee break is everybody's."""
-    loose = [session for session in sessions if session.room is None]
-    return [one for one in loose if not any(overlap(one, other) for other in sessions if other is not one)]
+    """Return what has no room while no room is in use: a coffee break is everybody's."""
+    placed = [session for session in sessions if session.room is not None]
+    free = [
+        session
+        for session in sessions
+        if placed and session.room is None and not any(overlap(session, other) for other in placed)
+    ]
+    return [one for one in free if not any(overlap(one, other) for other in free if other is not one)]
 
 
 def columns[T: Placed](sessions: Iterable[T]) -> list[Column[T]]:
@@ -104,14 +109,20 @@ def grid[T: Placed](sessions: Iterable[T]) -> Grid[T]:
     given = list(sessions)
     across = spanning(given)
     sides = columns(session for session in given if session not in across)
-    lanes = [lane for column in sides for lane in column.lanes]
+    rooms = [lane for column in sides if column.room is not None for lane in column.lanes]
+    loose = [lane for column in sides if column.room is None for lane in column.lanes]
     edges = sorted({edge for session in given for edge in (begin(session), finish(session))})
     spans = [span for span in pairwise(edges) if any(runs(session, span[0]) for session in given)]
     rows = []
     for first, last in spans:
-        cells = row_cells(first, spans, lanes, across)
+        is_shared = any(runs(session, first) for session in across)
+        cells = [cell(lane, first, spans) for lane in ([across] if is_shared else rooms)]
+        if is_shared and cells[0]:
+            cells = [replace(cells[0], lanes=len(rooms))]
+        cells += [cell(lane, first, spans) for lane in loose]
         steps = ceil((last[0] - first[0]).total_seconds() / 60 / STEP)
-        rows.append(Row(first[0], min(max(steps, 1), MOST_STEPS), cells))
+        shown = [one for one in cells if one is not None]
+        rows.append(Row(first[0], min(max(steps, 1), MOST_STEPS), shown))
     return Grid(sides, rows)
 
 
@@ -119,18 +130,11 @@ def runs(session: Timed, edge: Edge) -> bool:
     return begin(session) <= edge < finish(session)
 
 
-def row_cells[T: Placed](
-    edge: Edge, spans: Sequence[tuple[Edge, Edge]], lanes: Sequence[Sequence[T]], across: Sequence[T]
-) -> list[Cell[T]]:
-    """Return the cells that begin in this row: of what lasts longer, only the first row has one."""
-    for session in across:
-        if begin(session) == edge:
-            return [Cell(session, 1, max(len(lanes), 1))]
-    cells: list[Cell[T]] = []
-    for lane in lanes:
-        here = next((one for one in lane if runs(one, edge)), None)
-        if here is None:
-            cells.append(Cell())
-        elif begin(here) == edge:
-            cells.append(Cell(here, sum(runs(here, first) for first, _ in spans)))
-    return cells
+def cell[T: Placed](lane: Iterable[T], edge: Edge, spans: Sequence[tuple[Edge, Edge]]) -> Cell[T] | None:
+    """Return the cell of a lane that begins in this row; `None` where one from above still lasts."""
+    here = next((session for session in lane if runs(session, edge)), None)
+    if here is None:
+        return Cell()
+    if begin(here) != edge:
+        return None
+    return Cell(here, sum(runs(here, first) for first, _ in spans))

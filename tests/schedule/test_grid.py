@@ -34,7 +34,7 @@ def event(name: str, begin: float, length: float, room: Place | None) -> Event:
 
 
 def drawn(layout: Grid[Event]) -> list[str]:
-    """Each row in a line: "A2" is session A over two rows, "A2x3" over three lanes as well, "-" a free place."""
+    """Each row in a line: "A2" is session A over two rows, "A2x3" over three lanes too, "-" is free."""
     rows = []
     for row in layout.rows:
         cells = [
@@ -90,6 +90,27 @@ def test_session_without_a_room_beside_others_has_the_last_column() -> None:
 
     assert [column.room for column in layout.columns] == [A, None]
     assert drawn(layout) == ["one1 desk2", "-"]
+
+
+def test_break_spans_the_rooms_beside_a_desk_that_stays_open() -> None:
+    layout = grid(
+        [
+            event("desk", 0, 75, None),
+            event("one", 0, 60, A),
+            event("two", 0, 60, B),
+            event("coffee", 60, 30, None),
+        ]
+    )
+
+    assert [column.room for column in layout.columns] == [B, A, None]
+    assert drawn(layout) == ["two1 one1 desk2", "coffee2x2", "-"]
+
+
+def test_day_without_any_room_has_one_column() -> None:
+    layout = grid([event("one", 0, 60, None), event("two", 60, 60, None)])
+
+    assert [column.room for column in layout.columns] == [None]
+    assert drawn(layout) == ["one1", "two1"]
 
 
 def test_what_takes_no_time_has_a_row_of_its_own() -> None:
