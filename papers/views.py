@@ -71,7 +71,9 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a paper with all its appearances, awards and materials."""
-    paper: Paper = get_object_or_404(edition.papers.published().in_full(), uid=uid)
+    paper: Paper | None = edition.papers.published().in_full().filter(uid=uid).first()
+    if paper is None:
+        return withdrawn_paper(request, edition, uid)
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
     context = {
@@ -80,6 +82,15 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
         "crumbs": [papers_crumb(edition)],
     }
     return render(request, "papers/detail.html", context)
+
+
+def withdrawn_paper(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
+    """Say at the address of a paper that was announced that it was withdrawn: others may have cited it."""
+    paper: Paper = get_object_or_404(edition.papers.withdrawn_after_release(), uid=uid)
+    paper.edition = edition
+    if request.path != paper.get_absolute_url():
+        return redirect(paper, permanent=True)
+    return render(request, "papers/withdrawn.html", {"paper": paper, "crumbs": [papers_crumb(edition)]})
 
 
 @edition_page

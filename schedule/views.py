@@ -18,7 +18,7 @@ from schedule.lobby import boards
 from schedule.models import Room, Session
 from schedule.querysets import LIGHT, SessionQuerySet
 from schedule.recorded import recordings_by_day
-from schedule.told import told
+from schedule.told import moves, told
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300
@@ -86,6 +86,7 @@ def one_day(
     abstracts = begun.talk_total(at, choice.topic) <= LIGHT
     shown = shown.with_talks(at, most=LIGHT, abstracts=abstracts, topic=choice.topic)
     context |= {"blocks": timetable.blocks(timetable.nest(shown)), "abstracts": abstracts}
+    context["moves"] = moves(edition, at)
     return render(request, "schedule/day.html", context)
 
 
@@ -143,6 +144,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "abstracts": abstracts,
         "parts": timetable.blocks(shown.parts.published(at).for_timetable(at).with_talks(at, most=LIGHT)),
         "neighbours": timetable.neighbours(beside, shown),
+        "moves": moves(edition, at),
     }
     return render(request, "schedule/session.html", context)
 

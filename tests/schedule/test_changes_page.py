@@ -157,6 +157,38 @@ def test_releases_of_a_schedule_under_embargo_are_not_shown(client: Client, edit
     assert "The program is out" not in read(client, PAGE) + fetch(client, FEED)
 
 
+def test_what_moved_says_so_on_day_and_session_until_the_next_release(
+    client: Client, edition: Edition
+) -> None:
+    session, talk = make.make_session(edition), make.make_presentation(make.make_session(edition))
+    announce(edition, NOON)
+    Session.objects.filter(pk=session.pk).update(start=make.MORNING + HOUR, end=make.MORNING + 2 * HOUR)
+    type(talk).objects.update(session=session)
+    announce(edition, NOON)
+    mark = '<span class="status moved">Moved from Tue 6 Apr, 08:00 PDT</span>'
+    paths = ["/2021/schedule/2021-04-06/", session.get_absolute_url()]
+    counts = [fetch(client, path).count(mark) for path in paths]
+    Session.objects.filter(pk=session.pk).update(status="cancelled")
+    announce(edition, NOON)
+
+    assert counts == [2, 2]
+    assert [fetch(client, path).count("Moved from") for path in paths] == [0, 0]
+
+
+def test_address_of_a_withdrawn_paper_says_so_once_it_was_announced(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, ["Ada Lovelace"], title="Notes", abstract="Secret", uid="p1")
+    never = make.make_paper(edition, uid="p2", status="draft")
+    announce(edition, NOON)
+    Paper.objects.update(status="withdrawn")
+    words = read(client, paper.get_absolute_url())
+
+    assert "Paper Withdrawn Notes Ada Lovelace This paper was withdrawn." in words
+    assert "Secret" not in words
+    assert client.get("/2021/papers/p1/").headers["Location"] == paper.get_absolute_url()
+    assert client.get(never.get_absolute_url()).status_code == 404
+    assert "Notes" not in read(client, "/2021/papers/")
+
+
 @pytest.mark.parametrize(("path", "expected"), [(PAGE, 9), (FEED, 5), ("/2021/announcements.atom", 2)])
 def test_queries_do_not_grow(client: Client, edition: Edition, path: str, expected: int) -> None:
     counts: list[Any] = []

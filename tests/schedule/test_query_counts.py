@@ -54,11 +54,11 @@ def count(client: Client, path: str) -> int:
     ("path", "expected"),
     [
         ("schedule/", 18),
-        ("schedule/2021-04-06/", 18),
+        ("schedule/2021-04-06/", 19),
         ("schedule/2021-04-06/?view=grid", 11),
         ("schedule/?view=week", 11),
         ("schedule/?view=now", 8),
-        ("sessions/", 23),
+        ("sessions/", 24),
         ("rooms/hall/", 8),
         ("talks/", 7),
         ("posters/", 20),
