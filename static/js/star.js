@@ -135,7 +135,26 @@ window.plenaryAgenda = (() => {
 
   // Kept on the site
 
-  async function sync() {
+  let flight = null;
+  let isWaiting = false;
+
+  // One exchange at a time; what was starred meanwhile goes with the next.
+  function sync() {
+    isWaiting = flight !== null;
+    flight ??= fly().finally(() => {
+      flight = null;
+    });
+    return flight;
+  }
+
+  async function fly() {
+    do {
+      isWaiting = false;
+      await exchange();
+    } while (isWaiting);
+  }
+
+  async function exchange() {
     const state = load();
     if (!state.kept) {
       return;
@@ -198,7 +217,7 @@ window.plenaryAgenda = (() => {
   window.addEventListener("pageshow", () => {
     const state = load();
     paint(state);
-    if (state.kept && Date.now() - state.synced > STALE) {
+    if (state.kept && !flight && Date.now() - state.synced > STALE) {
       sync();
     }
   });
