@@ -114,6 +114,7 @@ def test_end_of_an_embargo_is_seen_although_nothing_was_edited(cache: PageCache,
     "headers",
     [
         {"HTTP_COOKIE": "sessionid=abc"},
+        {"HTTP_COOKIE": "agenda=abc"},
         {"HTTP_AUTHORIZATION": "Bearer abc"},
         {"REQUEST_METHOD": "POST", "HTTP_COOKIE": "a=b"},
         {"HTTP_HOST": "evil.example"},
@@ -121,7 +122,7 @@ def test_end_of_an_embargo_is_seen_although_nothing_was_edited(cache: PageCache,
         {"QUERY_STRING": "utm_source=mail"},
         {"QUERY_STRING": "page=" + 500 * "1"},
     ],
-    ids=["session", "token", "post", "host", "admin", "parameter", "long"],
+    ids=["session", "agenda", "token", "post", "host", "admin", "parameter", "long"],
 )
 def test_what_is_not_everybodys_goes_to_django_each_time(
     cache: PageCache, site: Site, headers: dict[str, str]
