@@ -22,7 +22,7 @@ from conference.stamps import Stamps, State
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
 APART = frozenset(("admin", "api", "media", "static", "healthz", "readyz"))
 # Parameters that may stand in a key. An address with any other goes to Django each time, and fills no cache.
-LISTS = frozenset(("by", "letter", "page", "show", "sort"))
+LISTS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
 FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "topic", "track"))
 PARAMETERS = LISTS | FACETS
 LONGEST_ADDRESS = 400

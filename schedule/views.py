@@ -98,6 +98,7 @@ def frame(edition: Edition, used: set[date], at: datetime, choice: Choice, view:
         "strip": timetable.strip(edition.start_date, edition.end_date, used),
         "choice": choice,
         "view": view,
+        "grid_day": edition.day_of(at) if edition.day_of(at) in used else min(used, default=None),
         # Another day keeps the filters and the grid.
         "day_query": f"{choice.query}{'view=grid&' if view == 'grid' else ''}".rstrip("&"),
     }

@@ -6,7 +6,7 @@ async function refresh() {
     return;
   }
   try {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    const answer = await fetch(location.href, { cache: "no-store" });
     if (!answer.ok) {
       return;
     }

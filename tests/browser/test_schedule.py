@@ -1,5 +1,6 @@
 """The schedule in Chromium: the reader's own time, the grid by keyboard, the lobby, weights and paper."""
 
+import gzip
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
@@ -199,3 +200,34 @@ def test_views_are_whole_without_javascript(open_page: Callable[..., Page], path
 
     assert seen[0] == seen[1]
     assert plain.locator(".zones button").is_hidden()
+
+
+# On paper, and over the wire
+
+
+@pytest.mark.usefixtures("berlin")
+def test_printed_pages_show_the_program_and_no_controls(
+    open_page: Callable[..., Page], berlin: Edition
+) -> None:
+    page = open_page(viewport=DESKTOP)
+    page.emulate_media(media="print")
+    page.goto(berlin.rooms.get(name="Hall").get_absolute_url())
+    assert page.locator(".door").count() == 2
+    assert page.locator(".door .qr").first.bounding_box()["width"] > 100  # type: ignore[index]
+    for path in (DAY, f"{DAY}?view=grid", "/2026/schedule/?view=week"):
+        page.goto(path)
+        shown = [page.locator(name).first.is_visible() for name in (".days", ".views", ".choose", ".switch")]
+        assert (path, shown) == (path, [False] * 4)
+
+
+@pytest.mark.usefixtures("demo")
+def test_day_with_all_it_needs_is_light(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    sizes: dict[str, int] = {}
+    page.on("response", lambda answer: sizes.update({answer.url: len(gzip.compress(answer.body()))}))
+    page.goto("/2021/schedule/2021-04-06/", wait_until="networkidle")
+    page_size = next(size for url, size in sizes.items() if url.endswith("/2021-04-06/"))
+    looks = sum(size for url, size in sizes.items() if url.endswith((".css", ".js")))
+
+    assert page_size < 60_000
+    assert looks < 45_000
