@@ -45,9 +45,16 @@ def told_change(change: Change, edition: Edition, rooms: dict[str, str]) -> str:
 class AnnounceForm(forms.Form):
     """A release before it is out; a line without its tick is not told."""
 
-    title = forms.CharField(max_length=200, required=False, help_text="Empty: “Release” and its number.")
+    title = forms.CharField(
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "vTextField"}),
+        help_text="Empty: “Release” and its number.",
+    )
     text = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 6, "cols": 80}), help_text="Markdown."
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6, "class": "vLargeTextField"}),
+        help_text="Markdown.",
     )
     lines = forms.MultipleChoiceField(
         label="Changes",

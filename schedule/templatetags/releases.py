@@ -19,4 +19,4 @@ def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
     if not before or not edition or thing.cancelled:
         return ""
     words = times.when(before, before, edition.zone)
-    return format_html(' <span class="status moved">Moved from {}</span>', words)
+    return format_html(' <span class="status elsewhere">Moved from {}</span>', words)

@@ -165,7 +165,7 @@ def test_what_moved_says_so_on_day_and_session_until_the_next_release(
     Session.objects.filter(pk=session.pk).update(start=make.MORNING + HOUR, end=make.MORNING + 2 * HOUR)
     type(talk).objects.update(session=session)
     announce(edition, NOON)
-    mark = '<span class="status moved">Moved from Tue 6 Apr, 08:00 PDT</span>'
+    mark = '<span class="status elsewhere">Moved from Tue 6 Apr, 08:00 PDT</span>'
     paths = ["/2021/schedule/2021-04-06/", session.get_absolute_url()]
     counts = [fetch(client, path).count(mark) for path in paths]
     Session.objects.filter(pk=session.pk).update(status="cancelled")
