@@ -1,9 +1,38 @@
-"""The labels of poster boards in the order in which one walks along them (pure)."""
+"""In which order one meets what a session holds: by time, then along the poster boards (pure)."""
 
 import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Protocol
+
+NO_TIME = datetime.max.replace(tzinfo=UTC)
+
+
+class Talk(Protocol):
+    """What stands inside a session: at a time of its own, on a board, or only in an order."""
+
+    @property
+    def starts(self) -> datetime | None: ...
+    @property
+    def board(self) -> str: ...
+    @property
+    def position(self) -> int: ...
 
 
 def natural(label: str) -> list[tuple[int, str]]:
     """Return a key that sorts "Position 9" before "Position 10"."""
     parts = re.split(r"([0-9]+)", label.casefold())
     return [(int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part]
+
+
+def running_order[T: Talk](talks: Iterable[T]) -> list[T]:
+    """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them.
+
+    A poster whose board is not known yet stands behind the one that it follows in the chairs' order.
+    """
+    ranked, board = [], ""
+    for talk in sorted(talks, key=lambda talk: talk.position):
+        board = talk.board or board
+        start = talk.starts.astimezone(UTC) if talk.starts else NO_TIME
+        ranked.append(((start, natural(board), talk.position), talk))
+    return [talk for _, talk in sorted(ranked, key=lambda pair: pair[0])]

@@ -24,6 +24,7 @@ from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, papers_public
 from conference.text import fold
+from papers.likeness import likest
 from people.querysets import with_shown_names
 
 # How deep topics nest: `Computer Vision->Other` has two levels.
@@ -134,6 +135,19 @@ class PaperQuerySet(ContentQuerySet[Any]):
     def material_rows(self, at: datetime | None = None) -> Any:
         """Return key and kind of the visible material."""
         return self._rows_of("materials", at).values_list("paper_id", "kind")
+
+    def session_rows(self, sessions: Sequence[int], at: datetime | None = None) -> Any:
+        """Return what takes place of any of these papers in these sessions, session by session."""
+        rows = taking_place(self._rows_of("presentations", at)).filter(session__in=sessions)
+        rows = rows.annotate(starts=Coalesce("start", "session__start")).order_by("session", "position", "pk")
+        return rows.values_list("session_id", "paper_id", "starts", "board", "position", named=True)
+
+    def related_to(self, paper: Any, at: datetime | None = None) -> Self:
+        """Papers like this one, the likest first: by its authors in all years, and on its topic."""
+        authors = [author.person_id for author in paper.shown_authors]
+        wrote = self._rows_of("authorships", at).filter(person__in=authors).values_list("paper_id", flat=True)
+        same = self.filter(topic=paper.topic_id) if paper.topic_id else self.none()
+        return self.exactly(likest(paper, wrote, same.order_by().values_list("pk", "keywords", "sort_title")))
 
     def team_sizes(self, at: datetime | None = None) -> Any:
         """Return how many authors each paper has that has any."""

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from conference.addressed import edition_page
 from conference.models import Edition
 from conference.paging import page_of
+from papers.beside import neighbours
 from papers.bylines import byline
 from papers.facets import PaperFilter
 from papers.models import Award, Paper, Topic
@@ -79,6 +80,8 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
     context = {
         "paper": paper,
         "byline": byline(paper.shown_authors),
+        "neighbours": neighbours(paper),
+        "related": Paper.objects.published().related_to(paper).select_related("edition").with_authors(),
         "crumbs": [papers_crumb(edition)],
     }
     return render(request, "papers/detail.html", context)

@@ -9,7 +9,9 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from typing import Any, Protocol
 
-from papers.boards import natural
+from papers.boards import running_order
+
+__all__ = ["running_order"]
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 LONGEST_STRIP = 31
@@ -23,17 +25,6 @@ class Timed(Protocol):
     def start(self) -> datetime: ...
     @property
     def end(self) -> datetime: ...
-
-
-class Talk(Protocol):
-    """What stands inside a session: at a time of its own, on a board, or only in an order."""
-
-    @property
-    def starts(self) -> datetime | None: ...
-    @property
-    def board(self) -> str: ...
-    @property
-    def position(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +105,6 @@ def read_day(written: str) -> date | None:
     except ValueError:
         return None
     return day if day.isoformat() == written else None
-
-
-def running_order[T: Talk](talks: Iterable[T]) -> list[T]:
-    """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them.
-
-    A poster whose board is not known yet stands behind the one that it follows in the chairs' order.
-    """
-    ranked, board = [], ""
-    for talk in sorted(talks, key=lambda talk: talk.position):
-        board = talk.board or board
-        start = instant(talk.starts) if talk.starts else NO_TIME
-        ranked.append(((start, natural(board), talk.position), talk))
-    return [talk for _, talk in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def neighbours[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:

@@ -3,6 +3,7 @@
 import re
 from datetime import date, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import segno
 from django import template
@@ -111,6 +112,12 @@ def lead(source: str, length: int = 250) -> str:
 def material_icon(kind: str) -> str:
     """The name of the drawing for a kind of material."""
     return MATERIAL_ICONS.get(kind, "file")
+
+
+@register.filter
+def host(address: str) -> str:
+    """Whose server an address leads to; empty where it is this site's own."""
+    return (urlsplit(address).hostname or "").removeprefix("www.")
 
 
 @register.filter

@@ -6,8 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize
 
-from papers.models import Paper
-from people.models import Person
+from papers.models import Paper, Topic
+from people.models import Institution, Person
 from schedule.models import Room, Session
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
@@ -28,6 +28,11 @@ def addresses() -> list[str]:
     lists = ["schedule", "papers", "talks", "posters", "awards", "recordings", "sponsors", "committee"]
     fixed = ["/", "/2021/", "/2021/schedule/2021-04-06/", "/people/", "/awards/", "/no-such-page/"]
     fixed += [f"/2021/{name}/" for name in lists]
+    fixed += ["/2021/statistics/", "/2021/papers/?topic=compilers&kind=oral", "/2021/papers/?view=detailed"]
+    institution, _ = Institution.objects.get_or_create(slug="eth", defaults={"name": "ETH Zürich"})
+    paper.authorships.get(position=1).institutions.add(institution)
+    things += [Topic.objects.published().filter(edition=paper.edition).earliest("pk"), institution]
+    fixed += ["/institutions/", f"{institution.get_absolute_url()}?show=people"]
     return [*fixed, *(thing.get_absolute_url() for thing in things)]
 
 

@@ -213,9 +213,11 @@ def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
         "1 Paper 1",
         "2 Abstract",
         "2 Keywords",
+        "2 Cite",
         "2 When and where",
         "2 Material",
         "2 Details",
+        "2 Share",
     ]
     assert page.texts("div", "abstract") == ["What was done."]
     assert page.texts("p", "awards") == ["Award 1"]
@@ -224,7 +226,7 @@ def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
     ]
     assert page.texts("dl") == ["Track Research Topic Topic 1 DOI 10.1000/x Pages 12-25"]
     assert page.links()["10.1000/x"] == "https://doi.org/10.1000/x"
-    assert page.links()["PDF"] == "https://example.org/paper.pdf"
+    assert page.links()["PDF example.org"] == "https://example.org/paper.pdf"
 
 
 def test_paper_page_numbers_the_affiliations(client: Client, edition: Edition) -> None:
@@ -374,7 +376,7 @@ def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) 
         (URL, 13),
         (f"{URL}?by=topic&sort=schedule&q=paper", 14),
         ("/2021/topics/topic-1/", 10),
-        ("/2021/papers/p1/paper-1/", 8),
+        ("/2021/papers/p1/paper-1/", 11),
         ("/2021/awards/", 8),
         ("/awards/", 7),
     ],
