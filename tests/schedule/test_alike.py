@@ -1,0 +1,81 @@
+"""Posters like a paper's own on the same program day."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from papers.models import Paper
+from schedule.alike import posters_like
+from tests import factories as make
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+def hall() -> dict[str, Any]:
+    """A poster on compilers and caches; others on the same evening, and one on the next."""
+    edition = make.make_edition()
+    topic = make.make_topic(edition)
+    evening = make.make_session(edition, kind="poster", title="Evening")
+    next_day = make.make_session(edition, kind="poster", start=make.MORNING + timedelta(days=1))
+    found: dict[str, Any] = {"edition": edition}
+    for name, session, fields in (
+        ("own", evening, {"topic": topic, "keywords": ["Caches", "TPU"]}),
+        ("keywords", evening, {"keywords": ["caches", "tpu", "disks"]}),
+        ("keyword", evening, {"keywords": ["TPU"]}),
+        ("both", evening, {"topic": topic, "keywords": ["caches"]}),
+        ("neither", evening, {"keywords": ["disks"]}),
+        ("next day", next_day, {"topic": topic}),
+        ("draft", evening, {"topic": topic, "status": "draft"}),
+    ):
+        found[name] = make.make_paper(edition, ["Ada"], title=name, uid=name.replace(" ", "-"), **fields)
+        make.make_presentation(session, found[name], kind="poster", board="7")
+    return found
+
+
+def fetched(paper: Any) -> Paper:
+    full: Paper = Paper.objects.in_full().get(pk=paper.pk)
+    return full
+
+
+def titles(paper: Any, **options: Any) -> list[str]:
+    return [poster.paper.title for poster in posters_like(fetched(paper), **options) if poster.paper]
+
+
+def test_likest_come_first_and_other_days_not_at_all() -> None:
+    posters = hall()
+
+    assert titles(posters["own"]) == ["both", "keywords", "keyword"]
+    assert titles(posters["own"], most=1) == ["both"]
+    assert titles(posters["neither"]) == ["keywords"]
+    assert titles(posters["next day"]) == []
+
+
+def test_paper_without_poster_or_words_asks_nothing(django_assert_num_queries: Any) -> None:
+    edition = make.make_edition()
+    talk = make.make_paper(edition, keywords=["caches"])
+    make.make_presentation(make.make_session(edition), talk)
+    plain = make.make_paper(edition)
+    make.make_presentation(make.make_session(edition, kind="poster"), plain, kind="poster")
+    papers = [fetched(talk), fetched(plain)]
+
+    with django_assert_num_queries(0):
+        assert [posters_like(paper) for paper in papers] == [[], []]
+
+
+def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
+    posters = hall()
+    for most in (1, 3):
+        paper = fetched(posters["own"])
+        with django_assert_num_queries(7):
+            posters_like(paper, most=most)
+
+
+def test_paper_page_leads_on_to_them(client: Client) -> None:
+    page = read(client, hall()["own"].get_absolute_url())
+
+    assert "2 Posters like this one on the same day" in page.outline
+    start = page.outline.index("2 Posters like this one on the same day")
+    assert page.outline[start + 1 : start + 4] == ["3 both", "3 keywords", "3 keyword"]
