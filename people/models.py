@@ -74,6 +74,11 @@ class Person(Content):
     def get_absolute_url(self) -> str:
         return reverse("people:detail", args=[self.uid, text.slug(self.name)])
 
+    @property
+    def native_language(self) -> str:
+        """What the name in its own script is read as, for those who hear the page."""
+        return names.language(self.native_name)
+
     def clean(self) -> None:
         self.name = names.normal(self.name)
         self.orcid = names.normal_orcid(self.orcid)
