@@ -228,3 +228,12 @@ def test_strip_stands_on_home_and_today_only(client: Client) -> None:
         True
     ] * 3
     assert strip not in text(at(moment, client, "/2021/schedule/2021-04-07/"))
+
+
+def test_strip_of_many_rooms_shows_the_first_and_leads_to_all(client: Client, edition: Edition) -> None:
+    for number in range(7):
+        make.make_session(edition, title=f"Parallel {number}", room=make.make_room(edition))
+    page = Page(at(make.MORNING, client, "/2021/"))
+
+    assert page.main.count("Parallel") == 6
+    assert page.links()["Now and next in all rooms"] == NOW
