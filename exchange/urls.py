@@ -6,7 +6,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 
 from conference import converters
-from exchange import views
+from exchange import agendafiles, views
 from exchange.citing import FORMATS
 from exchange.offers import name_of
 
@@ -35,4 +35,6 @@ urlpatterns = [
     path("<key:edition>/topics/<key:slug>.ics", views.topic_calendar, name="topic_calendar"),
     path("<key:edition>/papers/<uid:uid>.ics", views.paper_calendar, name="paper_calendar"),
     path("people/<uid:uid>.ics", views.person_calendar, name="person_calendar"),
+    path("<key:edition>/agenda.<str:ending>", agendafiles.agenda_file, name="agenda_file"),
+    path("<key:edition>/agenda/<str:token>.ics", agendafiles.agenda_calendar, name="agenda_calendar"),
 ]
