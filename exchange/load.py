@@ -1,9 +1,9 @@
 """A program into the database: compared with what stands here, judged whole, written whole or not at all.
 
-Hand edits survive (`exchange.provenance`); the same file twice changes nothing.
+Hand edits survive (`exchange.loading.provenance`); the same file twice changes nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,15 +11,18 @@ from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
 from conference import revision
-from exchange.editions import edition_for
-from exchange.findings import Findings
-from exchange.kinds import KINDS
+from exchange.loading.editions import edition_for
+from exchange.loading.kinds import KINDS
+from exchange.loading.planning import Plan, Progress
+from exchange.loading.steps import Tally
+from exchange.loading.writing import Record, created, write_rows
 from exchange.models import Conflict, ImportRun
-from exchange.planning import Plan, Progress
 from exchange.problems import Note, Problem, ProgramError, Where
+from exchange.reading.findings import Findings
 from exchange.records import Program
-from exchange.steps import Tally
-from exchange.writing import Record, created, write_rows
+
+# Called when an import is committed: what the floors above make of a program follows at once.
+after_import: list[Callable[[], None]] = []
 
 
 @dataclass(slots=True)
@@ -70,6 +73,8 @@ def load(
                 write_rows(plan, shown)
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
                 report.run = _recorded(plan, report, run)
+                for follow in after_import:
+                    transaction.on_commit(follow)
     except (IntegrityError, DataError) as error:
         raise _refused(
             "The database refused the program: something in it contradicts a row that is here, or somebody "

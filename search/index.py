@@ -1,9 +1,10 @@
 """Writing the index: documents in, documents out. The vocabulary follows."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import batched
+from hashlib import blake2b
+from itertools import batched, chain
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,18 +12,20 @@ from django.db.models import QuerySet
 from search.databases import engine
 from search.engine import edition_word, kind_word, year_word
 from search.folding import joined
-from search.models import Document
+from search.models import Document, Indexed, Word
 from search.vocabulary import count, vocabulary
 
 BATCH = 1000
 # Far beyond any abstract; it bounds what one document can cost, and PostgreSQL counts places up to 16,383.
 MOST_WORDS = 10_000
-FIELDS = ["key", "edition", "year", "title", "people", "topic", "awards", "body", "scope"]
+FIELDS = ["key", "edition", "year", "title", "people", "topic", "awards", "body", "scope", "fingerprint"]
+# Stands in every fingerprint: another number makes all documents anew, as after a change of the folding.
+FOLDING = 1
 
 
 @dataclass(frozen=True)
 class DocumentRecord:
-    """What an app hands in about one thing: plain text without markup, names one by one."""
+    """What an app hands in about one thing; names stand one by one, title and body may have markup."""
 
     kind: str
     object_id: int
@@ -35,8 +38,14 @@ class DocumentRecord:
     awards: Sequence[str] = ()
     body: str = ""
 
-    def document(self) -> Document:
-        """Fold the texts into a row of the index."""
+    @property
+    def fingerprint(self) -> int:
+        """A number that differs when anything in the record does."""
+        digest = blake2b(f"{FOLDING} {self!r}".encode("utf-8", "replace"), digest_size=8).digest()
+        return int.from_bytes(digest, signed=True)
+
+    def document(self, plain: Callable[[str], str] = str) -> Document:
+        """Fold the texts into a row of the index; `plain` takes the markup off."""
         scope = [edition_word(self.edition), kind_word(self.kind)]
         return Document(
             kind=self.kind,
@@ -44,25 +53,44 @@ class DocumentRecord:
             key=self.key,
             edition=self.edition,
             year=self.year,
-            title=joined([self.title]),
+            title=joined([plain(self.title)]),
             people=joined(self.people),
             topic=joined([self.topic]),
             awards=joined(self.awards),
-            body=" ".join(joined([self.body]).split()[:MOST_WORDS]),
+            body=" ".join(joined([plain(self.body)]).split()[:MOST_WORDS]),
             scope=" ".join([*scope, year_word(self.year)] if self.year else scope),
+            fingerprint=self.fingerprint,
         )
 
 
-def index(documents: Iterable[DocumentRecord]) -> int:
-    """Put documents into the index, in place of those of the same things; return how many changed."""
+def index(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str) -> int:
+    """Put documents into the index, in place of those of the same things; return how many changed.
+
+    What is as it was costs no folding, and no call of `plain`.
+    """
     changed = 0
     words: Counter[str] = Counter()
     with transaction.atomic():
         for records in batched(documents, BATCH, strict=False):
-            changed += _write([record.document() for record in records], words)
+            changed += _write([record.document(plain) for record in _new(records)], words)
         count(words)
         if changed:
             engine().settle(changed)
+    return changed
+
+
+def replace(
+    edition: int | None, documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str
+) -> int:
+    """Make these all documents of an edition, or of the whole site; return how many changed or went."""
+    records = list(documents)
+    named = {(record.kind, record.object_id) for record in records}
+    with transaction.atomic():
+        changed = index(records, plain)
+        there = Document.objects.filter(edition=edition).values_list("pk", "kind", "object_id")
+        gone = [key for key, *thing in there if tuple(thing) not in named]
+        for keys in batched(gone, BATCH, strict=False):
+            changed += _delete(Document.objects.filter(pk__in=keys))
     return changed
 
 
@@ -79,15 +107,27 @@ def clear(edition: int | None) -> int:
     return _delete(Document.objects.filter(edition=edition))
 
 
+def forget() -> None:
+    """Take everything out, the vocabulary and what is known of states too."""
+    for model in (Document, Word, Indexed):
+        model._base_manager.all().delete()
+
+
+def _new(records: Iterable[DocumentRecord]) -> list[DocumentRecord]:
+    """Return the records, the last of each thing, that the index does not hold as they are."""
+    wanted = {(record.kind, record.object_id): record for record in records}
+    known: dict[tuple[str, int], int | None] = {}
+    for documents in _stored(wanted):
+        for kind, key, fingerprint in documents.values_list("kind", "object_id", "fingerprint"):
+            known[kind, key] = fingerprint
+    return [record for thing, record in wanted.items() if known.get(thing) != record.fingerprint]
+
+
 def _write(rows: Iterable[Document], words: Counter[str]) -> int:
-    """Write the rows that differ from what is stored, and note how the vocabulary changes."""
+    """Write the rows, and note how the vocabulary changes."""
     wanted = {(row.kind, row.object_id): row for row in rows}
-    for old in _stored(wanted):
-        new = wanted[old.kind, old.object_id]
-        if all(getattr(old, name) == getattr(new, name) for name in FIELDS):
-            del wanted[old.kind, old.object_id]
-        else:
-            words.subtract(vocabulary(old))
+    for old in chain.from_iterable(_stored(wanted)):
+        words.subtract(vocabulary(old))
     for row in wanted.values():
         words.update(vocabulary(row))
     Document.objects.bulk_create(
@@ -96,10 +136,11 @@ def _write(rows: Iterable[Document], words: Counter[str]) -> int:
     return len(wanted)
 
 
-def _stored(wanted: Collection[tuple[str, int]]) -> Iterable[Document]:
+def _stored(wanted: Collection[tuple[str, int]]) -> Iterable[QuerySet[Document]]:
+    """Return the documents of these things, kind by kind."""
     for kind in {kind for kind, _ in wanted}:
         keys = [key for other, key in wanted if other == kind]
-        yield from Document.objects.filter(kind=kind, object_id__in=keys)
+        yield Document.objects.filter(kind=kind, object_id__in=keys)
 
 
 def _delete(documents: QuerySet[Document]) -> int:

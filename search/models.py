@@ -32,6 +32,8 @@ class Document(models.Model):
     body = models.TextField(blank=True)
     # Edition, kind and year as words that nobody can type.
     scope = models.TextField(blank=True)
+    # Of the texts that the words were made of: what is unchanged need not be folded again.
+    fingerprint = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
         constraints = [
@@ -71,3 +73,17 @@ class Word(models.Model):
 
     def __str__(self) -> str:
         return self.word
+
+
+class Indexed(models.Model):
+    """Which state of an edition the index shows, in the words of whoever hands the documents in."""
+
+    # 0 for what belongs to the whole site.
+    edition = models.BigIntegerField(unique=True)
+    state = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name_plural = "indexed"
+
+    def __str__(self) -> str:
+        return f"{self.edition}: {self.state}"

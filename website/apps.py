@@ -6,3 +6,10 @@ from django.apps import AppConfig
 class WebsiteConfig(AppConfig):
     name = "website"
     verbose_name = "Website"
+
+    def ready(self) -> None:
+        from exchange.load import after_import
+        from website.freshness import refresh
+
+        # Not left to the next search, which would have to wait for all of a new program.
+        after_import.append(refresh)

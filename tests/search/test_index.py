@@ -5,8 +5,9 @@ from django.db import connection
 
 from search.folding import words
 from search.hits import find
-from search.index import DocumentRecord, clear, index, remove
-from search.models import Document, Word
+from search.index import DocumentRecord, clear, forget, index, remove
+from search.index import replace as replace_all
+from search.models import Document, Indexed, Word
 from search.query import parse
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,41 @@ def test_indexing_the_same_writes_nothing() -> None:
 
     assert index([PAPER]) == 0
     assert known() == {"ann": 1, "draft": 1, "first": 1, "words": 1}
+
+
+def test_unchanged_source_is_not_read_again() -> None:
+    read: list[str] = []
+
+    def plain(source: str) -> str:
+        read.append(source)
+        return source.strip("*")
+
+    marked = replace(PAPER, title="*Draft*")
+    index([marked], plain)
+    index([marked, replace(PAPER, object_id=2, title="*New*")], plain)
+
+    assert read == ["*Draft*", PAPER.body, "*New*", PAPER.body]
+    assert (titles("draft"), titles("new")) == ([1], [2])
+
+
+def test_replacing_an_edition_leaves_the_named_documents_alone() -> None:
+    other = replace(PAPER, object_id=4, edition=4)
+    index([PAPER, replace(PAPER, object_id=2), replace(PAPER, kind="talk"), other])
+
+    assert replace_all(3, [replace(PAPER, title="Last Version"), replace(PAPER, object_id=5)]) == 4
+    assert (titles("draft"), titles("version")) == ([4, 5], [1])
+    assert replace_all(3, []) == 2
+    assert titles("draft") == [4]
+
+
+def test_forgetting_leaves_nothing() -> None:
+    index([PAPER])
+    Indexed.objects.create(edition=3, state="1")
+
+    forget()
+
+    assert [model.objects.count() for model in (Document, Indexed, Word)] == [0, 0, 0]
+    assert titles("draft") == []
 
 
 def test_last_record_of_a_thing_counts() -> None:

@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
+from website.freshness import refresh
 
 HOST = "127.0.0.1"
 DEMO_DIR = settings.BASE_DIR / "demo"
@@ -35,6 +36,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         collect_static()
         self.import_programs()
+        refresh()
         self.make_chair()
         self.print_addresses(port)
         if not no_serve:

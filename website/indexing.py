@@ -1,0 +1,131 @@
+"""What of each model goes into the search index: public rows alone, with names as they are shown.
+
+When the index is brought up to date: `website.freshness`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from conference.models import Edition, Page
+from conference.text import plain
+from papers.models import Authorship, AwardGrant
+from people.models import Person, PersonName
+from people.querysets import with_shown_names
+from schedule.models import Presentation, SessionRole, Speaker
+from search.index import DocumentRecord, replace
+
+type Names = dict[int, list[str]]
+
+
+def reindex(edition: Edition | None) -> int:
+    """Make the index show what is public of an edition, or of the whole site; return how much changed."""
+    if edition is None:
+        return replace(None, [*people(), *pages(None)], plain)
+    records = [*papers(edition), *sessions(edition), *talks(edition), *pages(edition)]
+    return replace(edition.pk, records, plain)
+
+
+def papers(edition: Edition) -> Iterator[DocumentRecord]:
+    """Papers by title, authors, topic with those above it, awards of all years, abstract and keywords."""
+    authors = Authorship.objects.published().filter(paper__edition=edition).order_by("paper", "position")
+    names = shown_names(authors, "paper_id")
+    awards = grouped(award_names("paper__edition", edition).values_list("paper_id", "award__name"))
+    topics = topic_paths(edition)
+    rows = edition.papers.published().order_by("pk")
+    for paper in rows.only("uid", "title", "abstract", "keywords", "topic").iterator():
+        yield DocumentRecord(
+            "paper",
+            paper.pk,
+            paper.uid,
+            paper.title,
+            edition=edition.pk,
+            year=edition.year,
+            people=names[paper.pk],
+            topic=topics.get(paper.topic_id, ""),
+            awards=awards[paper.pk],
+            body="\n\n".join([paper.abstract, *paper.keywords]),
+        )
+
+
+def people() -> Iterator[DocumentRecord]:
+    """People of all years by every name that is not hidden, with awards of their own, and where they are."""
+    others = PersonName.objects.published().order_by("person", "name", "pk")
+    names = grouped(others.values_list("person_id", "name"))
+    awards = grouped(award_names("person__isnull", False).values_list("person_id", "award__name"))
+    rows = Person.objects.published().order_by("pk")
+    for person in rows.only("uid", "name", "native_name", "affiliation").iterator():
+        yield DocumentRecord(
+            "person",
+            person.pk,
+            person.uid,
+            person.name,
+            people=[person.name, *filter(None, [person.native_name]), *names[person.pk]],
+            awards=awards[person.pk],
+            body=person.affiliation,
+        )
+
+
+def sessions(edition: Edition) -> Iterator[DocumentRecord]:
+    """Sessions by title, people in them, abstract."""
+    roles = SessionRole.objects.published().filter(session__edition=edition).order_by("session", "position")
+    return timed("session", edition.sessions.published(), shown_names(roles, "session_id"), edition)
+
+
+def talks(edition: Edition) -> Iterator[DocumentRecord]:
+    """Presentations that are no paper's, by title, speakers, abstract."""
+    speakers = Speaker.objects.published().filter(presentation__edition=edition)
+    names = shown_names(speakers.order_by("presentation", "position"), "presentation_id")
+    rows = Presentation.objects.published().filter(edition=edition, paper=None)
+    return timed("talk", rows, names, edition)
+
+
+def timed(kind: str, rows: Any, names: Names, edition: Edition) -> Iterator[DocumentRecord]:
+    for row in rows.order_by("pk").values("pk", "uid", "title", "abstract"):
+        yield DocumentRecord(
+            kind,
+            row["pk"],
+            row["uid"],
+            row["title"],
+            edition=edition.pk,
+            year=edition.year,
+            people=names[row["pk"]],
+            body=row["abstract"],
+        )
+
+
+def pages(edition: Edition | None) -> Iterator[DocumentRecord]:
+    """Free pages of an edition, or of the whole site."""
+    year = edition.year if edition else None
+    for page in Page.objects.published().filter(edition=edition).order_by("pk"):
+        yield DocumentRecord(
+            "page", page.pk, page.slug, page.title, edition=page.edition_id, year=year, body=page.body
+        )
+
+
+def shown_names(rows: Any, owner: str) -> Names:
+    """Return the names as pages show them, in order, by the key of what they stand on."""
+    return grouped(with_shown_names(rows).values_list(owner, "shown_name"))
+
+
+def award_names(lookup: str, value: Any) -> Any:
+    """Return the public grants that `lookup` leads to, in the order of the awards."""
+    return AwardGrant.objects.published().filter(**{lookup: value}).order_by("award__position", "award", "pk")
+
+
+def topic_paths(edition: Edition) -> dict[int | None, str]:
+    """Return the names of each topic with those above it, the highest first."""
+    rows = {key: (name, above) for key, name, above in edition.topics.values_list("pk", "name", "parent_id")}
+
+    def path(key: int | None) -> list[str]:
+        name, above = rows.get(key, ("", None)) if key else ("", None)
+        return [*path(above), name] if name else []
+
+    return {key: " ".join(path(key)) for key in rows}
+
+
+def grouped(pairs: Iterable[tuple[int, str]]) -> Names:
+    groups: Names = defaultdict(list)
+    for key, name in pairs:
+        groups[key].append(name)
+    return groups
