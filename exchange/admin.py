@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from exchange.kinds import KINDS
+from exchange.loading.kinds import KINDS
+from exchange.loading.steps import WORDS
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.steps import WORDS
 
 SHORT = 80
 

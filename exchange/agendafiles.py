@@ -14,9 +14,9 @@ from conference.models import Edition
 from conference.times import clock, zone_label
 from exchange.calendars import part
 from exchange.citing import FORMATS, cited
-from exchange.csvfile import write_sheet
 from exchange.formats.ics import FORMAT as CALENDAR
 from exchange.formats.ics import calendar
+from exchange.reading.csvfile import write_sheet
 from schedule import keeping
 from schedule.agenda import Stop, plan
 from schedule.agendaviews import agenda_page, stars_of

@@ -10,9 +10,9 @@ from typing import Any
 from django.db.models import Q
 
 from conference.models import Edition
-from exchange.appointments import Wanted
 from exchange.dump import NOTHING, dump, writing_context
 from exchange.formats.ics import Part
+from exchange.formats.ics.appointments import Wanted
 from papers.models import Paper, Topic
 from people.models import Person
 from schedule.models import Room, Session

@@ -14,10 +14,10 @@ from django.db.models import Q
 from conference import text
 from conference.models import Conference, Edition
 from exchange.files import Context
-from exchange.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
-from exchange.listings import AUTHORS, MENU, Listing, Values
+from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
+from exchange.loading.listings import AUTHORS, MENU, Listing, Values
+from exchange.loading.rows import in_batches, parts_by_owner
 from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
-from exchange.rows import in_batches, parts_by_owner
 from people.models import Institution, Person, PersonIdentifier, PersonName
 from people.names import split
 

@@ -1,6 +1,7 @@
 """Our own format: one JSON file that holds everything of one edition, versioned and complete.
 
-The shape of a record follows from its fields (`exchange.shapes`); the schema is `docs/program-1.schema.json`.
+The shape of a record follows from its fields (`exchange.reading.shapes`); the schema stands in
+`docs/program-1.schema.json`.
 """
 
 import json
@@ -8,11 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from exchange.checks import check
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.findings import Findings, short
-from exchange.jsonfile import read_object
 from exchange.problems import Where
+from exchange.reading.checks import check
+from exchange.reading.findings import Findings, short
+from exchange.reading.jsonfile import read_object
+from exchange.reading.shapes import Place, fields_of, in_words, read_part
+from exchange.reading.zones import zone_of
 from exchange.records import (
     AnnouncementRecord,
     AwardRecord,
@@ -30,8 +33,6 @@ from exchange.records import (
     SponsorRecord,
     TopicRecord,
 )
-from exchange.shapes import Place, fields_of, in_words, read_part
-from exchange.zones import zone_of
 
 NAME = "plenary-program"
 VERSION = 1

@@ -208,7 +208,7 @@ def test_export_refuses_in_one_sentence(fmt: str, edition: str, sentence: str) -
 
 KILLED = """
 import os, sys
-from exchange import writing
+from exchange.loading import writing
 whole = writing.Record.write
 def slow(self):
     print("written", flush=True)

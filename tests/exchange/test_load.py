@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from conference import revision
 from conference.models import Edition, Page
 from exchange.load import load
+from exchange.loading.steps import Tally
 from exchange.models import Change, Conflict, ImportRun, Provenance
 from exchange.problems import ProgramError
 from exchange.records import EditionRecord, MaterialRecord, Program, TopicRecord, stated
-from exchange.steps import Tally
 from papers.models import Authorship, Paper
 from people.models import Person
 from schedule.models import Presentation, Session

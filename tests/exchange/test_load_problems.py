@@ -9,8 +9,8 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError
 
-from exchange import writing
 from exchange.load import load
+from exchange.loading import writing
 from exchange.problems import ProgramError, Where
 from exchange.records import (
     AwardRecord,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from exchange.provenance import Clash, Merge, merge
+from exchange.loading.provenance import Clash, Merge, merge
 
 A, B, C = "a", "b", "c"
 

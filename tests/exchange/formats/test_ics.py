@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exchange.appointments import LEAD, lead
 from exchange.files import Context
 from exchange.formats.ics import Part, calendar, write
+from exchange.formats.ics.appointments import LEAD, lead
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
 from tests.exchange.programs import HOUR, START, odd, paper, program, session, talk
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from exchange.eventrows import FIELDS
 from exchange.files import Context, Source
 from exchange.formats.orals_posters import read, write
+from exchange.formats.orals_posters.rows import FIELDS
 from exchange.problems import ProgramError
 from exchange.records import (
     UNSTATED,

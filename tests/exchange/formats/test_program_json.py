@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 from exchange.files import Context, Source
 from exchange.formats.program_json import HEAD, KNOWN, LISTS, read, write
 from exchange.problems import ProgramError
+from exchange.reading.shapes import Fields, Listing, Nullable, Shape, fields_of
 from exchange.records import PaperRecord, PersonRef, Program, Record, SessionRecord
-from exchange.shapes import Fields, Listing, Nullable, Shape, fields_of
 from tests.exchange.strategies import programs
 
 CONTEXT = Context("2026", 2026, "Asia/Seoul")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from exchange.columns import TABLES
-from exchange.csvfile import heading
 from exchange.formats import readable, writable
+from exchange.formats.tables.columns import TABLES
+from exchange.reading.csvfile import heading
 
 DOCS = (Path(__file__).parents[3] / "docs" / "formats.md").read_text("utf-8")
 

@@ -8,12 +8,12 @@ from itertools import chain
 import pytest
 from hypothesis import given, settings
 
-from exchange.cells import joined, split
-from exchange.columns import TABLES
-from exchange.csvfile import guarded, heading, unguarded
 from exchange.files import Context, Source
 from exchange.formats.tables import read, write
+from exchange.formats.tables.cells import joined, split
+from exchange.formats.tables.columns import TABLES
 from exchange.problems import ProgramError
+from exchange.reading.csvfile import guarded, heading, unguarded
 from exchange.records import (
     AuthorRecord,
     EditionRecord,

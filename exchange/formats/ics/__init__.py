@@ -1,0 +1,149 @@
+"""iCalendar: sessions and talks for calendar programs, after RFC 5545. Written only.
+
+Times stand in the edition's zone, which comes along. Unchanged programs give the same bytes: nothing in a
+file says when it was made.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from icalendar import Calendar, Event, Timezone
+
+from exchange.files import Context, Format, OutputFile
+from exchange.formats.ics.appointments import BEGINNING, EVERYTHING, Appointment, Wanted, appointments
+from exchange.reading.zones import zone_of
+from exchange.records import Program, stated
+
+CLOSING = b"END:VCALENDAR\r\n"
+# How often programs that follow a calendar should look for changes.
+REFRESH = timedelta(hours=1)
+# Calendars take SEQUENCE as a signed number of 32 bits.
+LARGEST_SEQUENCE = 2**31 - 1
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a calendar takes of one edition."""
+
+    program: Program
+    context: Context
+    wanted: Wanted = EVERYTHING
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write one calendar with all sessions, and the talks that have a time of their own."""
+    edition = program.edition
+    name = (stated(edition.name, "") if edition else "") or context.edition
+    yield OutputFile(f"{context.edition}.ics", calendar([Part(program, context)], name))
+
+
+def calendar(parts: Sequence[Part], name: str, address: str = "") -> Iterator[bytes]:
+    """Return one calendar, piece by piece. `address`: where it can be had again."""
+    found = [
+        (part, zone_of(part.program, part.context), appointments(part.program, part.context, part.wanted))
+        for part in parts
+    ]
+    yield _head(name, address).to_ical().removesuffix(CLOSING)
+    for zone, moments in _spans((zone, own) for _, zone, own in found).items():
+        yield _zone(zone, moments).to_ical()
+    for part, zone, own in found:
+        host = urlsplit(part.context.site_url).hostname or "plenary.invalid"
+        for appointment in own:
+            yield event(appointment, zone, host).to_ical()
+    yield CLOSING
+
+
+def _head(name: str, address: str) -> Calendar:
+    head = Calendar()
+    fields = {
+        "prodid": "-//Plenary//Program//EN",
+        "version": "2.0",
+        "calscale": "GREGORIAN",
+        "method": "PUBLISH",
+        "name": _text(name),
+        "x-wr-calname": _text(name),
+        "x-published-ttl": "PT1H",
+    }
+    for key, value in fields.items():
+        head.add(key, value)
+    head.add("refresh-interval", REFRESH, {"VALUE": "DURATION"})
+    if address:
+        head.add("source", address, {"VALUE": "URI"})
+    return head
+
+
+def _spans(found: Iterable[tuple[ZoneInfo, list[Appointment]]]) -> dict[ZoneInfo, list[datetime]]:
+    """Return the moments that each zone must cover. A calendar without events still has its zone."""
+    moments: dict[ZoneInfo, list[datetime]] = {}
+    for zone, own in found:
+        moments.setdefault(zone, []).extend(time for one in own for time in (one.start, one.end))
+    return moments
+
+
+def _zone(zone: ZoneInfo, moments: list[datetime]) -> Timezone:
+    local = [moment.astimezone(zone).year for moment in moments] or [BEGINNING.year]
+    first, last = date(min(local), 1, 1), date(max(local) + 1, 1, 2)
+    return Timezone.from_tzinfo(zone, zone.key, first, last)
+
+
+def event(appointment: Appointment, zone: ZoneInfo, host: str) -> Event:
+    """Return one event. It moves in calendars when SEQUENCE grows, so that follows the last real change."""
+    found = Event()
+    start, end = _times(appointment, zone)
+    fields: dict[str, object] = {
+        "uid": f"{appointment.key}@{host}",
+        "dtstamp": appointment.changed_at.astimezone(UTC),
+        "last-modified": appointment.changed_at.astimezone(UTC),
+        "sequence": _sequence(appointment.changed_at),
+        "dtstart": start,
+        # An event without end takes no time; an end that is not later than the start is not allowed.
+        "dtend": end if end != start else None,
+        "summary": _text(appointment.title),
+        "description": _text(_description(appointment)),
+        "location": _text(appointment.place),
+        "url": appointment.url,
+        "categories": [_text(appointment.kind)] if appointment.kind else None,
+        "status": "CANCELLED" if appointment.is_cancelled else "CONFIRMED",
+    }
+    for name, value in fields.items():
+        if value not in (None, ""):
+            found.add(name, value)
+    return found
+
+
+def _times(appointment: Appointment, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """Return start and end in the zone; in UTC where a clock shows a time twice and the second is meant."""
+    times = appointment.start.astimezone(zone), appointment.end.astimezone(zone)
+    if any(time.fold for time in times):
+        return times[0].astimezone(UTC), times[1].astimezone(UTC)
+    return times
+
+
+def _sequence(changed_at: datetime) -> int:
+    """Return the seconds since 2000: of several changes that meet in an event, the last one counts."""
+    return max(0, min(LARGEST_SEQUENCE, int((changed_at - BEGINNING).total_seconds())))
+
+
+def _description(appointment: Appointment) -> str:
+    parts = ("\n".join(appointment.people), appointment.within, appointment.abstract, appointment.url)
+    return "\n\n".join(filter(None, parts))
+
+
+def _text(value: str) -> str:
+    """Without what no calendar may hold."""
+    return CONTROLS.sub("", value).strip()
+
+
+FORMAT = Format(
+    name="ics",
+    label="Calendar (iCalendar)",
+    description="All sessions and talks for calendar programs; to be subscribed to as well.",
+    extensions=("ics",),
+    media_type="text/calendar; charset=utf-8",
+    write=write,
+)

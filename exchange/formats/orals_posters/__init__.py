@@ -1,0 +1,143 @@
+"""`<conference>-<year>-orals-posters.json`: the public export that many tools read, with its abstracts.
+
+Only papers' orals, posters and spotlights are in it; `exchange.event…` hold the parts.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from exchange.files import Context, Format, OutputFile, Source
+from exchange.formats.orals_posters.links import public_host
+from exchange.formats.orals_posters.output import write_files
+from exchange.formats.orals_posters.papers import PaperReader, grouped
+from exchange.formats.orals_posters.rows import Event, read_event
+from exchange.formats.orals_posters.sessions import SessionReader
+from exchange.problems import Where
+from exchange.reading.checks import check
+from exchange.reading.fields import UnfitError, checked_text
+from exchange.reading.findings import Findings, short
+from exchange.reading.jsonfile import read_object
+from exchange.reading.zones import zone_of
+from exchange.records import Program
+
+
+class Collected:
+    """What the files hold together: events by number, abstracts by event, and the host of relative links."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.events: dict[int, Event] = {}
+        self.abstracts: dict[str, str] = {}
+        self.host = ""
+        self.has_events = False
+
+    def add(self, source: Source) -> None:
+        """Take one file, told by its shape: a page of events, or an object of event number -> abstract."""
+        content = read_object(source, self.findings)
+        if content is None:
+            return
+        if isinstance(content.get("results"), list):
+            self._add_page(content, source.name)
+        elif all(isinstance(text, str) for text in content.values()):
+            self._add_abstracts(content, source.name)
+        else:
+            message = 'This is neither a page with "results" nor an object of event number -> abstract.'
+            self.findings.problem(Where(source.name), "", message)
+
+    def _add_page(self, content: dict[str, object], name: str) -> None:
+        self.has_events = True
+        rows = content["results"]
+        assert isinstance(rows, list)  # noqa: S101 - `add` has looked
+        for index, row in enumerate(rows):
+            event = read_event(row, Where(name, _place(index, row)), self.findings)
+            if event and event.id in self.events:
+                message = f"Another event has this number: {self.events[event.id].where.place}."
+                self.findings.problem(event.where, "id", message)
+            elif event:
+                self.events[event.id] = event
+        count = content.get("count")
+        if type(count) is int and count > len(rows):
+            message = f"The file says that there are {count} events and holds {len(rows)}. Get the rest too."
+            self.findings.note("warning", Where(name), message)
+        following = content.get("next")
+        self.host = self.host or (public_host(following) if isinstance(following, str) else "")
+
+    def _add_abstracts(self, content: dict[str, object], name: str) -> None:
+        for key, text in content.items():
+            try:
+                self.abstracts[key] = checked_text(str(text))
+            except UnfitError as error:
+                self.findings.problem(Where(name, short(key)), "", str(error))
+            else:
+                if self.abstracts[key] != text:
+                    message = "Control characters were removed from the abstract."
+                    self.findings.note("warning", Where(name, short(key)), message)
+
+    def settle_host(self) -> str:
+        """Return the host of relative links: the file's own, else that of the authors' pages."""
+        addresses = (author.url for event in self.events.values() for author in event.authors)
+        return self.host or next(filter(None, map(public_host, addresses)), "")
+
+    def note_left_over(self) -> None:
+        left = [key for key in self.abstracts if not (key.isdecimal() and int(key[:18]) in self.events)]
+        if left:
+            message = f"{len(left)} abstracts belong to no event of these files, such as {short(left[0])}."
+            self.findings.note("warning", Where(), message)
+
+
+def _place(index: int, row: object) -> str:
+    number = row.get("id") if isinstance(row, dict) else None
+    return f"results[{index}] ({number})" if type(number) is int else f"results[{index}]"
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read the events, and the abstracts where their file is given too."""
+    findings = Findings()
+    collected = Collected(findings)
+    for source in sources:
+        collected.add(source)
+    if not (collected.has_events or findings.has_problems):
+        findings.problem(Where(), "", 'Give the file with the events: the one that holds "results".')
+    program = _program(collected, context)
+    check(program, findings)
+    findings.settle()
+    return program
+
+
+def _program(collected: Collected, context: Context) -> Program:
+    findings = collected.findings
+    events = list(collected.events.values())
+    papers = PaperReader(context, collected.settle_host(), collected.abstracts, findings)
+    sessions = SessionReader(zone_of(Program(), context), findings)
+    sessions.add(events)
+    groups = grouped(events)
+    records = tuple(papers.paper(group) for group in groups)
+    paper_of: dict[int, str] = {}
+    for group, record in zip(groups, records, strict=True):
+        paper_of.update(dict.fromkeys((event.id for event in group), record.uid))
+    shown = [found for event in events for found in sessions.presentations(event, paper_of[event.id])]
+    collected.note_left_over()
+    return Program(
+        institutions=tuple(papers.institutions.values()),
+        topics=tuple(papers.topics.topics.values()),
+        rooms=sessions.room_records(),
+        papers=records,
+        sessions=tuple(sessions.sessions.values()),
+        presentations=tuple(shown),
+        notes=findings.notes,
+    )
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write the page of events and, apart, their abstracts."""
+    return write_files(program, context)
+
+
+FORMAT = Format(
+    name="orals_posters",
+    label="Orals and posters (JSON)",
+    description="The orals-posters.json of conference sites, with its abstracts: papers and appearances.",
+    extensions=("json",),
+    media_type="application/json",
+    read=read,
+    write=write,
+)

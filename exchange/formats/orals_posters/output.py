@@ -1,0 +1,212 @@
+"""Writes `orals-posters.json` and its abstracts: one row per appearance of a paper.
+
+What is written is what would be read back, so that a file that was read and written again stays the same.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeGuard
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from exchange.files import Context, OutputFile
+from exchange.formats.orals_posters.authors import author_rows
+from exchange.formats.orals_posters.links import sorted_links
+from exchange.formats.orals_posters.numbers import number, numbered
+from exchange.formats.orals_posters.papers import TopicTree
+from exchange.formats.orals_posters.rows import FIELDS, KINDS, MOST_LEVELS, encoded, levels, tidy
+from exchange.formats.orals_posters.sessions import Spellings
+from exchange.reading.zones import zone_of
+from exchange.records import PaperRecord, PresentationRecord, Program, SessionRecord, stated
+
+SECOND = "-2"
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """One row to write: a presentation with its paper, its session if scheduled, and its second slot."""
+
+    presentation: PresentationRecord
+    paper: PaperRecord
+    session: SessionRecord | None
+    second: PresentationRecord | None = None
+
+    @property
+    def times(self) -> tuple[datetime | None, datetime | None]:
+        return self._slot(self.presentation)
+
+    @property
+    def second_times(self) -> tuple[datetime | None, datetime | None]:
+        return self._slot(self.second) if self.second else (None, None)
+
+    def _slot(self, presentation: PresentationRecord) -> tuple[datetime | None, datetime | None]:
+        """Return start and end, those of the session where the presentation has none of its own."""
+        start, end = stated(presentation.start, None), stated(presentation.end, None)
+        if self.session:
+            start, end = start or stated(self.session.start, None), end or stated(self.session.end, None)
+        return start, max(start, end) if start and end else end
+
+    @property
+    def room(self) -> str | None:
+        own = stated(self.presentation.room, None)
+        return own or (stated(self.session.room, None) if self.session else None)
+
+    @property
+    def is_public(self) -> bool:
+        statuses = (stated(self.presentation.status, ""), stated(self.paper.status, ""))
+        return all(status in ("", "published") for status in statuses)
+
+
+def appearances(program: Program) -> list[Appearance]:
+    """Return the papers' orals, posters and spotlights, second slots with their first."""
+    papers = {paper.uid: paper for paper in program.papers if stated(paper.title, "").strip()}
+    sessions = {session.uid: session for session in program.sessions if _is_timed(session)}
+    found: dict[str, Appearance] = {}
+    for shown in program.presentations:
+        paper = papers.get(stated(shown.paper, None) or "")
+        if paper and shown.kind in KINDS:
+            session = sessions.get(stated(shown.session, None) or "")
+            found[shown.uid] = Appearance(shown, paper, session)
+    seconds = {uid: first for uid, first in found.items() if _is_second(first, found)}
+    return [
+        Appearance(
+            shown.presentation,
+            shown.paper,
+            shown.session,
+            seconds[f"{uid}{SECOND}"].presentation if f"{uid}{SECOND}" in seconds else None,
+        )
+        for uid, shown in found.items()
+        if uid not in seconds
+    ]
+
+
+def _is_timed(session: SessionRecord) -> bool:
+    has_times = isinstance(session.start, datetime) and isinstance(session.end, datetime)
+    return has_times and bool(stated(session.title, "").strip())
+
+
+def _is_second(shown: Appearance, found: Mapping[str, Appearance]) -> bool:
+    """Whether this differs from the presentation it is named after by its time alone."""
+    own = shown.presentation
+    first = found.get(own.uid.removesuffix(SECOND)) if own.uid.endswith(SECOND) else None
+    if first is None or first.presentation.uid.endswith(SECOND) or not isinstance(own.start, datetime):
+        return False
+    other = first.presentation
+    same = ("kind", "paper", "session", "board", "room", "status")
+    return all(getattr(own, name) == getattr(other, name) for name in same)
+
+
+class EventWriter:
+    """Makes the rows of one program."""
+
+    def __init__(self, program: Program, context: Context) -> None:
+        self.program, self.context = program, context
+        self.zone: ZoneInfo = zone_of(program, context)
+        self.shown = appearances(program)
+        self.numbers = numbered(context.edition, "event", (shown.presentation.uid for shown in self.shown))
+        self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
+        self.room_names = {room.slug: stated(room.name, "") or room.slug for room in program.rooms}
+        self.rooms = Spellings()
+        self.topics = TopicTree()
+        self.own_topics = TopicTree({topic.slug: topic for topic in program.topics})
+        self.by_paper: dict[str, list[Appearance]] = {}
+        for shown in self.shown:
+            self.by_paper.setdefault(shown.paper.uid, []).append(shown)
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        empty = dict.fromkeys(FIELDS)
+        for shown in self.shown:
+            yield {**empty, **self._lists(), **self._paper(shown.paper), **self._event(shown)}
+
+    def _lists(self) -> dict[str, object]:
+        return {"children": [], "children_ids": [], "schedule_html": ""}
+
+    def _paper(self, paper: PaperRecord) -> dict[str, object]:
+        return {
+            "uid": paper.uid,
+            "name": encoded(tidy(stated(paper.title, ""))),
+            "authors": author_rows(paper, self.institutions, self.context),
+            "abstract": stated(paper.abstract, None),
+            "topic": self._topic(stated(paper.topic, None)),
+            "keywords": [encoded(word) for word in map(tidy, stated(paper.keywords, ())) if word],
+            "decision": encoded(tidy(stated(paper.decision, ""))),
+            "sourceurl": self._track(tidy(stated(paper.track, ""))),
+            **sorted_links(stated(paper.materials, ()), self.context.site_url),
+        }
+
+    def _event(self, shown: Appearance) -> dict[str, object]:
+        event = self.numbers[shown.presentation.uid]
+        others = [other for other in self.by_paper[shown.paper.uid] if other is not shown]
+        kind = str(shown.presentation.kind)
+        session, room = shown.session, shown.room
+        times = [_iso(time, self.zone) for time in (*shown.times, *shown.second_times)]
+        return {
+            "id": event,
+            "session": encoded(tidy(stated(session.title, ""))) if session else None,
+            "eventtype": kind.capitalize(),
+            "event_type": kind.capitalize(),
+            "room_name": self._room(room) if room else None,
+            "virtualsite_url": self._path(shown),
+            **dict(zip(("starttime", "endtime", "starttime2", "endtime2"), times, strict=True)),
+            "parent1": encoded(tidy(stated(session.title, ""))) if session else None,
+            "parent_id": number(self.context.edition, "session", session.uid) if session else None,
+            "show_in_schedule_overview": False,
+            "visible": shown.is_public,
+            "poster_position": encoded(tidy(stated(shown.presentation.board, ""))) or None,
+            "related_events": [self._path(other) for other in others],
+            "related_events_ids": [self.numbers[other.presentation.uid] for other in others],
+        }
+
+    def _path(self, shown: Appearance) -> str:
+        return (
+            f"/virtual/{self.context.year}/{shown.presentation.kind}/{self.numbers[shown.presentation.uid]}"
+        )
+
+    def _room(self, key: str) -> str:
+        """Return the room's name, in one spelling for all names that make the same slug."""
+        name = tidy(self.room_names.get(key, key)) or key
+        return encoded(self.rooms.names[self.rooms.add(name)])
+
+    def _topic(self, key: str | None) -> str | None:
+        """Return the path `Computer Vision->Other`, each level in one spelling."""
+        path = (levels("->".join(self.own_topics.path(key))) or levels(key or ""))[:MOST_LEVELS]
+        return encoded("->".join(self.topics.path(self.topics.add(path)))) or None
+
+    def _track(self, track: str) -> str | None:
+        """Return the address of the track's papers here: our files know no venue group elsewhere."""
+        site = self.context.site_url.rstrip("/")
+        return f"{site}/{self.context.edition}/papers/?track={quote(track)}" if site and track else None
+
+
+def _iso(time: datetime | None, zone: ZoneInfo) -> str | None:
+    return time.astimezone(zone).isoformat() if time else None
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value)
+
+
+def write_files(program: Program, context: Context) -> Iterator[OutputFile]:
+    writer = EventWriter(program, context)
+    yield OutputFile(f"{context.edition}-orals-posters.json", _page(writer))
+    abstracts = {
+        str(writer.numbers[shown.presentation.uid]): shown.paper.abstract
+        for shown in writer.shown
+        if _is_text(shown.paper.abstract)
+    }
+    yield OutputFile(f"{context.edition}-abstracts.json", [_json(abstracts, 1), b"\n"])
+
+
+def _page(writer: EventWriter) -> Iterator[bytes]:
+    yield f'{{"count": {len(writer.shown)}, "next": null, "previous": null, "results": ['.encode()
+    opening = b"\n"
+    for row in writer.rows():
+        yield opening + _json(row)
+        opening = b",\n"
+    yield b"\n]}\n"
+
+
+def _json(value: Any, indent: int | None = None) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode()

@@ -1,0 +1,210 @@
+"""From the events of an `orals-posters.json` file to papers with authors, institutions and topics.
+
+All events of one paper become one paper: its poster speaks first, the others fill what it leaves out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from exchange.files import Context
+from exchange.formats.orals_posters.links import UNKNOWN_HOST, materials_of, public_host, track_of
+from exchange.formats.orals_posters.rows import Event, EventAuthor, tidy
+from exchange.problems import Where
+from exchange.reading.findings import Findings
+from exchange.reading.slugs import shortened, slug
+from exchange.records import (
+    UNSTATED,
+    AuthorRecord,
+    InstitutionRecord,
+    PaperRecord,
+    PersonRef,
+    Stated,
+    TopicRecord,
+    stated,
+)
+
+TOPIC_SLUG = 120
+UNKNOWN = Where()
+# The decision that says most about a paper is the one that is kept.
+TELLING = ("oral", "top-5%", "spotlight", "top-25%", "accept")
+
+
+@dataclass
+class TopicTree:
+    """Topics by their path. Spellings that make the same slug are one topic, named as met first."""
+
+    topics: dict[str, TopicRecord] = field(default_factory=dict)
+
+    def add(self, names: Sequence[str], where: Where = UNKNOWN) -> str | None:
+        """Return the slug of the lowest of these levels; None where there is none."""
+        parent, path = None, ""
+        for depth, name in enumerate(names, start=1):
+            path = f"{path}--{slug(name)}" if path else slug(name)
+            key = shortened(path, "->".join(map(slug, names[:depth])), TOPIC_SLUG)
+            self.topics.setdefault(key, TopicRecord(where=where, slug=key, name=name, parent=parent))
+            parent = key
+        return parent
+
+    def path(self, key: str | None) -> tuple[str, ...]:
+        """Return the names from the top down to this topic; a parent that comes round again ends them."""
+        names: dict[str, str] = {}
+        while key is not None and key in self.topics and key not in names:
+            topic = self.topics[key]
+            names[key] = stated(topic.name, "") or key
+            key = stated(topic.parent, None)
+        return tuple(reversed(names.values()))
+
+
+def grouped(events: Iterable[Event]) -> list[list[Event]]:
+    """Return each paper's events, the poster first: by uid, else related events, else title and author."""
+    everything = list(events)
+    groups: dict[int, list[Event]] = {event.id: [event] for event in everything}
+    uids: dict[str, int] = {}
+    titles: dict[tuple[str, str], int] = {}
+    for event in sorted(everything, key=lambda event: not event.uid):
+        title = (slug(event.name), event.authors[0].name if event.authors else "")
+        related = next((other for other in event.related if other in groups), None)
+        target = uids.setdefault(event.uid, event.id) if event.uid else related
+        if target is None and event.authors:
+            target = titles.get(title)
+        titles.setdefault(title, event.id)
+        if target is not None and groups[target] is not groups[event.id]:
+            small, large = sorted((groups[event.id], groups[target]), key=len)
+            large.extend(small)
+            groups.update(dict.fromkeys((member.id for member in small), large))
+    unique = {id(group): group for group in groups.values()}
+    order = {event.id: (event.kind != "poster", place) for place, event in enumerate(everything)}
+    return [sorted(group, key=lambda event: order[event.id]) for group in unique.values()]
+
+
+def distinct(authors: Iterable[EventAuthor]) -> tuple[list[EventAuthor], list[EventAuthor]]:
+    """Part authors from repeats: the same id, or the same name where not both have an id."""
+    kept: list[EventAuthor] = []
+    repeats: list[EventAuthor] = []
+    ids: set[int] = set()
+    ids_of: dict[str, set[int | None]] = {}
+    for author in authors:
+        namesakes = ids_of.get(author.name, set())
+        if author.id in ids or (namesakes and (author.id is None or None in namesakes)):
+            repeats.append(author)
+            continue
+        kept.append(author)
+        ids_of.setdefault(author.name, set()).add(author.id)
+        if author.id is not None:
+            ids.add(author.id)
+    return kept, repeats
+
+
+def split_affiliations(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(tidy, text.split(";"))))
+
+
+@dataclass
+class PaperReader:
+    """Makes papers of groups of events, and gathers the topics and institutions that they name."""
+
+    context: Context
+    host: str
+    abstracts: Mapping[str, str]
+    findings: Findings
+    topics: TopicTree = field(default_factory=TopicTree)
+    institutions: dict[str, InstitutionRecord] = field(default_factory=dict)
+
+    def paper(self, events: Sequence[Event]) -> PaperRecord:
+        main = events[0]
+        named = frozenset[str]().union(*(event.named for event in events))
+        self._note_conflicts(events)
+        track = next((event.sourceurl for event in events if event.sourceurl), "")
+        topic = next((event.topic for event in events if event.topic), ())
+        decisions = sorted((event.decision for event in events if event.decision), key=_telling)
+        return PaperRecord(
+            where=main.where,
+            uid=paper_uid(events),
+            title=main.name,
+            abstract=self._abstract(events),
+            track=track_of(track) if track else UNSTATED,
+            topic=self.topics.add(topic, main.where) if "topic" in named else UNSTATED,
+            keywords=next((event.keywords for event in events if event.keywords), ())
+            if "keywords" in named
+            else UNSTATED,
+            decision=next(iter(decisions), "") if "decision" in named else UNSTATED,
+            status="published" if any(event.visible for event in events) else "draft",
+            authors=self._authors(events),
+            materials=materials_of(events, self.host, self.findings),
+        )
+
+    def _abstract(self, events: Sequence[Event]) -> Stated[str]:
+        apart = (self.abstracts.get(str(event.id)) for event in events)
+        own = [event.abstract for event in events if event.abstract is not None]
+        return next(filter(None, (*apart, *own)), "" if own else UNSTATED)
+
+    def _note_conflicts(self, events: Sequence[Event]) -> None:
+        main = events[0]
+        for other in events[1:]:
+            if other.name != main.name:
+                message = (
+                    f"Event {other.id} ({other.kind}) has another title: “{other.name}”. "
+                    f"The title of event {main.id} ({main.kind}) was taken."
+                )
+                self.findings.note("warning", other.where, message)
+
+    def _authors(self, events: Sequence[Event]) -> Stated[tuple[AuthorRecord, ...]]:
+        listed = [event for event in events if event.authors]
+        if not listed:
+            return UNSTATED  # every paper has authors: an empty list means that the file does not know them
+        kept = self._distinct(listed[0])
+        for other in listed[1:]:
+            if [author.name for author in self._distinct(other)] != [author.name for author in kept]:
+                message = f"Event {other.id} lists other authors. Those of event {listed[0].id} were taken."
+                self.findings.note("warning", other.where, message)
+        self._note_namesakes(kept, listed[0])
+        return tuple(self._author(author, listed[0]) for author in kept)
+
+    def _distinct(self, event: Event) -> list[EventAuthor]:
+        kept, repeats = distinct(event.authors)
+        for author in repeats:
+            message = f"{author.name} stands twice among the authors; once was taken."
+            self.findings.note("repeat", event.where, message)
+        return kept
+
+    def _note_namesakes(self, kept: Sequence[EventAuthor], event: Event) -> None:
+        names = Counter(author.name for author in kept)
+        for name in sorted(name for name, count in names.items() if count > 1):
+            message = (
+                f"Two authors are called {name} and have different numbers. They were taken as two people."
+            )
+            self.findings.note("doubt", event.where, message)
+
+    def _author(self, author: EventAuthor, event: Event) -> AuthorRecord:
+        affiliations = split_affiliations(author.institution)
+        return AuthorRecord(
+            where=event.where,
+            person=person_ref(author, self.context, event),
+            affiliations=affiliations,
+            institutions=tuple(dict.fromkeys(map(self._institution, affiliations))),
+        )
+
+    def _institution(self, name: str) -> str:
+        key = slug(name)
+        return self.institutions.setdefault(key, InstitutionRecord(slug=key, name=name)).slug
+
+
+def paper_uid(events: Sequence[Event]) -> str:
+    return next((event.uid for event in events if event.uid), str(min(event.id for event in events)))
+
+
+def person_ref(author: EventAuthor, context: Context, event: Event) -> PersonRef:
+    """Point at an author: by our own uid in our own exports, else by the number at the author's host."""
+    own = re.match(re.escape(context.site_url.rstrip("/")) + r"/people/([\w.-]+)/", author.url, re.ASCII)
+    if own and context.site_url:
+        return PersonRef(where=event.where, name=author.name, uid=own[1])
+    scheme = public_host(author.url) or UNKNOWN_HOST
+    ids = ((scheme, str(author.id)),) if author.id is not None else ()
+    return PersonRef(where=event.where, name=author.name, ids=ids)
+
+
+def _telling(decision: str) -> int:
+    words = decision.lower()
+    return next((rank for rank, word in enumerate(TELLING) if word in words), len(TELLING))

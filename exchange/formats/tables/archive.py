@@ -1,0 +1,78 @@
+"""Sets of files in one ZIP: opened with limits, written with the same bytes every time."""
+
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+
+from exchange.files import Source
+from exchange.problems import Where
+from exchange.reading.findings import Findings, short
+
+SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+MOST_FILES = 100
+MOST_BYTES = 200_000_000
+# Left by one system's packing tool beside the real files.
+RESOURCE_FORKS = "__MACOSX/"
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    ValueError,
+)
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def opened(source: Source, findings: Findings) -> list[Source]:
+    """Return the files inside if this is a ZIP, else the file itself."""
+    if not source.content.startswith(SIGNATURES):
+        return [source]
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+            return list(_members(archive, source.name, findings))
+    except DAMAGED:
+        findings.problem(
+            Where(source.name), "", "The ZIP file is damaged or of an unusual kind. Pack it again."
+        )
+        return []
+
+
+def _members(archive: zipfile.ZipFile, name: str, findings: Findings) -> Iterator[Source]:
+    """Yield the files of the archive. Sizes are counted while reading: a header can lie."""
+    left = MOST_BYTES
+    members = [member for member in archive.infolist() if not member.filename.startswith(RESOURCE_FORKS)]
+    if len(members) > MOST_FILES:
+        findings.problem(Where(name), "", f"The ZIP file holds more than {MOST_FILES} files.")
+        return
+    for member in members:
+        where = Where(name, short(member.filename))
+        if "/" in member.filename or "\\" in member.filename:
+            findings.problem(where, "", "Pack the files themselves, not a folder that holds them.")
+        elif member.flag_bits & 1:
+            findings.problem(where, "", "The file is encrypted. Pack it without a password.")
+        else:
+            with archive.open(member) as file:
+                content = file.read(left + 1)
+            left -= len(content)
+            if left < 0:
+                findings.problem(
+                    Where(name), "", f"The files are larger than {MOST_BYTES // 10**6} MB together."
+                )
+                return
+            yield Source(member.filename, content)
+
+
+def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Return a ZIP of these files, without times or owners, so that the same files make the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files:
+            member = zipfile.ZipInfo(name, EPOCH)
+            member.create_system = 3
+            member.external_attr = 0o644 << 16
+            archive.writestr(member, content, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

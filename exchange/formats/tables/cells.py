@@ -1,0 +1,116 @@
+"""Cells of a table: how values of each type stand in a spreadsheet, for both directions.
+
+`read` returns `UNSTATED` for an empty cell of a type that has no empty value. Texts in lists are trimmed.
+"""
+
+import re
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, get_args, get_origin
+from zoneinfo import ZoneInfo
+
+from exchange.reading.fields import UnfitError, checked_text, day, is_repeated, moment, whole_number
+from exchange.reading.findings import short
+from exchange.records import UNSTATED, Stated
+
+SEPARATOR = ";"
+FLAGS = {
+    **dict.fromkeys(("yes", "true", "1", "y", "x", "wahr", "vrai"), True),
+    **dict.fromkeys(("no", "false", "0", "n", "falsch", "faux"), False),
+}
+WHOLE = re.compile(r"[+-]?\d{1,12}\Z", re.ASCII)
+PART = re.compile(r"(?:\\[\\;]|[^;])+")
+ESCAPED = re.compile(r"\\([\\;])")
+SPECIAL = re.compile(r"([\\;])")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How one type is read from and written to a cell."""
+
+    read: Callable[[str, ZoneInfo], Any]
+    write: Callable[[Any, ZoneInfo], str]
+
+
+def split(text: str) -> tuple[str, ...]:
+    r"""Split at semicolons; `\;` is a semicolon inside a part and `\\` a backslash before one."""
+    parts = (ESCAPED.sub(r"\1", part.strip()) for part in PART.findall(text))
+    return tuple(part for part in parts if part)
+
+
+def joined(parts: Sequence[str]) -> str:
+    return f"{SEPARATOR} ".join(SPECIAL.sub(r"\\\1", part) for part in parts)
+
+
+def _text(text: str, zone: ZoneInfo) -> str:
+    return checked_text(text)
+
+
+def _whole(text: str, zone: ZoneInfo) -> int:
+    if not WHOLE.match(text.strip()):
+        raise UnfitError(f'"{short(text)}" is not a whole number.')
+    return whole_number(int(text))
+
+
+def _flag(text: str, zone: ZoneInfo) -> bool:
+    try:
+        return FLAGS[text.strip().casefold()]
+    except KeyError:
+        raise UnfitError(f'"{short(text)}" is neither yes nor no.') from None
+
+
+def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
+    """Read `dblp:l/YLiu; neurips.cc:457880`."""
+    found = [part.partition(":") for part in split(checked_text(text))]
+    if any(not (scheme.strip() and value.strip()) for scheme, _, value in found):
+        raise UnfitError(
+            f'"{short(text)}" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….'
+        )
+    return tuple((scheme.strip(), value.strip()) for scheme, _, value in found)
+
+
+def _clock(value: datetime, zone: ZoneInfo) -> str:
+    """Return the wall time; with its offset where the wall alone does not say which moment is meant."""
+    local = value.astimezone(zone)
+    shown = local if is_repeated(local) or local.microsecond else local.replace(tzinfo=None)
+    return shown.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
+
+
+CELLS: dict[object, Cell] = {
+    str: Cell(_text, lambda value, zone: value),
+    int: Cell(_whole, lambda value, zone: str(value)),
+    bool: Cell(_flag, lambda value, zone: "yes" if value else "no"),
+    date: Cell(lambda text, zone: day(text.strip()), lambda value, zone: value.isoformat()),
+    datetime: Cell(lambda text, zone: moment(text.strip(), zone), _clock),
+    tuple[str, ...]: Cell(lambda text, zone: split(checked_text(text)), lambda value, zone: joined(value)),
+    tuple[tuple[str, str], ...]: Cell(
+        _pairs, lambda value, zone: joined([f"{scheme}:{name}" for scheme, name in value])
+    ),
+}
+# What an empty cell means; other types have no empty value.
+EMPTY: dict[object, object] = {str: "", tuple[str, ...]: (), tuple[tuple[str, str], ...]: ()}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The type of a column: its cell, and the value of an empty cell."""
+
+    cell: Cell
+    empty: Any
+
+    def read(self, text: str, zone: ZoneInfo) -> Any:
+        return self.cell.read(text, zone) if text.strip() or (self.empty == "" and text) else self.empty
+
+    def write(self, value: Any, zone: ZoneInfo) -> str:
+        return "" if value is None or value is UNSTATED else self.cell.write(value, zone)
+
+
+def kind_of(hint: Any) -> Kind:
+    """Return the kind of a field's type hint."""
+    if get_origin(hint) is Stated:
+        return kind_of(get_args(hint)[0])
+    if get_origin(hint) is types.UnionType:
+        return Kind(CELLS[next(part for part in get_args(hint) if part is not types.NoneType)], None)
+    return Kind(CELLS[hint], EMPTY.get(hint, UNSTATED))

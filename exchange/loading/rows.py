@@ -1,0 +1,175 @@
+"""Rows of the database as plain values, in the terms of the records: what a file would say of them.
+
+Read with few queries for many rows. Values are JSON: times in UTC, references as keys, lists as parts.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime
+from itertools import batched
+from typing import Any, cast
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import ForeignKey, QuerySet
+
+from conference.bases import Content
+from conference.models import Edition
+from exchange.loading.kinds import KINDS, Kind
+from exchange.loading.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
+from papers.models import Authorship
+
+BATCH = 1000
+CHUNK = 2000
+
+
+def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
+    """Cut a list of keys so that no query has more parameters than a database takes."""
+    yield from map(list, batched(keys, BATCH, strict=False))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON holds it."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    return value
+
+
+class Shelf:
+    """The rows of one kind in one edition, found by their keys and by their primary keys.
+
+    `whole` rows hold all that a file can say; others only what a reference needs.
+    """
+
+    def __init__(self, kind: Kind, edition: Edition, *, whole: bool) -> None:
+        self.kind = kind
+        self.rows: dict[str, Content] = {}
+        self.by_pk: dict[int, Content] = {}
+        if kind.is_in_edition and edition._state.adding:
+            return
+        rows: Any = kind.model._default_manager.all()
+        if kind.is_in_edition:
+            rows = rows.filter(edition=edition)
+        if whole:
+            # Nobody changes a row between its comparison and its update.
+            rows = rows.defer(*kind.model.derived_fields).select_for_update(of=("self",))
+        else:
+            rows = rows.only(*_bones(kind))
+        for row in rows.order_by("pk").iterator(CHUNK):
+            if kind.is_in_edition:
+                row.edition = edition
+            self.put(row)
+
+    def put(self, row: Content) -> None:
+        self.rows[getattr(row, self.kind.key)] = row
+        if row.pk:
+            self.by_pk[row.pk] = row
+
+
+def _bones(kind: Kind) -> list[str]:
+    """Return the fields by which a row is found and its rules are checked."""
+    own = [name for name in ("name",) if name in kind.plain]
+    return ["pk", kind.key, *own, *(["edition"] if kind.is_in_edition else []), *kind.references]
+
+
+class Shelves:
+    """All shelves of one edition, filled when first asked for."""
+
+    def __init__(self, edition: Edition, whole: Iterable[str] = ()) -> None:
+        self.edition = edition
+        self._whole = frozenset(whole)
+        self._shelves: dict[str, Shelf] = {}
+
+    def __getitem__(self, name: str) -> Shelf:
+        if name not in self._shelves:
+            self._shelves[name] = shelf = Shelf(KINDS[name], self.edition, whole=name in self._whole)
+            for row in shelf.rows.values():
+                self._connect(row, shelf.kind)
+        return self._shelves[name]
+
+    def _connect(self, row: Content, kind: Kind) -> None:
+        """Give a row the rows that it points at, so that its rules ask no question of the database."""
+        for name, other in kind.references.items():
+            key = getattr(row, f"{name}_id")
+            target = self[other].by_pk.get(key) if key else None
+            if target is not None:
+                setattr(row, name, target)
+
+    def value(self, row: Content, kind: Kind, name: str) -> Any:
+        """Return the value of a plain field or a reference."""
+        if name not in kind.references:
+            return plain(getattr(row, name))
+        target = getattr(row, name)
+        return getattr(target, KINDS[kind.references[name]].key) if target else None
+
+
+def parts_by_owner(listing: Listing, rows: "QuerySet[Any]", edition: Edition) -> dict[int, list[Values]]:
+    """Return the parts of each owner, in order. One query; one more for the institutions of authors."""
+    found: dict[int, list[Values]] = defaultdict(list)
+    institutions = _institutions(rows) if listing is AUTHORS else {}
+    names = list(listing.columns)
+    columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
+        "pk", f"{listing.owner}_id", *listing.columns.values()
+    )
+    for key, owner, *values in columns.iterator(CHUNK):
+        part = dict(zip(names, values, strict=True))
+        if listing is AUTHORS:
+            part["institutions"] = institutions.get(key, [])
+        elif listing is MENU:
+            part["key"] = key
+        found[owner].append(_finished(part, listing, edition))
+    return {owner: _tree(parts) for owner, parts in found.items()} if listing is MENU else found
+
+
+def _institutions(rows: "QuerySet[Any]") -> dict[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    through: Any = Authorship.institutions.through
+    links = through._default_manager.filter(authorship__in=rows.order_by().values("pk")).order_by("pk")
+    for authorship, slug in links.values_list("authorship_id", "institution__slug").iterator(CHUNK):
+        found[authorship].append(slug)
+    return found
+
+
+def _finished(part: Values, listing: Listing, edition: Edition) -> Values:
+    if listing is MATERIALS:
+        file = part.pop("file")
+        part["url"] = part["url"] or (file and media_address(file))
+    elif listing is GRANTS:
+        own = part["edition"] == edition.slug
+        part = {name: value or "" for name, value in part.items()} | ({"edition": ""} if own else {})
+    return part
+
+
+def media_address(file: str) -> str:
+    """Return the full address of an uploaded file."""
+    address = default_storage.url(file)
+    return address if "://" in address else f"{settings.SITE_URL}{address}"
+
+
+def _tree(lines: list[Values]) -> list[Values]:
+    """Hang the lines of a menu below their parents; what hangs below an absent line is absent too."""
+    by_key: dict[int, Values] = {}
+    for line in lines:
+        target = next(name for name in ("section", "page", "url") if line[name])
+        by_key[line["key"]] = {
+            "label": line["label"],
+            "kind": target,
+            "target": line[target],
+            "children": [],
+        }
+    for line in lines:
+        if line["parent"] in by_key:
+            by_key[line["parent"]]["children"].append(by_key[line["key"]])
+    return [by_key[line["key"]] for line in lines if line["parent"] is None]
+
+
+def is_self_reference(kind: Kind, name: str) -> bool:
+    return kind.references.get(name) == kind.name
+
+
+def target_field(kind: Kind, name: str) -> ForeignKey[Any, Any]:
+    return cast("ForeignKey[Any, Any]", kind.model._meta.get_field(name))

@@ -1,0 +1,118 @@
+"""What must hold inside one file whatever its format: keys, titles, times. The loader resolves references."""
+
+import re
+from collections.abc import Iterable
+from datetime import date, datetime
+from itertools import chain
+from typing import TypeGuard
+
+from exchange.problems import Where
+from exchange.reading.fields import UnfitError, zone_called
+from exchange.reading.findings import Findings, short
+from exchange.records import (
+    EditionRecord,
+    PaperRecord,
+    PersonRecord,
+    PresentationRecord,
+    Program,
+    Record,
+    SessionRecord,
+    Unstated,
+    is_stated,
+)
+
+UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+SLUG = re.compile(r"[a-z0-9](-*[a-z0-9])*\Z")
+# The kinds whose records have a key; what they are called in a sentence.
+KINDS = {
+    "institutions": "institution",
+    "people": "person",
+    "pages": "page",
+    "sponsors": "sponsor",
+    "announcements": "announcement",
+    "topics": "topic",
+    "rooms": "room",
+    "papers": "paper",
+    "awards": "award",
+    "sessions": "session",
+    "presentations": "presentation",
+}
+
+
+def check(program: Program, findings: Findings) -> None:
+    """Report every rule that the program breaks by itself."""
+    _check_edition(program, findings)
+    for kind, noun in KINDS.items():
+        _check_keys(getattr(program, kind), noun, findings)
+    titled: Iterable[PaperRecord | SessionRecord] = chain(program.papers, program.sessions)
+    for record in titled:
+        if is_stated(record.title) and not record.title.strip():
+            findings.problem(record.where, "title", "The title is missing.")
+    timed: Iterable[SessionRecord | PresentationRecord] = chain(program.sessions, program.presentations)
+    for appearance in timed:
+        _check_times(appearance, findings)
+
+
+def key_of(record: Record) -> tuple[str, str | Unstated]:
+    """Return the name of the field that identifies a record, and its value; unstated if it did not fit."""
+    if isinstance(record, PersonRecord):
+        return "uid", record.ref.uid
+    field = "uid" if hasattr(record, "uid") else "slug"
+    return field, getattr(record, field)
+
+
+def _is_readable(key: object) -> TypeGuard[str]:
+    """Whether a key could be read at all; one that could not has been reported."""
+    return isinstance(key, str)
+
+
+def _check_keys(records: Iterable[Record], noun: str, findings: Findings) -> None:
+    seen: dict[str, Where] = {}
+    for record in records:
+        field, key = key_of(record)
+        if not _is_readable(key) or (not key and isinstance(record, PersonRecord)):
+            continue
+        if not (UID if field == "uid" else SLUG).match(key):
+            findings.problem(record.where, field, _bad_key(field, key))
+        elif key in seen:
+            findings.problem(record.where, field, f'Another {noun} has "{key}" too: {seen[key].place}.')
+        seen.setdefault(key, record.where)
+
+
+def _bad_key(field: str, key: str) -> str:
+    rule = "up to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
+    if field == "slug":
+        rule = "lower-case letters a to z, digits and hyphens"
+    return (
+        f'"{short(key)}" cannot be a {field}. Use {rule}.' if key else f"The {field} is missing. Use {rule}."
+    )
+
+
+def _check_times(record: SessionRecord | PresentationRecord, findings: Findings) -> None:
+    start, end = record.start, record.end
+    if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
+        message = f"It ends before it starts ({start.isoformat()}). Put both times right."
+        findings.problem(record.where, "end", message)
+
+
+def _check_edition(program: Program, findings: Findings) -> None:
+    edition, conference = program.edition, program.conference
+    for head in (conference, edition):
+        if head and _is_readable(head.slug) and not SLUG.match(head.slug):
+            findings.problem(head.where, "slug", _bad_key("slug", head.slug))
+    if edition is None:
+        return
+    _check_dates(edition, findings)
+    for name in ("timezone", "second_timezone"):
+        stated = getattr(edition, name)
+        if is_stated(stated) and stated:
+            try:
+                zone_called(stated)
+            except UnfitError as error:
+                findings.problem(edition.where, name, str(error))
+
+
+def _check_dates(edition: EditionRecord, findings: Findings) -> None:
+    first, last = edition.start_date, edition.end_date
+    if isinstance(first, date) and isinstance(last, date) and last < first:
+        findings.problem(edition.where, "end_date", f"The edition ends before its first day, {first}.")

@@ -1,0 +1,114 @@
+"""CSV as spreadsheets make and take it: delimiter, header, rows, cells that are never run as formulas."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from exchange.files import Source
+from exchange.problems import Where
+from exchange.reading.decoding import decode
+from exchange.reading.findings import Findings
+
+ADVICE = "Save it as “CSV UTF-8” in your spreadsheet program."
+DELIMITERS = ",;\t"
+# What a spreadsheet takes for the beginning of a formula, and the sign that guards it.
+GUARD = "'"
+GUARDED = (*"=+-@\t\r", GUARD)
+QUOTED = re.compile(r'"[^"]*"')
+LONGEST_CELL = 10_000_000
+MOST_COLUMNS = 200
+MOST_ROWS = 200_000
+csv.field_size_limit(LONGEST_CELL)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row under its header: normalised column name -> cell."""
+
+    where: Where
+    cells: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One CSV file that could be read: its columns and its rows that are not blank."""
+
+    where: Where
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def guarded(cell: str) -> str:
+    """Put a `'` before what a spreadsheet would run; `unguarded` takes exactly that away again."""
+    return GUARD + cell if cell.startswith(GUARDED) else cell
+
+
+def unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith(GUARD) and cell[1:].startswith(GUARDED) else cell
+
+
+def column_name(heading: str) -> str:
+    """Return a column's name however it is spelt: `Lay Summary`, `lay-summary` and `lay_summary` are one."""
+    return re.sub(r"[\s_-]+", "_", heading.strip().casefold())
+
+
+def heading(column: str) -> str:
+    return column.replace("_", " ")
+
+
+def read_sheet(source: Source, findings: Findings) -> Sheet | None:
+    """Return the rows of a CSV file, or report why there are none."""
+    text = decode(source, findings, utf16=True, advice=ADVICE)
+    if text is None:
+        return None
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    where = Where(source.name)
+    try:
+        columns = tuple(column_name(unguarded(cell)) for cell in next(lines)[:MOST_COLUMNS])
+        rows = tuple(_rows(islice(lines, MOST_ROWS), columns, source.name, findings))
+        is_longer = next(lines, None) is not None
+    except csv.Error as error:
+        message = f"Line {lines.line_num} is not CSV: {error}. Look for a quotation mark that is not closed."
+        findings.problem(where, "", message)
+        return None
+    if is_longer:
+        findings.problem(where, "", f"The table has more than {MOST_ROWS} rows.")
+    if not any(columns):
+        findings.problem(where, "", "The first row must hold the names of the columns.")
+    twice = {column for column in columns if column and columns.count(column) > 1}
+    for column in sorted(twice):
+        findings.problem(where, heading(column), "There are two columns of this name. Keep one of them.")
+    if twice or is_longer or not any(columns):
+        return None
+    return Sheet(where, tuple(filter(None, columns)), rows)
+
+
+def _delimiter(text: str) -> str:
+    first = QUOTED.sub("", text.lstrip("\r\n").partition("\n")[0])
+    return max(DELIMITERS, key=first.count)
+
+
+def _rows(lines: Iterable[list[str]], columns: Sequence[str], name: str, findings: Findings) -> Iterable[Row]:
+    """Pair cells with columns. Rows are numbered as a spreadsheet numbers them: the header is row 1."""
+    for number, cells in enumerate(lines, start=2):
+        if not any(cell.strip() for cell in cells):
+            continue
+        where = Where(name, f"row {number}")
+        beyond = [cell for index, cell in enumerate(cells) if not (columns[index : index + 1] or [""])[0]]
+        if any(cell.strip() for cell in beyond):
+            findings.problem(where, "", "The row has cells beyond the columns that have names.")
+            continue
+        named = zip(columns, cells + [""] * (len(columns) - len(cells)), strict=False)
+        yield Row(where, {column: unguarded(cell) for column, cell in named if column})
+
+
+def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """Return CSV that opens well in spreadsheets: UTF-8 with byte order mark, CRLF, guarded cells."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow([heading(column) for column in columns])
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8-sig")

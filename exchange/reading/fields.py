@@ -1,0 +1,110 @@
+"""Typed reading of single values: text, numbers, dates, times. What does not fit raises `UnfitError`."""
+
+import re
+from datetime import UTC, date, datetime, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from exchange.reading.findings import nearest, short
+
+# Everything but tab, line feed and carriage return: PDF viewers leave these in copied text.
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
+TIME = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d(:\d\d(\.\d{1,6})?)?)"
+    r"(?P<offset>Z|[+-]\d\d:\d\d(:\d\d)?)?\Z"
+)
+YEARS = range(1900, 2201)
+INTEGERS = range(-(2**31), 2**31)
+
+
+class UnfitError(ValueError):
+    """A value that does not fit its field. The message is a sentence for whoever made the file."""
+
+
+def checked_text(text: str) -> str:
+    """Return the text without control characters; half characters (lone surrogates) are refused."""
+    if text.isascii() and text.isprintable():
+        return text
+    if SURROGATE.search(text):
+        raise UnfitError(
+            "The text holds half a character (a lone surrogate). Export the file again as UTF-8."
+        )
+    return CONTROL.sub("", text)
+
+
+def whole_number(number: int) -> int:
+    if number not in INTEGERS:
+        raise UnfitError("The number is too large.")
+    return number
+
+
+def day(text: str) -> date:
+    """Read `2026-07-08`."""
+    if not DATE.match(text):
+        raise UnfitError(f'"{short(text)}" is not a date. Write it as 2026-07-08.')
+    try:
+        return _plausible(date.fromisoformat(text))
+    except ValueError as error:
+        raise _no_such(text, error) from None
+
+
+def moment(text: str, zone: tzinfo | None = None) -> datetime:
+    """Read `2026-07-08T10:00:00+09:00`. Without offset it is a wall time in `zone`; without both, refused."""
+    match = TIME.match(text)
+    if not match:
+        example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
+        raise UnfitError(f'"{short(text)}" is not a time. Write it as {example}.')
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise _no_such(text, error) from None
+    _plausible(value)
+    if value.tzinfo:
+        return value
+    if zone is None:
+        raise UnfitError(f'"{text}" does not say in which zone. Add the offset, such as {text}+00:00.')
+    return _on_the_wall(value, zone)
+
+
+def is_repeated(value: datetime) -> bool:
+    """Whether the clock shows this wall time twice, as it does when summer time ends."""
+    return value.utcoffset() != value.replace(fold=1 - value.fold).utcoffset()
+
+
+def _on_the_wall(value: datetime, zone: tzinfo) -> datetime:
+    """Place a wall time in a zone: the first of two when summer time ends; refused where there is none."""
+    aware = value.replace(tzinfo=zone)
+    if aware.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != value:
+        raise UnfitError(
+            f"{value:%Y-%m-%d %H:%M} does not exist in {zone}: the clock is put forward over it."
+        )
+    return aware
+
+
+def _plausible[D: (date, datetime)](value: D) -> D:
+    if value.year not in YEARS:
+        raise UnfitError(f"The year {value.year} is not between {YEARS[0]} and {YEARS[-1]}.")
+    return value
+
+
+def _no_such(text: str, error: ValueError) -> UnfitError:
+    return (
+        error
+        if isinstance(error, UnfitError)
+        else UnfitError(f'"{text}" is not in the calendar or on the clock.')
+    )
+
+
+@cache
+def zone_names() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def zone_called(name: str) -> ZoneInfo:
+    """Return the time zone of this IANA name."""
+    if name not in zone_names():
+        hint = nearest(name, zone_names()) or " Use a name such as Asia/Seoul."
+        raise UnfitError(f'There is no time zone "{short(name)}".{hint}')
+    return ZoneInfo(name)

@@ -1,0 +1,225 @@
+"""How records look in JSON, derived from their fields and type hints: one shape per type, both ways.
+
+Knows no particular record but `PersonRef`, which lies flat in a `PersonRecord`.
+"""
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from datetime import date, datetime, tzinfo
+from functools import cached_property
+from typing import Any, Protocol, get_args, get_origin, get_type_hints
+
+from exchange.problems import Where
+from exchange.reading.fields import UnfitError, checked_text, day, moment, whole_number
+from exchange.reading.findings import Findings
+from exchange.records import UNSTATED, Record, Stated
+
+# A person's own reference is not an object inside the person: its fields are the person's.
+FLAT = "ref"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file a reader stands, and whom it tells."""
+
+    findings: Findings
+    where: Where
+    path: str = ""
+
+    def at(self, step: str) -> "Place":
+        return Place(self.findings, self.where, f"{self.path}.{step}" if self.path else step)
+
+    def __getitem__(self, index: int) -> "Place":
+        return Place(self.findings, self.where, f"{self.path}[{index}]")
+
+
+class Shape(Protocol):
+    """One type of value. `read` raises `UnfitError`, or tells the findings which part does not fit."""
+
+    def read(self, value: object, place: Place) -> Any: ...
+
+    def write(self, value: Any, zone: tzinfo) -> object: ...
+
+
+def read_part(shape: Shape, value: object, place: Place) -> Any:
+    """Read one part; tell the findings if it does not fit and go on with the next."""
+    try:
+        return shape.read(value, place)
+    except UnfitError as error:
+        place.findings.problem(place.where, place.path, str(error))
+        return UNSTATED
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A value that JSON has itself: text, a whole number, true or false."""
+
+    kind: type
+    words: str
+
+    def read(self, value: object, place: Place) -> Any:
+        if type(value) is not self.kind:
+            raise UnfitError(f"This must be {self.words}, not {in_words(value)}.")
+        if isinstance(value, str):
+            return _noted_text(value, place)
+        return whole_number(value) if isinstance(value, int) else value
+
+    def write(self, value: Any, zone: tzinfo) -> object:
+        return value
+
+
+class Day:
+    def read(self, value: object, place: Place) -> date:
+        return day(TEXT.read(value, place))
+
+    def write(self, value: date, zone: tzinfo) -> object:
+        return value.isoformat()
+
+
+class Moment:
+    def read(self, value: object, place: Place) -> datetime:
+        return moment(TEXT.read(value, place))
+
+    def write(self, value: datetime, zone: tzinfo) -> object:
+        return value.astimezone(zone).isoformat()
+
+
+class Pair:
+    """One identifier elsewhere: a (scheme, value) pair, an object in the file."""
+
+    names = ("scheme", "value")
+
+    def read(self, value: object, place: Place) -> tuple[str, str]:
+        if not isinstance(value, dict) or set(value) != set(self.names):
+            raise UnfitError('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.')
+        scheme, name = (read_part(TEXT, value[key], place.at(key)) for key in self.names)
+        return scheme, name
+
+    def write(self, value: tuple[str, str], zone: tzinfo) -> object:
+        return dict(zip(self.names, value, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Nullable:
+    shape: Shape
+
+    def read(self, value: object, place: Place) -> Any:
+        return None if value is None else self.shape.read(value, place)
+
+    def write(self, value: Any, zone: tzinfo) -> object:
+        return None if value is None else self.shape.write(value, zone)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    shape: Shape
+
+    def read(self, value: object, place: Place) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise UnfitError(f"This must be a list, not {in_words(value)}.")
+        return tuple(read_part(self.shape, part, place[index]) for index, part in enumerate(value))
+
+    def write(self, value: tuple[Any, ...], zone: tzinfo) -> object:
+        return [self.shape.write(part, zone) for part in value]
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A record as an object. Fields that are unstated, or as by default, are absent."""
+
+    record: type[Record]
+
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        hints = get_type_hints(self.record)
+        names = (field.name for field in fields(self.record) if field.name != "where")
+        return {name: shape_of(hints[name]) for name in names}
+
+    @cached_property
+    def defaults(self) -> dict[str, object]:
+        return {field.name: field.default for field in fields(self.record)}
+
+    @cached_property
+    def known(self) -> dict[str, Shape]:
+        """Return every name that the object may hold, those of a person's reference among them."""
+        own = {name: shape for name, shape in self.shapes.items() if name != FLAT}
+        inner = self.shapes.get(FLAT)
+        return {**inner.known, **own} if isinstance(inner, Fields) else own
+
+    def read(self, value: object, place: Place) -> Any:
+        if not isinstance(value, dict):
+            raise UnfitError(f"This must be an object, not {in_words(value)}.")
+        for name in value:
+            if name not in self.known:
+                place.findings.unknown(place.where, name, "field", self.known, path=place.path)
+        return self.build(value, place)
+
+    def build(self, value: Mapping[str, object], place: Place) -> Any:
+        """Make the record from the fields of an object that are its own."""
+        found: dict[str, Any] = {"where": place.where}
+        for name, shape in self.shapes.items():
+            if name == FLAT and isinstance(shape, Fields):
+                found[name] = shape.build(value, place)
+            elif name in value:
+                found[name] = read_part(shape, value[name], place.at(name))
+            elif self.defaults[name] is MISSING:
+                place.findings.problem(place.where, place.at(name).path, "This field is missing.")
+                found[name] = UNSTATED
+        return self.record(**found)
+
+    def write(self, value: Any, zone: tzinfo) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for name, shape in self.shapes.items():
+            part = getattr(value, name)
+            if name == FLAT and isinstance(shape, Fields):
+                found |= shape.write(part, zone)
+            elif part is not UNSTATED and part != self.defaults[name]:
+                found[name] = shape.write(part, zone)
+        return found
+
+
+TEXT = Scalar(str, "text in quotation marks")
+SCALARS: dict[object, Shape] = {
+    str: TEXT,
+    int: Scalar(int, "a whole number"),
+    bool: Scalar(bool, "true or false"),
+    date: Day(),
+    datetime: Moment(),
+}
+
+
+_FIELDS: dict[type[Record], Fields] = {}
+
+
+def fields_of(record: type[Record]) -> Fields:
+    """Return the one shape of this kind of record."""
+    return _FIELDS.setdefault(record, Fields(record))
+
+
+def shape_of(hint: Any) -> Shape:
+    """Return the shape of a field's type hint; `Stated[…]` says only that the field may be absent."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Stated:
+        return shape_of(arguments[0])
+    if origin is types.UnionType:
+        return Nullable(shape_of(next(part for part in arguments if part is not types.NoneType)))
+    if origin is tuple:
+        return Listing(shape_of(arguments[0])) if Ellipsis in arguments else Pair()
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return fields_of(hint)
+    return SCALARS[hint]
+
+
+def in_words(value: object) -> str:
+    """Name the type of a JSON value as the maker of the file knows it."""
+    kinds = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def _noted_text(value: str, place: Place) -> str:
+    text = checked_text(value)
+    if text != value:
+        message = f"Control characters were removed from {place.path or 'a text'}."
+        place.findings.note("warning", place.where, message)
+    return text
