@@ -1,6 +1,7 @@
 """The front door: the home of the site and of each edition, and the answers to what cannot be read."""
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -13,7 +14,7 @@ from website.menu import ways
 
 
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: HttpRequest) -> HttpResponseBase:
     """Show the current edition's home; with several conferences, their list."""
     editions = published_editions(request)
     current = current_edition(editions)

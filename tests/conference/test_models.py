@@ -122,11 +122,12 @@ def test_what_has_parts_becomes_no_part() -> None:
     workshop, line = factories.make_session(edition, kind="workshop"), factories.make_menu_item(edition)
     factories.make_session(edition, parent=workshop)
     factories.make_menu_item(edition, parent=line)
-    sentences = []
-    for row, above in [
+    pairs: list[tuple[Any, Any]] = [
         (workshop, factories.make_session(edition)),
         (line, factories.make_menu_item(edition)),
-    ]:
+    ]
+    sentences = []
+    for row, above in pairs:
         row.parent = above
         with pytest.raises(ValidationError) as refusal:
             row.full_clean()
