@@ -46,3 +46,25 @@ def _occurrences(found: list[Place], term: Term) -> Iterable[tuple[int, int]]:
 def _matches(here: list[str], term: Term) -> bool:
     *rest, last = term.words
     return here[:-1] == rest and (here[-1].startswith(last) if term.prefix else here[-1] == last)
+
+
+def excerpt(text: str, query: Query, most: int = 240) -> SafeString:
+    """Return the passage of a text in which something was found, marked, in whole words; else nothing."""
+    terms = [term for term in query.wanted if term.where is Field.ANY]
+    spans = _spans(places(text), terms)
+    if not spans:
+        return mark_safe("")
+    start, end = _around(text, spans[0][0], most)
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    return mark_safe(f"{before}{highlight(text[start:end].strip(), query)}{after}")
+
+
+def _around(text: str, place: int, most: int) -> tuple[int, int]:
+    """Return bounds of so many letters around a place, at spaces."""
+    start = max(0, min(place - most // 3, len(text) - most))
+    end = min(len(text), start + most)
+    if start:
+        start = text.find(" ", start, place) + 1 or place
+    if end < len(text):
+        end = max(text.rfind(" ", place, end), start) if " " in text[place:end] else len(text)
+    return start, end

@@ -28,6 +28,9 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "edition": edition,
         "menu": edition_menu(edition, request.path) if edition else [],
         "site_links": site_menu(Page.objects.published().filter(edition=None)),
+        "search_url": (
+            reverse("website:edition_search", args=[edition.slug]) if edition else reverse("website:search")
+        ),
         "accent_url": edition and reverse("conference:accent", args=[edition.slug, edition.accent[1:]]),
         "canonical_url": canonical_url(request, edition),
     }

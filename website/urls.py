@@ -8,7 +8,7 @@ from django.urls import URLPattern, include, path
 
 from conference import converters
 from conference.feeds import feed_view
-from website import redirects, views
+from website import redirects, searching, views
 from website.feeds import AnnouncementsFeed
 
 __all__ = ["converters", "handler400", "urlpatterns"]
@@ -34,7 +34,12 @@ old_addresses = [
 own = [
     path("", views.home, name="home"),
     path("healthz", views.healthz, name="healthz"),
+    path("opensearch.xml", searching.opensearch, name="opensearch"),
+    path("search/", searching.site_search, name="search"),
+    path("search/suggest", searching.site_suggestions, name="suggestions"),
     *old_addresses,
+    path("<key:edition>/search/", searching.edition_search, name="edition_search"),
+    path("<key:edition>/search/suggest", searching.edition_suggestions, name="edition_suggestions"),
     path("<key:edition>/announcements.atom", feed_view(AnnouncementsFeed()), name="announcements_feed"),
     path("<key:edition>/", views.edition_home, name="edition"),
 ]

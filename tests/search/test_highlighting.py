@@ -3,7 +3,7 @@ from django.utils.html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.highlighting import highlight
+from search.highlighting import excerpt, highlight
 from search.query import Field, parse
 
 
@@ -49,3 +49,30 @@ def test_marks_add_nothing_else(text: str, asked: str) -> None:
 
     assert shown.count("<mark>") == shown.count("</mark>")
     assert shown.replace("<mark>", "").replace("</mark>", "") == escape(text)
+
+
+def test_excerpt_is_a_passage_of_whole_words() -> None:
+    text = f"{'before ' * 60}the Šimek method{' after' * 60}"
+    passage = excerpt(text, parse("simek"), 60)
+
+    assert passage.startswith("… before ")
+    assert passage.endswith(" after …")
+    assert "the <mark>Šimek</mark> method" in passage
+    assert 40 < len(passage) < 90
+
+
+def test_excerpt_of_a_short_text_is_all_of_it() -> None:
+    assert excerpt("A <b> graph", parse("graph")) == "A &lt;b&gt; <mark>graph</mark>"
+
+
+def test_excerpt_is_empty_where_nothing_was_found() -> None:
+    assert excerpt("A graph", parse("tree")) == excerpt("A graph", parse("title:graph")) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 1000, f"{'a' * 500} {'b' * 500}", f"graph{' x' * 500}", f"{'x ' * 500}graph"]
+)
+def test_excerpt_of_any_text_holds_what_was_found(text: str) -> None:
+    word = "graph" if "graph" in text else text[:64]
+
+    assert "<mark>" in excerpt(text, parse(word))

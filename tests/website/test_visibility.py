@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from search.models import Document, Word
 from tests import factories as make
 from tests.website.marked import LOW, MARKER, hide_edition, hide_in, make_public_program
 
@@ -43,7 +45,7 @@ SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost", "kings", f"{LOW}-university"]
 # `virtual/<year>/day/4/6`: the day is a number there.
 NUMBERS = {"month": [4], "day": [6]}
 QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
-QUERIES += ["?view=detailed", "?show=people", "?sort=random&seed=1"]
+QUERIES += ["?view=detailed", "?show=people", "?sort=random&seed=1", "?q=ada", "?q=notes&kind=paper"]
 # The desk asks for a password; its pages are tested beside it.
 CLOSED = {"admin"}
 
@@ -82,7 +84,7 @@ def leaks(client: Client, paths: list[str]) -> list[str]:
         response = client.get(path, follow=True)
         assert response.status_code < 500, path
         text = f"{response.getvalue().decode()} {response.headers} {response.redirect_chain}".lower()
-        for asked in (path.lower(), f"q={LOW}", f'value="{LOW}"', f"words</span> {LOW}"):
+        for asked in (path.lower(), f"q={LOW}", f'value="{LOW}"', f"words</span> {LOW}", f"“{LOW}”"):
             text = text.replace(asked, "")
         if LOW in text:
             found.append(path)
@@ -103,9 +105,27 @@ def test_marker_shows_nowhere(client: Client) -> None:
 def test_marker_shows_in_no_list_however_it_is_asked_for(client: Client) -> None:
     program = make_public_program()
     hide_in(program["edition"], program["paper"], program["person"], program["session"])
-    lists = [path for path in every_address() if path.startswith(("/2021/", "/people/", "/awards/"))]
+    lists = [
+        path for path in every_address() if path.startswith(("/2021/", "/people/", "/awards/", "/search/"))
+    ]
 
     assert leaks(client, [path + query for path in lists if path.count("/") < 4 for query in QUERIES]) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "words", [MARKER, f"{MARKER[:-1]}x", LOW[:4], f"author:{MARKER}", f"ada -{MARKER[:3]}"]
+)
+def test_marker_is_not_found_completed_or_corrected(client: Client, words: str) -> None:
+    program = make_public_program()
+    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+
+    for scope in ("", "/2021", "/2030"):
+        for page in ("search/", "search/suggest"):
+            text = unquote(client.get(f"{scope}/{page}", {"q": words}).getvalue().decode().lower())
+            assert LOW not in text.replace(words.lower(), "").replace(f"“{LOW}”", ""), f"{scope}/{page}"
+    assert [str(document) for document in Document.objects.all() if LOW in document.text()] == []
+    assert not Word.objects.filter(word__contains=LOW).exists()
 
 
 @pytest.mark.django_db
