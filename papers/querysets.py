@@ -24,8 +24,9 @@ from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, papers_public
 from conference.text import fold
-from papers.likeness import likest
+from papers.likeness import MOST, likest
 from people.querysets import with_shown_names
+from search.related import related
 
 # How deep topics nest: `Computer Vision->Other` has two levels.
 TOPIC_LEVELS = 4
@@ -143,7 +144,12 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return rows.values_list("session_id", "paper_id", "starts", "board", "position", named=True)
 
     def related_to(self, paper: Any, at: datetime | None = None) -> Self:
-        """Papers like this one, the likest first: by its authors in all years, and on its topic."""
+        """Papers like this one, the likest first: by the words they share, of all years, in the search index.
+
+        A paper that stands alone there is shown beside those of its authors and its topic.
+        """
+        if alike := related("paper", paper.pk, MOST):
+            return self.exactly([hit.object_id for hit in alike])
         authors = [author.person_id for author in paper.shown_authors]
         wrote = self._rows_of("authorships", at).filter(person__in=authors).values_list("paper_id", flat=True)
         same = self.filter(topic=paper.topic_id) if paper.topic_id else self.none()

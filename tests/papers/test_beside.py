@@ -7,6 +7,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from conference.models import Edition
 from papers.likeness import likest
 from papers.models import Paper
+from search.index import DocumentRecord, index
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -68,6 +69,29 @@ def test_related_papers_share_authors_of_any_year_topic_and_words(client: Client
     assert related(page) == ["By Ada", "On kernels", "Attention"]
 
 
+def test_related_papers_share_words_where_they_are_indexed(client: Client, edition: Edition) -> None:
+    texts = {
+        "One": "sparse attention kernels",
+        "Other": "sparse kernels",
+        "Far": "steam",
+        "Draft": "sparse kernels",
+    }
+    papers = [make.make_paper(edition, title=title, abstract=text) for title, text in texts.items()]
+    papers.append(
+        make.make_paper(make.make_edition(2020), title="Older", abstract="attention kernels; sparse")
+    )
+    index(
+        DocumentRecord(
+            "paper", paper.pk, paper.uid, paper.title, edition=paper.edition_id, body=paper.abstract
+        )
+        for paper in papers
+    )
+    papers[3].status = "draft"
+    papers[3].save()
+
+    assert related(read(client, papers[0].get_absolute_url())) == ["Older", "Other"]
+
+
 def test_likest_is_the_same_each_time() -> None:
     paper = Paper(pk=1, keywords=[], sort_title="quantised kernels")
     rows: list[tuple[int, list[str], str]] = [(key, [], "kernels") for key in (9, 3, 7, 5, 2, 8)]
@@ -105,5 +129,5 @@ def test_queries_are_the_same_among_few_and_many(
         paper = make.make_paper(edition, [f"Ada {number}"], title="Kernels", topic=topic, uid=f"p{number}")
         make.make_presentation(hall, paper)
         if number in {2, 5}:
-            with django_assert_num_queries(14):
+            with django_assert_num_queries(15):
                 read(client, "/2021/papers/p1/kernels/")

@@ -376,7 +376,7 @@ def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) 
         (URL, 13),
         (f"{URL}?by=topic&sort=schedule&q=paper", 14),
         ("/2021/topics/topic-1/", 10),
-        ("/2021/papers/p1/paper-1/", 11),
+        ("/2021/papers/p1/paper-1/", 12),
         ("/2021/awards/", 8),
         ("/awards/", 7),
     ],
