@@ -101,15 +101,15 @@ def collect_static() -> None:
 def serve(port: int) -> None:
     """Become the production server: granian, two workers. Does not return."""
     sys.stdout.flush()
+    where = ["--interface", "wsgi", "--host", HOST, "--port", str(port)]
     options = [
-        "--interface",
-        "wsgi",
-        "--host",
-        HOST,
-        "--port",
-        str(port),
+        *where,
         "--workers",
         "2",
+        "--blocking-threads",
+        "8",
+        "--backpressure",
+        "128",
         "--log-level",
         "warning",
     ]
