@@ -32,6 +32,8 @@ class DocumentRecord:
     key: str
     title: str
     edition: int | None = None
+    # Where something of the whole site is found; empty: in every edition.
+    shown_in: Sequence[int] = ()
     year: int | None = None
     people: Sequence[str] = ()
     topic: str = ""
@@ -46,7 +48,8 @@ class DocumentRecord:
 
     def document(self, plain: Callable[[str], str] = str) -> Document:
         """Fold the texts into a row of the index; `plain` takes the markup off."""
-        scope = [edition_word(self.edition), kind_word(self.kind)]
+        editions: Sequence[int | None] = self.shown_in or [self.edition]
+        scope = [*(edition_word(edition) for edition in editions), kind_word(self.kind)]
         return Document(
             kind=self.kind,
             object_id=self.object_id,

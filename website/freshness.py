@@ -16,7 +16,7 @@ from conference.models import Edition
 from conference.querysets import public_parts
 from conference.revision import SiteRevision
 from people.models import PersonName
-from search.index import clear
+from search.index import FOLDING, clear
 from search.models import Indexed
 from website.indexing import reindex
 
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 # Of the threads of a process one brings the index up to date; the others search what is there.
 _busy = threading.Lock()
 
+# Another number makes every database compare all rows anew, as after a change of `website.indexing`.
+VERSION = 1
 # The key of the whole site's state beside those of the editions.
 SITE = 0
 
@@ -67,14 +69,14 @@ def renew(key: int) -> int:
 def states() -> dict[int, str]:
     """Return on what the documents of each edition, and of the whole site, hang. Three queries."""
     hidden = PersonName.objects.filter(hidden=True).order_by("pk")
-    names = digest(*hidden.values_list("person__name", "name", "person_id"))
+    names = digest(FOLDING, VERSION, *hidden.values_list("person__name", "name", "person_id"))
     found = {
         edition.pk: f"{edition.revision} {public_parts(edition)} {edition.year} {names}"
         for edition in Edition.objects.order_by("pk")
     }
     site = SiteRevision.objects.filter(pk=1).values_list("revision", flat=True).first()
     # Anything may be what makes a person public.
-    return found | {SITE: f"{site} {digest(*found.items())}"}
+    return found | {SITE: f"{site} {digest(names, *found.items())}"}
 
 
 def digest(*parts: object) -> str:

@@ -15,7 +15,8 @@ from people.querysets import with_shown_names
 from schedule.models import Presentation, SessionRole, Speaker
 from search.index import DocumentRecord, replace
 
-type Names = dict[int, list[str]]
+type Groups[T] = dict[int, list[T]]
+type Names = Groups[str]
 
 
 def reindex(edition: Edition | None) -> int:
@@ -49,10 +50,11 @@ def papers(edition: Edition) -> Iterator[DocumentRecord]:
 
 
 def people() -> Iterator[DocumentRecord]:
-    """People of all years by every name that is not hidden, with awards of their own, and where they are."""
+    """People by every name that is not hidden, with awards of their own, and where they are now."""
     others = PersonName.objects.published().order_by("person", "name", "pk")
     names = grouped(others.values_list("person_id", "name"))
     awards = grouped(award_names("person__isnull", False).values_list("person_id", "award__name"))
+    editions = grouped(appearances())
     rows = Person.objects.published().order_by("pk")
     for person in rows.only("uid", "name", "native_name", "affiliation").iterator():
         yield DocumentRecord(
@@ -60,10 +62,21 @@ def people() -> Iterator[DocumentRecord]:
             person.pk,
             person.uid,
             person.name,
+            shown_in=editions[person.pk],
             people=[person.name, *filter(None, [person.native_name]), *names[person.pk]],
             awards=awards[person.pk],
             body=person.affiliation,
         )
+
+
+def appearances() -> Iterator[tuple[int, int]]:
+    """Return the keys of people, each with the keys of the editions that show them, in order."""
+    pairs: set[tuple[int, int]] = set()
+    everybody = Person.objects.all()
+    for relation in everybody.APPEARANCES:
+        rows = everybody.published_related(relation).order_by()
+        pairs.update(rows.values_list("person_id", rows.model.edition_lookup).distinct())
+    yield from sorted((person, edition) for person, edition in pairs if person)
 
 
 def sessions(edition: Edition) -> Iterator[DocumentRecord]:
@@ -124,8 +137,8 @@ def topic_paths(edition: Edition) -> dict[int | None, str]:
     return {key: " ".join(path(key)) for key in rows}
 
 
-def grouped(pairs: Iterable[tuple[int, str]]) -> Names:
-    groups: Names = defaultdict(list)
-    for key, name in pairs:
-        groups[key].append(name)
+def grouped[T](pairs: Iterable[tuple[int, T]]) -> Groups[T]:
+    groups: Groups[T] = defaultdict(list)
+    for key, value in pairs:
+        groups[key].append(value)
     return groups

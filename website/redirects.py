@@ -21,7 +21,7 @@ PAGES = {
     "calendar": "schedule:index",
     "papers.html": "papers:list",
     "paper_vis.html": "papers:list",
-    "search": "papers:list",
+    "search": "website:edition_search",
     "awards_detail": "papers:awards",
     "recorded-events": "schedule:recordings",
     "sponsor_list": "conference:sponsors",
@@ -50,7 +50,7 @@ def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
         raise Http404("No such page.")
     url = reverse(view, args=[edition_of(year).slug])
     words = next((request.GET[name] for name in SEARCH_WORDS if request.GET.get(name)), "")
-    if words and view == "papers:list":
+    if words and view in {"papers:list", "website:edition_search"}:
         url = f"{url}?{urlencode({'q': words})}"
     return redirect(url, permanent=True)
 

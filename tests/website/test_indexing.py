@@ -59,6 +59,17 @@ def test_person_is_found_by_every_name_that_is_not_hidden() -> None:
     ]
 
 
+def test_person_is_found_in_the_editions_that_show_them() -> None:
+    ada, first, second, third = make.make_person("Ada"), *map(make.make_edition, (2021, 2022, 2023))
+    make.make_paper(first, [ada])
+    make.add_role(make.make_session(second), ada)
+    make.make_paper(third, [ada], status="draft")
+    refresh()
+
+    found_in = [find(parse("ada"), edition=one.pk, kinds=["person"]).count for one in (first, second, third)]
+    assert (found_in, find(parse("ada"), kinds=["person"]).count) == ([1, 1, 0], 1)
+
+
 def test_hidden_name_on_a_paper_is_the_display_name() -> None:
     ada = make.make_person("Ada Lovelace", uid="ada")
     paper = make.make_paper(make.make_edition(), uid="p1")

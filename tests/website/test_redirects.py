@@ -41,7 +41,7 @@ OLD_AND_NEW = [
     ("/virtual/2021/papers.html", "/2021/papers/"),
     ("/virtual/2021/papers.html?filter=titles&search=deep+learning", "/2021/papers/?q=deep+learning"),
     ("/virtual/2021/paper_vis.html", "/2021/papers/"),
-    ("/virtual/2021/search?query=cortex", "/2021/papers/?q=cortex"),
+    ("/virtual/2021/search?query=cortex", "/2021/search/?q=cortex"),
     ("/virtual/2021/awards_detail", "/2021/awards/"),
     ("/virtual/2021/recorded-events", "/2021/recordings/"),
     ("/virtual/2021/sponsor_list", "/2021/sponsors/"),
