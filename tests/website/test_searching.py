@@ -99,7 +99,7 @@ def test_hidden_name_corrects_nothing(client: Client, edition: Edition) -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("", "Find your way"),
+        ("", "type a title, a name"),
         ("?q=zzz", "Nothing found"),
         ("?q=-graphs", "Nothing to look for"),
         ("?q=!", "Nothing to"),
@@ -136,6 +136,17 @@ def test_result_pages_are_numbered(client: Client, edition: Edition) -> None:
     assert len(titles(page)) == 5
     assert page.links()["Previous"] == "?q=pistons&kind=paper&page=2"
     assert page.all("ol", "papers")[0].attributes["start"] == "41"
+
+
+def test_more_than_is_counted_is_said(
+    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search.hits.MOST", 3)
+
+    page = read(client, "/2021/search/?q=graphs")
+
+    assert page.texts("span", "count") == ["3+"]
+    assert "More than 1,000 results with “graphs”" in page.main
 
 
 def test_result_page_is_for_this_reader_alone(client: Client, edition: Edition) -> None:
