@@ -128,3 +128,11 @@ def test_rebuilding_makes_the_same_index(paper: Paper) -> None:
 
     assert (kept(), out.getvalue()[:12]) == (before, "2 documents ")
     assert stale() == []
+
+
+def test_who_comes_while_another_is_at_it_does_not_wait(paper: Paper) -> None:
+    paper.save()
+    with freshness._busy:
+        refresh()
+
+    assert stale() == [0, paper.edition_id]
