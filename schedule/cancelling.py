@@ -44,16 +44,22 @@ class Cancellable(Rescheduled):
         if vars(self).get("status", Status.CANCELLED) != Status.CANCELLED:
             self.cancellation_reason = ""
 
-    def reason_within(self, whole: "Cancellable | None") -> str:
-        """Return why it is called off: for its own reason, else for that of what it is part of."""
-        if self.status == Status.CANCELLED and self.cancellation_reason:
-            return self.cancellation_reason
-        return whole.why_cancelled if whole else ""
+    @property
+    def whole(self) -> "Cancellable | None":
+        """What it is part of, and called off with."""
+        return None
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it, or what it is part of, stays in the program only to say that it does not happen."""
+        return self.status == Status.CANCELLED or (self.whole is not None and self.whole.cancelled)
 
     @property
     def why_cancelled(self) -> str:
-        """The reason in the chairs' words; empty where none is given, and for what takes place."""
-        return self.reason_within(None)
+        """Why, in the chairs' words: its own reason, else that of what it is part of; empty without one."""
+        if self.status == Status.CANCELLED and self.cancellation_reason:
+            return self.cancellation_reason
+        return self.whole.why_cancelled if self.whole else ""
 
 
 class CancellableQuerySet(RescheduledQuerySet):

@@ -125,14 +125,8 @@ class Session(Cancellable, Content):
         return reverse("schedule:session", args=[self.edition.slug, self.uid, text.slug(self.title)])
 
     @property
-    def cancelled(self) -> bool:
-        """Whether it, or what it is part of, stays in the program only to say that it does not happen."""
-        return self.status == Status.CANCELLED or (self.parent is not None and self.parent.cancelled)
-
-    @property
-    def why_cancelled(self) -> str:
-        """Why, in the chairs' words; its own reason goes before that of what it is part of."""
-        return self.reason_within(self.parent)
+    def whole(self) -> Cancellable | None:
+        return self.parent
 
     @property
     def talks(self) -> list[Presentation]:

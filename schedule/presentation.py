@@ -94,14 +94,8 @@ class Presentation(Cancellable, Ordered, Content):
         return super().siblings().filter(edition=self.edition_id)
 
     @property
-    def cancelled(self) -> bool:
-        """Whether it, or its session, stays in the program only to say that it does not happen."""
-        return self.status == Status.CANCELLED or (self.session is not None and self.session.cancelled)
-
-    @property
-    def why_cancelled(self) -> str:
-        """Why, in the chairs' words; its own reason goes before its session's."""
-        return self.reason_within(self.session)
+    def whole(self) -> Cancellable | None:
+        return self.session
 
     @property
     def shown_title_html(self) -> str:

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from itertools import batched
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import ForeignKey, QuerySet
+from django.db.models import QuerySet
 
 from conference.bases import Content
 from conference.models import Edition
@@ -169,7 +169,3 @@ def _tree(lines: list[Values]) -> list[Values]:
 
 def is_self_reference(kind: Kind, name: str) -> bool:
     return kind.references.get(name) == kind.name
-
-
-def target_field(kind: Kind, name: str) -> ForeignKey[Any, Any]:
-    return cast("ForeignKey[Any, Any]", kind.model._meta.get_field(name))
