@@ -1,0 +1,110 @@
+"""A language in which every translated message stands in brackets, so that what bypasses gettext shows.
+
+with pseudolocale():
+    page = client.get("/2027/").text
+assert untranslated(page, known=["MLSys 2027"]) == []
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from typing import Any
+
+from django.utils.translation import trans_real
+
+CONTEXT = "\x04"
+# Innermost brackets first: a translated sentence may hold translated parts.
+BRACKETED = re.compile(r"⟦[^⟦⟧]*⟧")
+WORD = re.compile(r"[^\W\d_]{2,}")
+SILENT = {"script", "style", "svg", "math", "code", "pre", "time"}
+SPOKEN = {"alt", "aria-description", "aria-label", "placeholder", "title"}
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+def wrap(message: str) -> str:
+    """Return the message as this language has it: "Save" is "⟦Save⟧"."""
+    text = message.rpartition(CONTEXT)[2]
+    return f"⟦{text}⟧" if text.strip() else text
+
+
+class Brackets(trans_real.DjangoTranslation):
+    """The catalogue: it knows every message."""
+
+    def __init__(self) -> None:
+        super().__init__("en-gb")
+
+    def gettext(self, message: str) -> str:
+        return wrap(message)
+
+    def ngettext(self, singular: str, plural: str, number: int) -> str:
+        return wrap(singular if number == 1 else plural)
+
+
+@contextmanager
+def pseudolocale() -> Iterator[None]:
+    """Speak in brackets while the block runs, in this thread."""
+    # Where Django keeps the catalogue of this thread; there is no public way to one without files.
+    active: Any = vars(trans_real)["_active"]
+    before = getattr(active, "value", None)
+    active.value = Brackets()
+    try:
+        yield
+    finally:
+        if before is None:
+            del active.value
+        else:
+            active.value = before
+
+
+def bare(text: str, known: Iterable[str] = ()) -> str:
+    """Return what of a text is neither in brackets nor known; nothing where no word is left.
+
+    Known is what people entered: titles, names. Longer ones are taken out first.
+    """
+    count = 1
+    while count:
+        text, count = BRACKETED.subn(" ", text)
+    for words in sorted(known, key=len, reverse=True):
+        text = text.replace(words, " ")
+    return " ".join(text.split()) if WORD.search(text) else ""
+
+
+class _Said(HTMLParser):
+    """The texts of a page, read or read out."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.open: list[tuple[str, bool]] = []
+        self.feed(markup)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.texts += [value for name, value in values.items() if name in SPOKEN]
+        if tag == "input" and values.get("type") in {"submit", "button", "reset"}:
+            self.texts.append(values.get("value", ""))
+        if tag not in VOID:
+            self.open.append((tag, tag in SILENT or values.get("translate") == "no"))
+
+    def handle_endtag(self, tag: str) -> None:
+        while any(name == tag for name, _ in self.open) and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not any(silent for _, silent in self.open):
+            self.texts.append(data)
+
+
+def untranslated(markup: str, known: Iterable[str] = ()) -> list[str]:
+    """Return the texts of a page that no catalogue can translate, each once, in order.
+
+    Left out are code, formulas, drawings, `<time>`, and what is marked `translate="no"`.
+    A message may span elements, as in `{% blocktranslate %}`: brackets are matched over the whole page.
+    """
+    said = "\x00".join(_Said(markup).texts)
+    count = 1
+    while count:
+        said, count = BRACKETED.subn(lambda match: "\x00" * match[0].count("\x00"), said)
+    known = list(known)
+    return list(dict.fromkeys(left for part in said.split("\x00") if (left := bare(part, known))))
