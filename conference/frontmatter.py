@@ -66,6 +66,8 @@ class MenuItem(Ordered, Content):
         SPONSORS = "sponsors", "Sponsors"
         COMMITTEE = "committee", "Committee"
         CHANGES = "changes", "Changes"
+        STATISTICS = "statistics", "In numbers"
+        DOWNLOADS = "downloads", "Downloads"
 
     edition = models.ForeignKey("conference.Edition", models.CASCADE, related_name="menu_items")
     parent = models.ForeignKey("self", models.CASCADE, related_name="children", null=True, blank=True)

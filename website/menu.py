@@ -22,6 +22,8 @@ SECTION_VIEWS = {
     Section.SPONSORS: "conference:sponsors",
     Section.COMMITTEE: "people:committee",
     Section.CHANGES: "schedule:changes",
+    Section.STATISTICS: "papers:statistics",
+    Section.DOWNLOADS: "exchange:downloads",
 }
 
 

@@ -91,8 +91,21 @@ function date(moment, zone) {
   return `${year.padStart(4, "0")}-${month}-${day}`;
 }
 
-// "CEST" where some English has a short name, else "GMT+5:45".
+// Short names that no English of a browser knows, of zones whose clocks never change.
+const NAMED = {
+  "Africa/Johannesburg": "SAST",
+  "Africa/Lagos": "WAT",
+  "Africa/Nairobi": "EAT",
+  "Asia/Hong_Kong": "HKT",
+  "Asia/Seoul": "KST",
+  "Asia/Tokyo": "JST",
+};
+
+// "CEST" where a zone has a short name, else "GMT+5:45".
 function zoneName(moment, zone) {
+  if (NAMED[zone]) {
+    return NAMED[zone];
+  }
   const names = ["en-US", "en-GB", "en-AU"].map(
     (language) => parts(moment, zone, { timeZoneName: "short" }, language).timeZoneName,
   );

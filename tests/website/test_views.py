@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.addressed import current_edition
-from conference.models import Edition
+from conference.models import Edition, MenuItem
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -186,6 +186,18 @@ def test_menu_is_the_editions_own_in_order(client: Client, edition: Edition) -> 
         ("Chat", "https://example.org/chat"),
         ("Everybody", "/people/"),
     ]
+
+
+@pytest.mark.parametrize("section", MenuItem.Section.values)
+def test_menu_leads_to_every_section(client: Client, edition: Edition, section: str) -> None:
+    session = make.make_session(edition)
+    make.make_presentation(session, make.make_paper(edition, ["Ada"]), kind="poster")
+    make.make_menu_item(edition, "There", section=section)
+
+    (line,) = menu(read(client, "/2021/"))
+
+    assert line[0] == "There"
+    assert client.get(line[1]).status_code == 200
 
 
 def test_menu_without_lines_of_its_own_holds_what_has_content(client: Client, edition: Edition) -> None:

@@ -130,7 +130,13 @@ def _sequence(changed_at: datetime) -> int:
 
 
 def _description(appointment: Appointment) -> str:
-    parts = ("\n".join(appointment.people), appointment.within, appointment.abstract, appointment.url)
+    parts = (
+        f"Cancelled: {appointment.reason}" if appointment.reason else "",
+        "\n".join(appointment.people),
+        appointment.within,
+        appointment.abstract,
+        appointment.url,
+    )
     return "\n\n".join(filter(None, parts))
 
 

@@ -19,7 +19,10 @@ BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Appointment:
-    """One entry of a calendar. `key` is fixed for life; `people` are lines such as "Speakers: …"."""
+    """One entry of a calendar. `key` is fixed for life; `people` are lines such as "Speakers: …".
+
+    `reason`: why it was called off, where the chairs say so.
+    """
 
     key: str
     title: str
@@ -32,6 +35,7 @@ class Appointment:
     abstract: str
     url: str
     is_cancelled: bool
+    reason: str
     changed_at: datetime
 
 
@@ -101,6 +105,7 @@ class _Calendar:
             abstract=lead(self.context.plain(stated(session.abstract, ""))),
             url=self._url("sessions", session.uid),
             is_cancelled=_is_cancelled(session, whole),
+            reason=_reason(session, whole),
             changed_at=_changed(session, whole),
         )
 
@@ -125,6 +130,7 @@ class _Calendar:
             abstract=lead(self.context.plain(self._abstract(shown, paper))),
             url=self._url("papers", paper.uid) if paper else own,
             is_cancelled=_is_cancelled(shown, session, whole),
+            reason=_reason(shown, session, whole),
             changed_at=_changed(shown, session, whole),
         )
 
@@ -187,6 +193,12 @@ def _instant(moment: datetime) -> datetime:
 
 def _is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
     return any(row.status == CANCELLED for row in rows if row)
+
+
+def _reason(*rows: SessionRecord | PresentationRecord | None) -> str:
+    """Return the words of the smallest part that was called off and says why."""
+    said = (stated(row.cancellation_reason, "") for row in rows if row and row.status == CANCELLED)
+    return next(filter(None, said), "")
 
 
 def _changed(*rows: SessionRecord | PresentationRecord | None) -> datetime:

@@ -144,6 +144,25 @@ def test_trap_5_talk_follows_its_session_and_the_whole_above() -> None:
     assert [(one["STATUS"], one.LAST_MODIFIED) for one in events(made)] == [("CANCELLED", CHANGED)] * 3
 
 
+def test_event_says_first_why_it_was_called_off() -> None:
+    whole = session("w", status="cancelled", cancellation_reason="The room leaks.")
+    talks = (
+        talk("t1", session="s1", title="Own", start=START),
+        talk("t2", session="s1", title="Ill", start=START, status="cancelled", cancellation_reason="Flu."),
+    )
+    made = program(sessions=(whole, session("s1", parent="w"), session("s2")), presentations=talks)
+    said = {one.uid.partition("@")[0]: str(one.get("description", "")).split("\n")[0] for one in events(made)}
+
+    assert said == {
+        "session.2021.w": "Cancelled: The room leaks.",
+        "session.2021.s1": "Cancelled: The room leaks.",
+        "session.2021.s2": said["session.2021.s2"],
+        "presentation.2021.t1": "Cancelled: The room leaks.",
+        "presentation.2021.t2": "Cancelled: Flu.",
+    }
+    assert not said["session.2021.s2"].startswith("Cancelled")
+
+
 def test_trap_5_unchanged_program_gives_the_same_bytes() -> None:
     assert written(odd()) == written(odd())
     assert b"BEGIN:VEVENT" in written(odd())
