@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, moment
 from conference.adminlists import counted, publish, unpublish
@@ -25,13 +26,13 @@ class ConferenceAdmin(ContentAdmin):
     prepopulated_fields = {"slug": ["name"]}
     fieldsets = [
         (None, {"fields": ["name", "full_name", "slug"]}),
-        ("Shown on its pages", {"fields": ["description", "website", "logo"]}),
+        (_("Shown on its pages"), {"fields": ["description", "website", "logo"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
         return rows.annotate(edition_rows=counted(self.model, "editions"))
 
-    @admin.display(description="editions")
+    @admin.display(description=_("editions"))
     def edition_count(self, conference: Any) -> int:
         return int(conference.edition_rows)
 
@@ -39,7 +40,7 @@ class ConferenceAdmin(ContentAdmin):
 class MenuInline(OrderedInline):
     model = MenuItem
     fk_name = "edition"
-    verbose_name_plural = "menu (empty: all built-in sections)"
+    verbose_name_plural = _("menu (empty: all built-in sections)")
     fields = ["position", "label", "section", "page", "url", "parent"]
     autocomplete_fields = ["page", "parent"]
     list_select_related = ("page",)
@@ -57,7 +58,7 @@ class EditionAdmin(ContentAdmin):
     fieldsets = [
         (None, {"fields": ["conference", ("name", "year"), "slug"]}),
         (
-            "When and where",
+            _("When and where"),
             {
                 "fields": [
                     ("start_date", "end_date"),
@@ -70,14 +71,16 @@ class EditionAdmin(ContentAdmin):
             },
         ),
         (
-            "What visitors see",
+            _("What visitors see"),
             {
                 "fields": ["public_from", "papers_public_from", "schedule_public_from"],
-                "description": "Each part appears at its moment, in this edition's time zone. "
-                "Papers and schedule never appear before the site itself.",
+                "description": _(
+                    "Each part appears at its moment, in this edition's time zone. "
+                    "Papers and schedule never appear before the site itself."
+                ),
             },
         ),
-        ("Look", {"fields": ["description", "accent", "logo"]}),
+        (_("Look"), {"fields": ["description", "accent", "logo"]}),
     ]
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
@@ -116,16 +119,16 @@ class EditionAdmin(ContentAdmin):
     def place(self, edition: Any) -> str:
         return str(edition.place_line)
 
-    @admin.display(description="public")
+    @admin.display(description=_("public"))
     def public(self, edition: Any) -> SafeString:
         moments = ((label, moment(getattr(edition, name), edition)) for label, name in SWITCHES.items())
         return format_html_join("", '<span class="switch"><b>{}</b> {}</span>', moments)
 
-    @admin.display(description="papers")
+    @admin.display(description=_("papers"))
     def paper_count(self, edition: Any) -> int:
         return int(edition.papers_rows)
 
-    @admin.display(description="sessions")
+    @admin.display(description=_("sessions"))
     def session_count(self, edition: Any) -> int:
         return int(edition.sessions_rows)
 
@@ -163,11 +166,11 @@ class AnnouncementAdmin(ContentAdmin):
     actions = [publish, unpublish]
     fieldsets = [
         (None, {"fields": ["edition", "title", "text"]}),
-        ("When it is shown", {"fields": ["status", "published_at", "pinned"]}),
-        ("Identifier", {"fields": ["uid"], "classes": ["collapse"]}),
+        (_("When it is shown"), {"fields": ["status", "published_at", "pinned"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
-    @admin.display(description="shown from", ordering="published_at")
+    @admin.display(description=_("shown from"), ordering="published_at")
     def shown_from(self, announcement: Any) -> str:
         return moment(announcement.published_at, announcement.edition)
 
@@ -185,13 +188,13 @@ class PageAdmin(ContentAdmin):
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", "title", "slug"]}),
-        ("Text", {"fields": ["body", "status"]}),
+        (_("Text"), {"fields": ["body", "status"]}),
     ]
 
     def choice_label(self, row: Any) -> str:
         return f"{row.title} ({row.edition.slug if row.edition else 'whole site'})"
 
-    @admin.display(description="edition", ordering="edition__start_date")
+    @admin.display(description=_("edition"), ordering="edition__start_date")
     def edition_or_site(self, page: Any) -> str:
         return str(page.edition or "Whole site")
 
@@ -207,13 +210,13 @@ class MenuItemAdmin(OrderedAdmin):
     fieldsets = [
         (None, {"fields": ["edition", "label"]}),
         (
-            "Where it leads",
-            {"fields": ["section", "page", "url"], "description": "Give one of the three."},
+            _("Where it leads"),
+            {"fields": ["section", "page", "url"], "description": _("Give one of the three.")},
         ),
-        ("Place in the menu", {"fields": ["parent", "position"]}),
+        (_("Place in the menu"), {"fields": ["parent", "position"]}),
     ]
 
-    @admin.display(description="leads to")
+    @admin.display(description=_("leads to"))
     def target(self, line: Any) -> str:
         return str(line.page or line.url or line.get_section_display())
 
@@ -230,6 +233,6 @@ class SponsorAdmin(OrderedAdmin):
     actions = [publish, unpublish]
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
-        ("Shown", {"fields": ["tier", "url", "logo", "description"]}),
-        ("Place and status", {"fields": ["position", "status"]}),
+        (_("Shown"), {"fields": ["tier", "url", "logo", "description"]}),
+        (_("Place and status"), {"fields": ["position", "status"]}),
     ]

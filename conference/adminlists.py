@@ -11,6 +11,7 @@ from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, 
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
+from django.utils.translation import gettext_lazy as _
 
 from conference import revision, text
 from conference.adminscope import LIST_FILTER
@@ -113,7 +114,7 @@ def related_part(name: str) -> type[RelatedPartFilter]:
 class TrackFilter(EditionPartFilter):
     """Papers by track."""
 
-    title = "track"
+    title = _("track")
     parameter_name = "track"
 
     def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:

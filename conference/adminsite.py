@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.apps import AdminConfig
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 
 GROUPS = ["conference", "papers", "people", "schedule", "exchange", "auth"]
 
@@ -24,7 +25,7 @@ class DeskSite(admin.AdminSite):
 
     site_header = settings.SITE_NAME
     site_title = settings.SITE_NAME
-    index_title = "The program"
+    index_title = _("The program")
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         return cast(HttpResponse, ChoicesView.as_view(admin_site=self)(request))

@@ -5,6 +5,8 @@ from datetime import date
 from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from conference import revision
 
@@ -12,8 +14,8 @@ from conference import revision
 class Status(models.TextChoices):
     """The two states of what is either being prepared or out."""
 
-    DRAFT = "draft", "Draft"
-    PUBLISHED = "published", "Published"
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
 
 
 class Content(models.Model):
@@ -72,7 +74,9 @@ class Ordered(models.Model):
     # The foreign key to the thing that the siblings belong to.
     siblings_of: ClassVar[str] = "edition"
 
-    position = models.PositiveIntegerField("order", default=0, help_text="0 puts it at the end.")
+    position = models.PositiveIntegerField(
+        pgettext_lazy("place in a list", "order"), default=0, help_text=_("0 puts it at the end.")
+    )
 
     class Meta:
         abstract = True

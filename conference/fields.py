@@ -9,14 +9,16 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator, URLValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 # No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 UID_LENGTH = 10
+LASTING = _("Lasting identifier, part of the address. It cannot be changed later.")
 
 validate_uid = RegexValidator(
     r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
-    "Use 1 to 64 letters, digits, dots, hyphens or underscores, beginning with a letter or digit.",
+    _("Use 1 to 64 letters, digits, dots, hyphens or underscores, beginning with a letter or digit."),
 )
 validate_http_url = URLValidator(schemes=["http", "https"])
 
@@ -33,8 +35,8 @@ class UidField(models.CharField[str, str]):
         kwargs.setdefault("max_length", 64)
         kwargs.setdefault("default", new_uid)
         kwargs.setdefault("validators", [validate_uid])
-        kwargs.setdefault("help_text", "Lasting identifier, part of the address. It cannot be changed later.")
-        super().__init__("identifier", *args, **kwargs)
+        kwargs.setdefault("help_text", LASTING)
+        super().__init__(_("identifier"), *args, **kwargs)
 
     def deconstruct(self) -> tuple[str, str, Any, dict[str, Any]]:
         name, path, args, kwargs = super().deconstruct()
@@ -89,13 +91,15 @@ class LinesField(models.JSONField):
     def validate(self, value: Any, model_instance: models.Model | None) -> None:
         super().validate(value, model_instance)
         if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-            raise ValidationError("This must be a list of texts.", code="invalid")
+            raise ValidationError(_("This must be a list of texts."), code="invalid")
 
 
 def validate_accent(value: str) -> None:
     """Raise `ValidationError` unless the value is a colour such as #0b6b62."""
     if not re.fullmatch(r"#[0-9a-f]{6}", value):
-        raise ValidationError("Write the colour as # and six lower-case hexadecimal digits, such as #0b6b62.")
+        raise ValidationError(
+            _("Write the colour as # and six lower-case hexadecimal digits, such as #0b6b62.")
+        )
 
 
 # First parts of addresses that belong to the whole site, so no edition can have them.
@@ -120,7 +124,7 @@ RESERVED_SLUGS = frozenset(
 )
 
 validate_slug = RegexValidator(
-    r"^[a-z0-9](-*[a-z0-9])*\Z", "Use lower-case letters and digits, with hyphens between them."
+    r"^[a-z0-9](-*[a-z0-9])*\Z", _("Use lower-case letters and digits, with hyphens between them.")
 )
 
 
@@ -128,7 +132,8 @@ def validate_edition_slug(value: str) -> None:
     """Raise `ValidationError` when the address is one that the site itself needs."""
     if value in RESERVED_SLUGS:
         raise ValidationError(
-            f"“{value}” is an address of the site itself. Choose another, such as the year."
+            _("“%(value)s” is an address of the site itself. Choose another, such as the year."),
+            params={"value": value},
         )
 
 
@@ -136,7 +141,11 @@ def validate_timezone(value: str) -> None:
     """Raise `ValidationError` unless the value is a name of the IANA time zone database."""
     if value not in available_timezones():
         raise ValidationError(
-            f"“{value}” is not a time zone. Use a name such as Europe/Berlin, Asia/Seoul or America/New_York."
+            _(
+                "“%(value)s” is not a time zone. "
+                "Use a name such as Europe/Berlin, Asia/Seoul or America/New_York."
+            ),
+            params={"value": value},
         )
 
 

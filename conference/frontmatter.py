@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from conference import text
 from conference.bases import Content, Ordered, Status
@@ -20,18 +21,25 @@ class Page(Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
 
     edition = models.ForeignKey(
-        "conference.Edition", models.CASCADE, related_name="pages", null=True, blank=True
+        "conference.Edition",
+        models.CASCADE,
+        verbose_name=_("edition"),
+        related_name="pages",
+        null=True,
+        blank=True,
     )
-    slug = SlugKey(max_length=80)
-    title = models.CharField(max_length=200)
-    body = models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")
+    slug = SlugKey(_("slug"), max_length=80)
+    title = models.CharField(_("title"), max_length=200)
+    body = models.TextField(_("body"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
     body_html = models.TextField(blank=True, editable=False)
-    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
 
     objects = EditionPartQuerySet["Page"].as_manager()
 
     class Meta:
         ordering = ["edition", "slug"]
+        verbose_name = _("page")
+        verbose_name_plural = _("pages")
         constraints = [
             models.UniqueConstraint(fields=["edition", "slug"], name="page_slug_unique_in_edition"),
             models.UniqueConstraint(
@@ -55,31 +63,39 @@ class MenuItem(Ordered, Content):
     """One line of an edition's menu: a built-in section, a free page or an address; nested once."""
 
     class Section(models.TextChoices):
-        HOME = "home", "Home"
-        SCHEDULE = "schedule", "Schedule"
-        PAPERS = "papers", "Papers"
-        TALKS = "talks", "Invited talks"
-        POSTERS = "posters", "Posters"
-        AWARDS = "awards", "Awards"
-        PEOPLE = "people", "People"
-        RECORDINGS = "recordings", "Recordings"
-        SPONSORS = "sponsors", "Sponsors"
-        COMMITTEE = "committee", "Committee"
-        CHANGES = "changes", "Changes"
-        STATISTICS = "statistics", "In numbers"
-        DOWNLOADS = "downloads", "Downloads"
+        HOME = "home", _("Home")
+        SCHEDULE = "schedule", _("Schedule")
+        PAPERS = "papers", _("Papers")
+        TALKS = "talks", _("Invited talks")
+        POSTERS = "posters", _("Posters")
+        AWARDS = "awards", _("Awards")
+        PEOPLE = "people", _("People")
+        RECORDINGS = "recordings", _("Recordings")
+        SPONSORS = "sponsors", _("Sponsors")
+        COMMITTEE = "committee", _("Committee")
+        CHANGES = "changes", _("Changes")
+        STATISTICS = "statistics", _("In numbers")
+        DOWNLOADS = "downloads", _("Downloads")
 
-    edition = models.ForeignKey("conference.Edition", models.CASCADE, related_name="menu_items")
-    parent = models.ForeignKey("self", models.CASCADE, related_name="children", null=True, blank=True)
-    label = models.CharField(max_length=60)
-    section = models.CharField(max_length=12, choices=Section, blank=True)
-    page = models.ForeignKey(Page, models.CASCADE, null=True, blank=True, related_name="menu_items")
-    url = HttpURLField("address", blank=True)
+    edition = models.ForeignKey(
+        "conference.Edition", models.CASCADE, verbose_name=_("edition"), related_name="menu_items"
+    )
+    parent = models.ForeignKey(
+        "self", models.CASCADE, verbose_name=_("parent"), related_name="children", null=True, blank=True
+    )
+    label = models.CharField(_("label"), max_length=60)
+    section = models.CharField(_("section"), max_length=12, choices=Section, blank=True)
+    page = models.ForeignKey(
+        Page, models.CASCADE, verbose_name=_("page"), null=True, blank=True, related_name="menu_items"
+    )
+    url = HttpURLField(_("address"), blank=True)
 
     objects = MenuItemQuerySet.as_manager()
 
     class Meta:
         ordering = ["position", "pk"]
+        verbose_name = _("menu item")
+        verbose_name_plural = _("menu items")
         constraints = [
             models.CheckConstraint(
                 condition=(
@@ -88,7 +104,7 @@ class MenuItem(Ordered, Content):
                     | (Q(section="", page__isnull=True) & ~Q(url=""))
                 ),
                 name="menu_item_has_one_target",
-                violation_error_message="Give one target: a section, a page or an address.",
+                violation_error_message=_("Give one target: a section, a page or an address."),
             ),
         ]
 
@@ -97,15 +113,15 @@ class MenuItem(Ordered, Content):
 
     def clean(self) -> None:
         if [bool(self.section), self.page_id is not None, bool(self.url)].count(True) != 1:
-            raise ValidationError("Give one target: a section, a page or an address.")
+            raise ValidationError(_("Give one target: a section, a page or an address."))
         if self.parent and self.parent.parent_id:
-            raise ValidationError({"parent": "The menu nests once: choose a line of the first level."})
+            raise ValidationError({"parent": _("The menu nests once: choose a line of the first level.")})
         if self.parent and self.pk and self.children.exists():
-            raise ValidationError({"parent": "The menu nests once: this line has lines below it."})
+            raise ValidationError({"parent": _("The menu nests once: this line has lines below it.")})
         if self.parent and self.parent.edition_id != self.edition_id:
-            raise ValidationError({"parent": "The line above belongs to another edition."})
+            raise ValidationError({"parent": _("The line above belongs to another edition.")})
         if self.page and self.page.edition_id not in (None, self.edition_id):
-            raise ValidationError({"page": "The page belongs to another edition."})
+            raise ValidationError({"page": _("The page belongs to another edition.")})
 
 
 class Sponsor(Ordered, Content):
@@ -113,22 +129,29 @@ class Sponsor(Ordered, Content):
 
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
 
-    edition = models.ForeignKey("conference.Edition", models.CASCADE, related_name="sponsors")
-    slug = SlugKey(max_length=80)
-    name = models.CharField(max_length=150)
-    tier = models.CharField(
-        max_length=60, blank=True, help_text="Such as Gold. Sponsors of one tier stand together."
+    edition = models.ForeignKey(
+        "conference.Edition", models.CASCADE, verbose_name=_("edition"), related_name="sponsors"
     )
-    url = HttpURLField("website", blank=True)
-    logo = models.ImageField(upload_to="sponsors/", blank=True)
-    description = models.TextField(blank=True, help_text="Markdown.")
+    slug = SlugKey(_("slug"), max_length=80)
+    name = models.CharField(_("name"), max_length=150)
+    tier = models.CharField(
+        _("tier"),
+        max_length=60,
+        blank=True,
+        help_text=_("Such as Gold. Sponsors of one tier stand together."),
+    )
+    url = HttpURLField(_("website"), blank=True)
+    logo = models.ImageField(_("logo"), upload_to="sponsors/", blank=True)
+    description = models.TextField(_("description"), blank=True, help_text=_("Markdown."))
     description_html = models.TextField(blank=True, editable=False)
-    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
 
     objects = EditionPartQuerySet["Sponsor"].as_manager()
 
     class Meta:
         ordering = ["position", "pk"]
+        verbose_name = _("sponsor")
+        verbose_name_plural = _("sponsors")
         constraints = [
             models.UniqueConstraint(fields=["edition", "slug"], name="sponsor_slug_unique_in_edition")
         ]
@@ -145,19 +168,23 @@ class Announcement(Content):
 
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
 
-    edition = models.ForeignKey("conference.Edition", models.CASCADE, related_name="announcements")
+    edition = models.ForeignKey(
+        "conference.Edition", models.CASCADE, verbose_name=_("edition"), related_name="announcements"
+    )
     uid = UidField()
-    title = models.CharField(max_length=200)
-    text = models.TextField(blank=True, help_text="Markdown.")
+    title = models.CharField(_("title"), max_length=200)
+    text = models.TextField(_("text"), blank=True, help_text=_("Markdown."))
     text_html = models.TextField(blank=True, editable=False)
-    published_at = models.DateTimeField("shown from", default=timezone.now)
-    pinned = models.BooleanField(default=False, help_text="Stays above the others.")
-    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
+    published_at = models.DateTimeField(_("shown from"), default=timezone.now)
+    pinned = models.BooleanField(_("pinned"), default=False, help_text=_("Stays above the others."))
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
 
     objects = AnnouncementQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pinned", "-published_at", "pk"]
+        verbose_name = _("announcement")
+        verbose_name_plural = _("announcements")
         constraints = [
             models.UniqueConstraint(fields=["edition", "uid"], name="announcement_uid_unique_in_edition")
         ]

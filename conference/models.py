@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from conference import text, times
 from conference.bases import Content, ends_before_start
@@ -37,18 +38,24 @@ class Conference(Content):
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
 
-    slug = SlugKey(max_length=60, unique=True, help_text="Short name in addresses, such as mlsys.")
-    name = models.CharField(max_length=100, help_text="As people say it, such as MLSys.")
-    full_name = models.CharField(max_length=300, blank=True)
-    description = models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")
+    slug = SlugKey(
+        _("slug"), max_length=60, unique=True, help_text=_("Short name in addresses, such as mlsys.")
+    )
+    name = models.CharField(_("name"), max_length=100, help_text=_("As people say it, such as MLSys."))
+    full_name = models.CharField(_("full name"), max_length=300, blank=True)
+    description = models.TextField(
+        _("description"), blank=True, help_text=_("Markdown; TeX between dollar signs.")
+    )
     description_html = models.TextField(blank=True, editable=False)
-    website = HttpURLField(blank=True)
-    logo = models.ImageField(upload_to="logos/", blank=True)
+    website = HttpURLField(_("website"), blank=True)
+    logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
 
     objects = ConferenceQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
+        verbose_name = _("conference")
+        verbose_name_plural = _("conferences")
 
     def __str__(self) -> str:
         return self.name
@@ -64,63 +71,79 @@ class Edition(Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
 
     class Mode(models.TextChoices):
-        IN_PERSON = "in_person", "In person"
-        VIRTUAL = "virtual", "Virtual"
-        HYBRID = "hybrid", "Hybrid"
+        IN_PERSON = "in_person", _("In person")
+        VIRTUAL = "virtual", _("Virtual")
+        HYBRID = "hybrid", _("Hybrid")
 
-    conference = models.ForeignKey(Conference, models.PROTECT, related_name="editions")
-    year = models.PositiveSmallIntegerField(validators=[MinValueValidator(1900), MaxValueValidator(2200)])
+    conference = models.ForeignKey(
+        Conference, models.PROTECT, verbose_name=_("conference"), related_name="editions"
+    )
+    year = models.PositiveSmallIntegerField(
+        _("year"), validators=[MinValueValidator(1900), MaxValueValidator(2200)]
+    )
     slug = SlugKey(
+        _("slug"),
         max_length=60,
         unique=True,
         validators=[validate_slug, validate_edition_slug],
-        help_text="First part of every address, such as 2027 or mlsys-2027.",
+        help_text=_("First part of every address, such as 2027 or mlsys-2027."),
     )
-    name = models.CharField(max_length=150, help_text="Such as MLSys 2027.")
-    start_date = models.DateField()
-    end_date = models.DateField()
+    name = models.CharField(_("name"), max_length=150, help_text=_("Such as MLSys 2027."))
+    start_date = models.DateField(_("start date"))
+    end_date = models.DateField(_("end date"))
     timezone = models.CharField(
-        "time zone",
+        _("time zone"),
         max_length=64,
         validators=[validate_timezone],
-        help_text="The venue's zone, such as Asia/Seoul. All times are entered and shown in it.",
+        help_text=_("The venue's zone, such as Asia/Seoul. All times are entered and shown in it."),
     )
     second_timezone = models.CharField(
-        "second time zone",
+        _("second time zone"),
         max_length=64,
         blank=True,
         validators=[validate_timezone],
-        help_text="Of a hybrid conference: shown beside the venue's on the pages of days and sessions.",
+        help_text=_("Of a hybrid conference: shown beside the venue's on the pages of days and sessions."),
     )
-    venue = models.CharField(max_length=200, blank=True)
-    city = models.CharField(max_length=100, blank=True)
-    country = models.CharField(max_length=100, blank=True)
-    mode = models.CharField(max_length=12, choices=Mode, default=Mode.IN_PERSON)
+    venue = models.CharField(_("venue"), max_length=200, blank=True)
+    city = models.CharField(_("city"), max_length=100, blank=True)
+    country = models.CharField(_("country"), max_length=100, blank=True)
+    mode = models.CharField(_("mode"), max_length=12, choices=Mode, default=Mode.IN_PERSON)
     day_start_hour = models.PositiveSmallIntegerField(
-        "hour at which a day begins",
+        _("hour at which a day begins"),
         default=4,
         validators=[MaxValueValidator(23)],
-        help_text="What starts before this hour belongs to the evening before.",
+        help_text=_("What starts before this hour belongs to the evening before."),
     )
-    description = models.TextField(blank=True, help_text="Welcome text of the home page, in Markdown.")
+    description = models.TextField(
+        _("description"), blank=True, help_text=_("Welcome text of the home page, in Markdown.")
+    )
     description_html = models.TextField(blank=True, editable=False)
     public_from = models.DateTimeField(
-        "site public from", null=True, blank=True, help_text="Empty: nobody but staff sees this edition."
+        _("site public from"),
+        null=True,
+        blank=True,
+        help_text=_("Empty: nobody but staff sees this edition."),
     )
     papers_public_from = models.DateTimeField(
-        null=True, blank=True, help_text="Empty: not public. A time to come: an embargo until then."
+        _("papers public from"),
+        null=True,
+        blank=True,
+        help_text=_("Empty: not public. A time to come: an embargo until then."),
     )
     schedule_public_from = models.DateTimeField(
-        null=True, blank=True, help_text="Empty: not public. A time to come: an embargo until then."
+        _("schedule public from"),
+        null=True,
+        blank=True,
+        help_text=_("Empty: not public. A time to come: an embargo until then."),
     )
     accent = models.CharField(
-        "accent colour",
+        _("accent colour"),
         max_length=7,
         default="#0b6b62",
         validators=[validate_accent],
-        help_text="Such as #0b6b62.",
+        help_text=_("Such as #0b6b62."),
     )
-    logo = models.ImageField(upload_to="logos/", blank=True)
+    logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
 
@@ -128,11 +151,13 @@ class Edition(Content):
 
     class Meta:
         ordering = ["-start_date", "slug"]
+        verbose_name = _("edition")
+        verbose_name_plural = _("editions")
         constraints = [
             models.CheckConstraint(
                 condition=Q(end_date__gte=F("start_date")),
                 name="edition_ends_after_start",
-                violation_error_message="The last day lies before the first.",
+                violation_error_message=_("The last day lies before the first."),
             ),
             models.CheckConstraint(condition=Q(day_start_hour__lte=23), name="edition_day_start_is_an_hour"),
         ]
@@ -203,9 +228,11 @@ class Edition(Content):
 
     def clean(self) -> None:
         if ends_before_start(self.start_date, self.end_date):
-            raise ValidationError({"end_date": "The last day lies before the first."})
+            raise ValidationError({"end_date": _("The last day lies before the first.")})
         if self.second_timezone and self.second_timezone == self.timezone:
-            raise ValidationError({"second_timezone": "This is the venue's zone. Choose another, or none."})
+            raise ValidationError(
+                {"second_timezone": _("This is the venue's zone. Choose another, or none.")}
+            )
 
     def derive(self) -> None:
         self.description_html = text.block(self.description)

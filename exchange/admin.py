@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from exchange.loading.kinds import KINDS
 from exchange.loading.steps import WORDS
@@ -52,7 +53,7 @@ def shortened(value: Any) -> str:
 class OpenFilter(admin.SimpleListFilter):
     """Conflicts that wait for a decision, unless all are asked for."""
 
-    title = "state"
+    title = _("state")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -72,8 +73,8 @@ class ImportRunAdmin(ReadOnlyAdmin):
     date_hierarchy = "started_at"
     fieldsets = [
         (None, {"fields": ["edition", "format", "source", "user", "started_at", "finished_at"]}),
-        ("What came in", {"fields": ["counted"]}),
-        ("To look at", {"fields": ["remarks"]}),
+        (_("What came in"), {"fields": ["counted"]}),
+        (_("To look at"), {"fields": ["remarks"]}),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -82,20 +83,20 @@ class ImportRunAdmin(ReadOnlyAdmin):
         counted: QuerySet[Any] = rows.annotate(open_count=still_open)
         return counted
 
-    @admin.display(description="files")
+    @admin.display(description=_("files"))
     def source(self, run: ImportRun) -> str:
         return ", ".join(run.files)
 
-    @admin.display(description="rows")
+    @admin.display(description=_("rows"))
     def summary(self, run: ImportRun) -> str:
         sums = {word: sum(counts[word] for counts in run.counts.values()) for word in WORDS}
         return ", ".join(f"{number} {word}" for word, number in sums.items() if number)
 
-    @admin.display(description="open conflicts")
+    @admin.display(description=_("open conflicts"))
     def open_conflicts(self, run: Any) -> int:
         return int(run.open_count)
 
-    @admin.display(description="rows")
+    @admin.display(description=_("rows"))
     def counted(self, run: ImportRun) -> SafeString:
         head = format_html_join("", "<th>{}</th>", ((word,) for word in ("", *WORDS)))
         body = format_html_join(
@@ -111,7 +112,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
         )
         return format_html("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>", head, body)
 
-    @admin.display(description="remarks")
+    @admin.display(description=_("remarks"))
     def remarks(self, run: ImportRun) -> SafeString | str:
         if not run.notes:
             return "None."
@@ -135,31 +136,31 @@ class ConflictAdmin(ReadOnlyAdmin):
         "resolved_at",
     ]
 
-    @admin.display(description="kind", ordering="provenance__kind")
+    @admin.display(description=_("kind"), ordering="provenance__kind")
     def kind(self, conflict: Conflict) -> str:
         return conflict.provenance.get_kind_display()
 
-    @admin.display(description="row")
+    @admin.display(description=_("row"))
     def row(self, conflict: Conflict) -> SafeString:
         return row_link(conflict.provenance.kind, conflict.provenance.object_id, conflict.label)
 
-    @admin.display(description="here")
+    @admin.display(description=_("here"))
     def ours_short(self, conflict: Conflict) -> str:
         return shortened(conflict.ours)
 
-    @admin.display(description="in the file")
+    @admin.display(description=_("in the file"))
     def theirs_short(self, conflict: Conflict) -> str:
         return shortened(conflict.theirs)
 
-    @admin.display(description="here")
+    @admin.display(description=_("here"))
     def ours_whole(self, conflict: Conflict) -> str:
         return in_words(conflict.ours)
 
-    @admin.display(description="in the file")
+    @admin.display(description=_("in the file"))
     def theirs_whole(self, conflict: Conflict) -> str:
         return in_words(conflict.theirs)
 
-    @admin.display(description="as last imported")
+    @admin.display(description=_("as last imported"))
     def base_whole(self, conflict: Conflict) -> str:
         return in_words(conflict.base)
 
@@ -171,11 +172,11 @@ class ProvenanceAdmin(ReadOnlyAdmin):
     list_select_related = ["edition", "run__edition"]
     fields = ["row", "edition", "run", "remembered"]
 
-    @admin.display(description="row")
+    @admin.display(description=_("row"))
     def row(self, provenance: Provenance) -> SafeString:
         return row_link(provenance.kind, provenance.object_id, str(provenance))
 
-    @admin.display(description="values as imported")
+    @admin.display(description=_("values as imported"))
     def remembered(self, provenance: Provenance) -> SafeString:
         pairs = ((name, in_words(value)) for name, value in provenance.values.items())
         return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd>{}</dd>", pairs))

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 
@@ -16,40 +17,54 @@ from conference.models import Edition
 class Kind(models.TextChoices):
     """The kinds of things that files hold."""
 
-    CONFERENCE = "conference", "Conference"
-    EDITION = "edition", "Edition"
-    INSTITUTION = "institution", "Institution"
-    PERSON = "person", "Person"
-    PAGE = "page", "Page"
-    SPONSOR = "sponsor", "Sponsor"
-    ANNOUNCEMENT = "announcement", "Announcement"
-    TOPIC = "topic", "Topic"
-    ROOM = "room", "Room"
-    PAPER = "paper", "Paper"
-    AWARD = "award", "Award"
-    SESSION = "session", "Session"
-    PRESENTATION = "presentation", "Presentation"
+    CONFERENCE = "conference", _("Conference")
+    EDITION = "edition", _("Edition")
+    INSTITUTION = "institution", _("Institution")
+    PERSON = "person", _("Person")
+    PAGE = "page", _("Page")
+    SPONSOR = "sponsor", _("Sponsor")
+    ANNOUNCEMENT = "announcement", _("Announcement")
+    TOPIC = "topic", _("Topic")
+    ROOM = "room", _("Room")
+    PAPER = "paper", _("Paper")
+    AWARD = "award", _("Award")
+    SESSION = "session", _("Session")
+    PRESENTATION = "presentation", _("Presentation")
 
 
 class ImportRun(models.Model):
     """One import that changed something: what came in, when, by whom."""
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="import_runs")
-    format = models.CharField(max_length=40, blank=True)
-    files = models.JSONField(default=list, blank=True)
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="import_runs"
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="import_runs"
     )
-    started_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(default=timezone.now)
-    counts = models.JSONField(default=dict, blank=True, help_text="Per kind: new, changed, kept and so on.")
-    notes = models.JSONField(default=list, blank=True)
+    format = models.CharField(_("format"), max_length=40, blank=True)
+    files = models.JSONField(_("files"), default=list, blank=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("user"),
+        null=True,
+        blank=True,
+        related_name="import_runs",
+    )
+    started_at = models.DateTimeField(_("started at"), default=timezone.now)
+    finished_at = models.DateTimeField(_("finished at"), default=timezone.now)
+    counts = models.JSONField(
+        _("counts"), default=dict, blank=True, help_text=_("Per kind: new, changed, kept and so on.")
+    )
+    notes = models.JSONField(_("notes"), default=list, blank=True)
     created = models.JSONField(
-        default=dict, blank=True, help_text="Per kind: the keys of the rows that came into being."
+        _("created"),
+        default=dict,
+        blank=True,
+        help_text=_("Per kind: the keys of the rows that came into being."),
     )
 
     class Meta:
         ordering = ["-started_at", "-pk"]
+        verbose_name = _("import run")
+        verbose_name_plural = _("import runs")
 
     def __str__(self) -> str:
         return f"{self.edition}, {self.started_at:%Y-%m-%d %H:%M} UTC"
@@ -58,8 +73,8 @@ class ImportRun(models.Model):
 class ImportedRow(models.Model):
     """Base of what points at an imported row by its kind and primary key."""
 
-    kind = models.CharField(max_length=12, choices=Kind)
-    object_id = models.BigIntegerField()
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind)
+    object_id = models.BigIntegerField(_("object id"))
 
     class Meta:
         abstract = True
@@ -71,17 +86,21 @@ class Provenance(ImportedRow):
     edition = models.ForeignKey(
         Edition,
         models.CASCADE,
+        verbose_name=_("edition"),
         null=True,
         blank=True,
         related_name="provenance",
-        help_text="Empty for what belongs to all years.",
+        help_text=_("Empty for what belongs to all years."),
     )
-    values = models.JSONField(default=dict, blank=True)
-    run = models.ForeignKey(ImportRun, models.SET_NULL, null=True, related_name="provenance")
+    values = models.JSONField(_("values"), default=dict, blank=True)
+    run = models.ForeignKey(
+        ImportRun, models.SET_NULL, verbose_name=_("run"), null=True, related_name="provenance"
+    )
 
     class Meta:
         ordering = ["kind", "object_id"]
-        verbose_name = "imported row"
+        verbose_name_plural = _("imported rows")
+        verbose_name = _("imported row")
         constraints = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="provenance_unique_per_row")
         ]
@@ -93,16 +112,18 @@ class Provenance(ImportedRow):
 class Change(ImportedRow):
     """One field that a run changed, with what is needed to take it back."""
 
-    run = models.ForeignKey(ImportRun, models.CASCADE, related_name="changes")
-    field = models.CharField(max_length=40)
-    old = models.JSONField(null=True)
-    new = models.JSONField(null=True)
+    run = models.ForeignKey(ImportRun, models.CASCADE, verbose_name=_("run"), related_name="changes")
+    field = models.CharField(_("field"), max_length=40)
+    old = models.JSONField(_("old"), null=True)
+    new = models.JSONField(_("new"), null=True)
     base = models.JSONField(
-        null=True, help_text="The value remembered before this run; empty if there was none."
+        _("base"), null=True, help_text=_("The value remembered before this run; empty if there was none.")
     )
 
     class Meta:
         ordering = ["pk"]
+        verbose_name = _("change")
+        verbose_name_plural = _("changes")
         # Taking a run back: its changes of one kind.
         indexes = [models.Index(fields=["run", "kind"], name="change_by_run")]
 
@@ -113,18 +134,22 @@ class Change(ImportedRow):
 class Conflict(models.Model):
     """A field changed both here and in the file since the last import. Ours stands until a chair decides."""
 
-    provenance = models.ForeignKey(Provenance, models.CASCADE, related_name="conflicts")
-    field = models.CharField(max_length=40)
-    label = models.CharField(max_length=200, help_text="What the row is called.")
-    base = models.JSONField(null=True, help_text="As last imported.")
-    ours = models.JSONField(null=True, help_text="As it stands here.")
-    theirs = models.JSONField(null=True, help_text="As the file says it.")
-    run = models.ForeignKey(ImportRun, models.CASCADE, related_name="conflicts")
-    created_at = models.DateTimeField(default=timezone.now)
-    resolved_at = models.DateTimeField(null=True, blank=True)
+    provenance = models.ForeignKey(
+        Provenance, models.CASCADE, verbose_name=_("provenance"), related_name="conflicts"
+    )
+    field = models.CharField(_("field"), max_length=40)
+    label = models.CharField(_("label"), max_length=200, help_text=_("What the row is called."))
+    base = models.JSONField(_("base"), null=True, help_text=_("As last imported."))
+    ours = models.JSONField(_("ours"), null=True, help_text=_("As it stands here."))
+    theirs = models.JSONField(_("theirs"), null=True, help_text=_("As the file says it."))
+    run = models.ForeignKey(ImportRun, models.CASCADE, verbose_name=_("run"), related_name="conflicts")
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]
+        verbose_name = _("conflict")
+        verbose_name_plural = _("conflicts")
         constraints = [
             models.UniqueConstraint(
                 fields=["provenance", "field"],

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline
 from conference.adminlists import (
@@ -27,8 +28,8 @@ SHOWN_AUTHORS = 3
 
 class AuthorInline(OrderedInline):
     model = Authorship
-    verbose_name = "author"
-    verbose_name_plural = "authors, in order"
+    verbose_name = _("author")
+    verbose_name_plural = _("authors, in order")
     fields = ["position", "person", "name", "affiliations", "corresponding", "presenting"]
     autocomplete_fields = ["person"]
     short_texts = frozenset({"affiliations"})
@@ -53,16 +54,16 @@ class PaperAdmin(ContentAdmin):
         "uid",
         "doi",
     ]
-    search_help_text = "Words of the title, authors with or without accents, identifier or DOI."
+    search_help_text = _("Words of the title, authors with or without accents, identifier or DOI.")
     autocomplete_fields = ["edition", "topic"]
     inlines = [AuthorInline, MaterialInline]
     actions = [publish, withdraw, back_to_draft]
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", "title", "status"]}),
-        ("Text", {"fields": ["abstract", "lay_summary"]}),
-        ("Where it belongs", {"fields": ["topic", "track", "keywords", "decision"]}),
-        ("Publication", {"fields": ["doi", "pages", "uid"], "classes": ["collapse"]}),
+        (_("Text"), {"fields": ["abstract", "lay_summary"]}),
+        (_("Where it belongs"), {"fields": ["topic", "track", "keywords", "decision"]}),
+        (_("Publication"), {"fields": ["doi", "pages", "uid"], "classes": ["collapse"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
@@ -72,17 +73,17 @@ class PaperAdmin(ContentAdmin):
     def choice_label(self, row: Any) -> str:
         return f"{row} ({row.edition.slug})"
 
-    @admin.display(description="title", ordering="sort_title")
+    @admin.display(description=_("title"), ordering="sort_title")
     def shown_title(self, paper: Any) -> SafeString:
         return mark_safe(str(paper.title_html))
 
-    @admin.display(description="authors")
+    @admin.display(description=_("authors"))
     def authors(self, paper: Any) -> str:
         names = [row.name for row in paper.authorships.all()]
         more = len(names) - SHOWN_AUTHORS
         return ", ".join(names[:SHOWN_AUTHORS]) + (f" and {more} more" if more > 0 else "")
 
-    @admin.display(description="appearances")
+    @admin.display(description=_("appearances"))
     def appearances(self, paper: Any) -> str:
         return ", ".join(sorted({row.get_kind_display() for row in paper.presentations.all()}))
 
@@ -100,8 +101,8 @@ class AuthorshipAdmin(ContentAdmin):
     readonly_fields = ["position"]
     fieldsets = [
         (None, {"fields": ["paper", "person", "position"]}),
-        ("As printed", {"fields": ["name", "affiliations", "institutions"]}),
-        ("Part in the work", {"fields": ["corresponding", "presenting"]}),
+        (_("As printed"), {"fields": ["name", "affiliations", "institutions"]}),
+        (_("Part in the work"), {"fields": ["corresponding", "presenting"]}),
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -118,8 +119,8 @@ class MaterialAdmin(OrderedAdmin):
     autocomplete_fields = ["paper"]
     fieldsets = [
         (None, {"fields": ["paper", "kind", "label"]}),
-        ("Where it is", {"fields": ["url", "file"], "description": "An address or a file."}),
-        ("Shown", {"fields": ["visible", "position"]}),
+        (_("Where it is"), {"fields": ["url", "file"], "description": _("An address or a file.")}),
+        (_("Shown"), {"fields": ["visible", "position"]}),
     ]
 
 
@@ -135,7 +136,7 @@ class TopicAdmin(OrderedAdmin):
     choice_related = ("parent", "edition")
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
-        ("Place in the tree", {"fields": ["parent", "position"]}),
+        (_("Place in the tree"), {"fields": ["parent", "position"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
@@ -144,15 +145,15 @@ class TopicAdmin(OrderedAdmin):
     def choice_label(self, row: Any) -> str:
         return f"{row.parent} → {row}" if row.parent else str(row)
 
-    @admin.display(description="papers")
+    @admin.display(description=_("papers"))
     def paper_count(self, topic: Any) -> int:
         return int(topic.paper_rows)
 
 
 class GrantInline(OrderedInline):
     model = AwardGrant
-    verbose_name = "winner"
-    verbose_name_plural = "winners, in order: a paper or a person in each row"
+    verbose_name = _("winner")
+    verbose_name_plural = _("winners, in order: a paper or a person in each row")
     fields = ["position", "paper", "person", "citation"]
     autocomplete_fields = ["paper", "person"]
     any_edition = frozenset({"paper"})
@@ -168,15 +169,15 @@ class AwardAdmin(OrderedAdmin):
     list_filter = ["edition", "status"]
     list_select_related = ["edition"]
     search_fields = ["name", "uid", "grants__paper__sort_title", "grants__person__folded"]
-    search_help_text = "Name of the award, or a winner."
+    search_help_text = _("Name of the award, or a winner.")
     autocomplete_fields = ["edition"]
     inlines = [GrantInline]
     actions = [publish, unpublish]
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", "name", "citation"]}),
-        ("Place and status", {"fields": ["position", "status"]}),
-        ("Identifier", {"fields": ["uid"], "classes": ["collapse"]}),
+        (_("Place and status"), {"fields": ["position", "status"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
@@ -185,7 +186,7 @@ class AwardAdmin(OrderedAdmin):
     def choice_label(self, row: Any) -> str:
         return f"{row} ({row.edition.slug})"
 
-    @admin.display(description="winners")
+    @admin.display(description=_("winners"))
     def winner_count(self, award: Any) -> int:
         return int(award.winner_rows)
 
@@ -200,14 +201,14 @@ class AwardGrantAdmin(OrderedAdmin):
     autocomplete_fields = ["award", "paper", "person"]
     any_edition = frozenset({"paper"})
     fieldsets = [
-        (None, {"fields": ["award", "paper", "person"], "description": "Give a paper or a person."}),
-        ("Shown", {"fields": ["citation", "position"]}),
+        (None, {"fields": ["award", "paper", "person"], "description": _("Give a paper or a person.")}),
+        (_("Shown"), {"fields": ["citation", "position"]}),
     ]
 
-    @admin.display(description="winner")
+    @admin.display(description=_("winner"))
     def winner(self, grant: Any) -> str:
         return str(grant.paper or grant.person)
 
-    @admin.display(description="edition", ordering="award__edition__start_date")
+    @admin.display(description=_("edition"), ordering="award__edition__start_date")
     def edition(self, grant: Any) -> str:
         return str(grant.award.edition)

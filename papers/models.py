@@ -8,21 +8,23 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from conference import text
-from conference.bases import Content, Ordered, Status
+from conference.bases import Content, Ordered
 from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
+from papers.awards import Award, AwardGrant
 from papers.querysets import (
     TOPIC_LEVELS,
     AuthorshipQuerySet,
-    AwardGrantQuerySet,
-    AwardQuerySet,
     MaterialQuerySet,
     PaperQuerySet,
     TopicQuerySet,
 )
 from people.models import Institution, NamedAsPrinted, Person
+
+__all__ = ["Authorship", "Award", "AwardGrant", "Material", "Paper", "Topic"]
 
 PLAIN_DECISION = re.compile(r"accept(ed)?( \((poster|oral|regular|main)\))?", re.IGNORECASE)
 
@@ -30,15 +32,19 @@ PLAIN_DECISION = re.compile(r"accept(ed)?( \((poster|oral|regular|main)\))?", re
 class Topic(Ordered, Content):
     """A subject area of an edition; areas form a tree."""
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="topics")
-    parent = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="children")
-    slug = SlugKey(max_length=120)
-    name = models.CharField(max_length=150)
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="topics")
+    parent = models.ForeignKey(
+        "self", models.CASCADE, verbose_name=_("parent"), null=True, blank=True, related_name="children"
+    )
+    slug = SlugKey(_("slug"), max_length=120)
+    name = models.CharField(_("name"), max_length=150)
 
     objects = TopicQuerySet.as_manager()
 
     class Meta:
         ordering = ["position", "name", "pk"]
+        verbose_name = _("topic")
+        verbose_name_plural = _("topics")
         constraints = [
             models.UniqueConstraint(fields=["edition", "slug"], name="topic_slug_unique_in_edition")
         ]
@@ -67,14 +73,15 @@ class Topic(Ordered, Content):
 
     def clean(self) -> None:
         if self.parent and self.parent.edition_id != self.edition_id:
-            raise ValidationError({"parent": "The topic above belongs to another edition."})
+            raise ValidationError({"parent": _("The topic above belongs to another edition.")})
         above = self.parent
         while above:
             if above.pk == self.pk and self.pk:
-                raise ValidationError({"parent": "A topic cannot stand below itself."})
+                raise ValidationError({"parent": _("A topic cannot stand below itself.")})
             above = above.parent
         if self.parent and len(self.ancestors) + self.height() > TOPIC_LEVELS:
-            raise ValidationError({"parent": f"Topics nest {TOPIC_LEVELS} levels deep: choose a higher one."})
+            message = _("Topics nest %(levels)d levels deep: choose a higher one.")
+            raise ValidationError({"parent": message % {"levels": TOPIC_LEVELS}})
 
 
 class Paper(Content):
@@ -88,28 +95,43 @@ class Paper(Content):
     )
 
     class Status(models.TextChoices):
-        DRAFT = "draft", "Draft"
-        PUBLISHED = "published", "Published"
-        WITHDRAWN = "withdrawn", "Withdrawn"
+        DRAFT = "draft", _("Draft")
+        PUBLISHED = "published", _("Published")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="papers")
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="papers")
     uid = UidField()
-    title = models.CharField(max_length=500, help_text="As printed; TeX between dollar signs, *emphasis*.")
+    title = models.CharField(
+        _("title"), max_length=500, help_text=_("As printed; TeX between dollar signs, *emphasis*.")
+    )
     title_html = models.TextField(editable=False)
     sort_title = models.CharField(max_length=500, editable=False)
-    abstract = models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")
+    abstract = models.TextField(_("abstract"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
     abstract_html = models.TextField(blank=True, editable=False)
-    lay_summary = models.TextField(blank=True, help_text="For readers from other fields.")
+    lay_summary = models.TextField(
+        _("lay summary"), blank=True, help_text=_("For readers from other fields.")
+    )
     lay_summary_html = models.TextField(blank=True, editable=False)
     track = models.CharField(
-        max_length=100, blank=True, help_text="Such as Position papers; empty for the main one."
+        _("track"),
+        max_length=100,
+        blank=True,
+        help_text=_("Such as Position papers; empty for the main one."),
     )
-    topic = models.ForeignKey(Topic, models.SET_NULL, null=True, blank=True, related_name="papers")
-    keywords = LinesField(help_text="One a line.")
-    decision = models.CharField(max_length=100, blank=True, help_text="As the review system says it.")
-    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
-    doi = models.CharField("DOI", max_length=200, blank=True, help_text="Such as 10.48550/arXiv.2011.03641.")
-    pages = models.CharField(max_length=30, blank=True, help_text="In the proceedings, such as 12-25.")
+    topic = models.ForeignKey(
+        Topic, models.SET_NULL, verbose_name=_("topic"), null=True, blank=True, related_name="papers"
+    )
+    keywords = LinesField(_("keywords"), help_text=_("One a line."))
+    decision = models.CharField(
+        _("decision"), max_length=100, blank=True, help_text=_("As the review system says it.")
+    )
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
+    doi = models.CharField(
+        _("DOI"), max_length=200, blank=True, help_text=_("Such as 10.48550/arXiv.2011.03641.")
+    )
+    pages = models.CharField(
+        _("pages"), max_length=30, blank=True, help_text=_("In the proceedings, such as 12-25.")
+    )
     # When a release first showed it: from then on its address stays, even if it is withdrawn.
     announced_at = models.DateTimeField(null=True, editable=False)
 
@@ -122,6 +144,8 @@ class Paper(Content):
 
     class Meta:
         ordering = ["sort_title", "uid"]
+        verbose_name = _("paper")
+        verbose_name_plural = _("papers")
         constraints = [models.UniqueConstraint(fields=["edition", "uid"], name="paper_uid_unique_in_edition")]
         indexes = [
             # The browse page: an edition's public papers by title.
@@ -147,7 +171,7 @@ class Paper(Content):
 
     def clean(self) -> None:
         if self.topic and self.topic.edition_id != self.edition_id:
-            raise ValidationError({"topic": "The topic belongs to another edition."})
+            raise ValidationError({"topic": _("The topic belongs to another edition.")})
 
     def derive(self) -> None:
         self.title_html = text.inline(self.title)
@@ -162,23 +186,27 @@ class Authorship(NamedAsPrinted, Ordered, Content):
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
 
-    paper = models.ForeignKey(Paper, models.CASCADE, related_name="authorships")
-    person = models.ForeignKey(Person, models.PROTECT, related_name="authorships")
-    affiliations = LinesField("affiliations as printed", help_text="One a line.")
-    institutions = models.ManyToManyField(Institution, blank=True, related_name="authorships")
-    corresponding = models.BooleanField(default=False)
-    presenting = models.BooleanField(default=False)
+    paper = models.ForeignKey(Paper, models.CASCADE, verbose_name=_("paper"), related_name="authorships")
+    person = models.ForeignKey(Person, models.PROTECT, verbose_name=_("person"), related_name="authorships")
+    affiliations = LinesField(_("affiliations as printed"), help_text=_("One a line."))
+    institutions = models.ManyToManyField(
+        Institution, verbose_name=_("institutions"), blank=True, related_name="authorships"
+    )
+    corresponding = models.BooleanField(_("corresponding"), default=False)
+    presenting = models.BooleanField(_("presenting"), default=False)
 
     objects = AuthorshipQuerySet.as_manager()
 
     class Meta:
         ordering = ["paper", "position"]
+        verbose_name = _("authorship")
+        verbose_name_plural = _("authorships")
         constraints = [
             models.UniqueConstraint(fields=["paper", "position"], name="authorship_position_unique_in_paper"),
             models.UniqueConstraint(
                 fields=["paper", "person"],
                 name="authorship_person_unique_in_paper",
-                violation_error_message="This person is an author of the paper already.",
+                violation_error_message=_("This person is an author of the paper already."),
             ),
         ]
 
@@ -193,32 +221,34 @@ class Material(Ordered, Content):
     siblings_of: ClassVar[str] = "paper"
 
     class Kind(models.TextChoices):
-        PDF = "pdf", "PDF"
-        SLIDES = "slides", "Slides"
-        POSTER = "poster", "Poster"
-        VIDEO = "video", "Video"
-        CODE = "code", "Code"
-        DATA = "data", "Data"
-        REVIEW = "review", "Reviews"
-        PROJECT = "project", "Project page"
-        OTHER = "other", "Other"
+        PDF = "pdf", _("PDF")
+        SLIDES = "slides", _("Slides")
+        POSTER = "poster", _("Poster")
+        VIDEO = "video", _("Video")
+        CODE = "code", _("Code")
+        DATA = "data", _("Data")
+        REVIEW = "review", _("Reviews")
+        PROJECT = "project", _("Project page")
+        OTHER = "other", _("Other")
 
-    paper = models.ForeignKey(Paper, models.CASCADE, related_name="materials")
-    kind = models.CharField(max_length=12, choices=Kind)
-    label = models.CharField(max_length=100, blank=True, help_text="Empty: the kind.")
-    url = HttpURLField("address", blank=True, max_length=1000)
-    file = models.FileField(upload_to="material/", blank=True)
-    visible = models.BooleanField(default=True)
+    paper = models.ForeignKey(Paper, models.CASCADE, verbose_name=_("paper"), related_name="materials")
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind)
+    label = models.CharField(_("label"), max_length=100, blank=True, help_text=_("Empty: the kind."))
+    url = HttpURLField(_("address"), blank=True, max_length=1000)
+    file = models.FileField(_("file"), upload_to="material/", blank=True)
+    visible = models.BooleanField(_("visible"), default=True)
 
     objects = MaterialQuerySet.as_manager()
 
     class Meta:
         ordering = ["paper", "position", "pk"]
+        verbose_name = _("material")
+        verbose_name_plural = _("materials")
         constraints = [
             models.CheckConstraint(
                 condition=~Q(url="", file=""),
                 name="material_has_address_or_file",
-                violation_error_message="Give an address or a file.",
+                violation_error_message=_("Give an address or a file."),
             )
         ]
 
@@ -229,71 +259,3 @@ class Material(Ordered, Content):
     def href(self) -> str:
         """Where the material is."""
         return self.url or (self.file.url if self.file else "")
-
-
-class Award(Ordered, Content):
-    """An award of an edition, such as Outstanding Paper Award."""
-
-    derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
-
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="awards")
-    uid = UidField()
-    name = models.CharField(max_length=150)
-    citation = models.TextField(blank=True, help_text="What it is given for. Markdown.")
-    citation_html = models.TextField(blank=True, editable=False)
-    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
-
-    objects = AwardQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["position", "pk"]
-        constraints = [models.UniqueConstraint(fields=["edition", "uid"], name="award_uid_unique_in_edition")]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def get_absolute_url(self) -> str:
-        return f"{reverse('papers:awards', args=[self.edition.slug])}#{self.anchor}"
-
-    @property
-    def anchor(self) -> str:
-        """Where on the page of awards it stands."""
-        return f"award-{self.uid}"
-
-    def derive(self) -> None:
-        self.citation_html = text.block(self.citation)
-
-
-class AwardGrant(Ordered, Content):
-    """An award going to a paper, which may be an older one (Test of Time), or to a person."""
-
-    edition_lookup: ClassVar[str] = "award__edition"
-    siblings_of: ClassVar[str] = "award"
-    derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
-
-    award = models.ForeignKey(Award, models.CASCADE, related_name="grants")
-    paper = models.ForeignKey(Paper, models.CASCADE, null=True, blank=True, related_name="grants")
-    person = models.ForeignKey(Person, models.PROTECT, null=True, blank=True, related_name="grants")
-    citation = models.TextField(blank=True, help_text="The jury's words. Markdown.")
-    citation_html = models.TextField(blank=True, editable=False)
-
-    objects = AwardGrantQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["award", "position", "pk"]
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(paper__isnull=True, person__isnull=False)
-                | Q(paper__isnull=False, person__isnull=True),
-                name="award_grant_has_one_winner",
-                violation_error_message="Give either a paper or a person.",
-            ),
-            models.UniqueConstraint(fields=["award", "paper"], name="award_grant_paper_unique"),
-            models.UniqueConstraint(fields=["award", "person"], name="award_grant_person_unique"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.award}: {self.paper or self.person}"
-
-    def derive(self) -> None:
-        self.citation_html = text.block(self.citation)

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, PartInline, admin_link
 from conference.adminlists import counted
@@ -20,16 +21,16 @@ class NameInline(PartInline):
     model = PersonName
     fields = ["name", "hidden"]
     show_change_link = False
-    verbose_name = "other spelling"
-    verbose_name_plural = "other spellings of the name"
+    verbose_name = _("other spelling")
+    verbose_name_plural = _("other spellings of the name")
 
 
 class IdentifierInline(PartInline):
     model = PersonIdentifier
     fields = ["scheme", "value"]
     show_change_link = False
-    verbose_name = "identifier elsewhere"
-    verbose_name_plural = "identifiers in other systems"
+    verbose_name = _("identifier elsewhere")
+    verbose_name_plural = _("identifiers in other systems")
 
 
 @admin.register(Person)
@@ -38,15 +39,15 @@ class PersonAdmin(ContentAdmin):
     list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
     list_select_related = ["merged_into"]
     search_fields = ["folded", "names__folded", "uid", "orcid", "email", "affiliation"]
-    search_help_text = "Any spelling of the name with or without accents, affiliation, e-mail or ORCID."
+    search_help_text = _("Any spelling of the name with or without accents, affiliation, e-mail or ORCID.")
     inlines = [NameInline, IdentifierInline]
     readonly_fields = ["papers", "merged_into"]
     fieldsets = [
-        ("Name", {"fields": ["name", ("given", "family"), "native_name"]}),
-        ("On the person's page", {"fields": ["affiliation", "homepage", "photo", "biography"]}),
-        ("For the chairs only", {"fields": ["email"]}),
-        ("Identifiers", {"fields": ["orcid", "uid", "merged_into"]}),
-        ("In the program", {"fields": ["papers"]}),
+        (_("Name"), {"fields": ["name", ("given", "family"), "native_name"]}),
+        (_("On the person's page"), {"fields": ["affiliation", "homepage", "photo", "biography"]}),
+        (_("For the chairs only"), {"fields": ["email"]}),
+        (_("Identifiers"), {"fields": ["orcid", "uid", "merged_into"]}),
+        (_("In the program"), {"fields": ["papers"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
@@ -65,19 +66,19 @@ class PersonAdmin(ContentAdmin):
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
         return deleted, counts, lacking, holding(objs) if protected else []
 
-    @admin.display(description="papers")
+    @admin.display(description=_("papers"))
     def paper_count(self, person: Any) -> int:
         return int(person.paper_rows)
 
-    @admin.display(description="roles in sessions")
+    @admin.display(description=_("roles in sessions"))
     def role_count(self, person: Any) -> int:
         return int(person.role_rows)
 
-    @admin.display(description="merged into")
+    @admin.display(description=_("merged into"))
     def merged(self, person: Any) -> str:
         return str(person.merged_into or "")
 
-    @admin.display(description="papers")
+    @admin.display(description=_("papers"))
     def papers(self, person: Any) -> SafeString | str:
         if not person.pk:
             return "None yet."
@@ -135,11 +136,11 @@ class InstitutionAdmin(ContentAdmin):
     desk_order = 20
     list_display = ["name", "country", "ror", "author_count"]
     search_fields = ["folded", "slug", "ror"]
-    search_help_text = "Name or other name, with or without accents."
+    search_help_text = _("Name or other name, with or without accents.")
     prepopulated_fields = {"slug": ["name"]}
     fieldsets = [
         (None, {"fields": ["name", "aliases", "country"]}),
-        ("Identifiers", {"fields": ["slug", "ror"]}),
+        (_("Identifiers"), {"fields": ["slug", "ror"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
@@ -148,7 +149,7 @@ class InstitutionAdmin(ContentAdmin):
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.country})" if row.country else str(row.name)
 
-    @admin.display(description="authors")
+    @admin.display(description=_("authors"))
     def author_count(self, institution: Any) -> int:
         return int(institution.author_rows)
 
@@ -163,5 +164,5 @@ class CommitteeRoleAdmin(OrderedAdmin):
     autocomplete_fields = ["edition", "person"]
     fieldsets = [
         (None, {"fields": ["edition", "person", "role"]}),
-        ("As printed", {"fields": ["affiliation", "position"]}),
+        (_("As printed"), {"fields": ["affiliation", "position"]}),
     ]

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from conference import text
 from conference.bases import Content, Ordered
@@ -26,7 +27,9 @@ from people.querysets import (
 def validate_orcid(value: str) -> None:
     """Raise `ValidationError` unless the checksum of the ORCID iD is right (ISO 7064, MOD 11-2)."""
     if not names.is_valid_orcid(value):
-        raise ValidationError("This is not an ORCID iD: its form is 0000-0002-1825-0097, with a check digit.")
+        raise ValidationError(
+            _("This is not an ORCID iD: its form is 0000-0002-1825-0097, with a check digit.")
+        )
 
 
 class Person(Content):
@@ -37,20 +40,26 @@ class Person(Content):
 
     uid = UidField(unique=True)
     name = models.CharField(
-        "display name", max_length=200, help_text="As it is shown, such as Ana María Muñoz."
+        _("display name"), max_length=200, help_text=_("As it is shown, such as Ana María Muñoz.")
     )
-    given = models.CharField("given names", max_length=150, blank=True)
-    family = models.CharField("family name", max_length=150, blank=True, help_text="Lists are sorted by it.")
+    given = models.CharField(_("given names"), max_length=150, blank=True)
+    family = models.CharField(
+        _("family name"), max_length=150, blank=True, help_text=_("Lists are sorted by it.")
+    )
     sort_key = models.CharField(max_length=400, editable=False, db_index=True)
     folded = models.CharField(max_length=400, editable=False, db_index=True)
-    native_name = models.CharField("name in its own script", max_length=200, blank=True)
-    affiliation = models.CharField(max_length=300, blank=True, help_text="Where the person is now.")
-    orcid = models.CharField("ORCID iD", max_length=19, blank=True, validators=[validate_orcid])
-    homepage = HttpURLField(blank=True)
-    photo = models.ImageField(upload_to="people/", blank=True)
-    biography = models.TextField(blank=True, help_text="Markdown.")
+    native_name = models.CharField(_("name in its own script"), max_length=200, blank=True)
+    affiliation = models.CharField(
+        _("affiliation"), max_length=300, blank=True, help_text=_("Where the person is now.")
+    )
+    orcid = models.CharField(_("ORCID iD"), max_length=19, blank=True, validators=[validate_orcid])
+    homepage = HttpURLField(_("homepage"), blank=True)
+    photo = models.ImageField(_("photo"), upload_to="people/", blank=True)
+    biography = models.TextField(_("biography"), blank=True, help_text=_("Markdown."))
     biography_html = models.TextField(blank=True, editable=False)
-    email = models.EmailField("e-mail", blank=True, help_text="For the chairs only; never shown or exported.")
+    email = models.EmailField(
+        _("e-mail"), blank=True, help_text=_("For the chairs only; never shown or exported.")
+    )
     merged_into = models.ForeignKey(
         "self", models.PROTECT, null=True, blank=True, editable=False, related_name="merged_people"
     )
@@ -59,7 +68,8 @@ class Person(Content):
 
     class Meta:
         ordering = ["sort_key", "uid"]
-        verbose_name_plural = "people"
+        verbose_name = _("person")
+        verbose_name_plural = _("people")
         constraints = [
             models.UniqueConstraint(fields=["orcid"], condition=~Q(orcid=""), name="person_orcid_unique"),
             models.CheckConstraint(
@@ -83,7 +93,7 @@ class Person(Content):
         self.name = names.normal(self.name)
         self.orcid = names.normal_orcid(self.orcid)
         if not self.name:
-            raise ValidationError({"name": "Give the person's name."})
+            raise ValidationError({"name": _("Give the person's name.")})
 
     def derive(self) -> None:
         parts = names.split(self.name)
@@ -98,7 +108,7 @@ class NamedAsPrinted(models.Model):
     """A person's part in something, under the name as it is printed there."""
 
     name = models.CharField(
-        "name as printed", max_length=200, blank=True, help_text="Empty: the person's display name."
+        _("name as printed"), max_length=200, blank=True, help_text=_("Empty: the person's display name.")
     )
 
     class Meta:
@@ -114,15 +124,19 @@ class PersonName(Content):
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
 
-    person = models.ForeignKey(Person, models.CASCADE, related_name="names")
-    name = models.CharField(max_length=200)
+    person = models.ForeignKey(Person, models.CASCADE, verbose_name=_("person"), related_name="names")
+    name = models.CharField(_("name"), max_length=200)
     folded = models.CharField(max_length=400, editable=False, db_index=True)
-    hidden = models.BooleanField(default=False, help_text="A former name that must appear nowhere public.")
+    hidden = models.BooleanField(
+        _("hidden"), default=False, help_text=_("A former name that must appear nowhere public.")
+    )
 
     objects = PersonNameQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "pk"]
+        verbose_name = _("person name")
+        verbose_name_plural = _("person names")
         constraints = [models.UniqueConstraint(fields=["person", "name"], name="person_name_unique")]
 
     def __str__(self) -> str:
@@ -139,14 +153,16 @@ class PersonIdentifier(Content):
 
     edition_lookup: ClassVar[str] = ""
 
-    person = models.ForeignKey(Person, models.CASCADE, related_name="identifiers")
-    scheme = models.CharField(max_length=60)
-    value = models.CharField(max_length=120)
+    person = models.ForeignKey(Person, models.CASCADE, verbose_name=_("person"), related_name="identifiers")
+    scheme = models.CharField(_("scheme"), max_length=60)
+    value = models.CharField(_("value"), max_length=120)
 
     objects = PersonIdentifierQuerySet.as_manager()
 
     class Meta:
         ordering = ["scheme", "value"]
+        verbose_name = _("person identifier")
+        verbose_name_plural = _("person identifiers")
         constraints = [models.UniqueConstraint(fields=["scheme", "value"], name="person_identifier_unique")]
 
     def __str__(self) -> str:
@@ -159,17 +175,19 @@ class Institution(Content):
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
 
-    slug = SlugKey(max_length=80, unique=True)
-    name = models.CharField(max_length=300)
+    slug = SlugKey(_("slug"), max_length=80, unique=True)
+    name = models.CharField(_("name"), max_length=300)
     folded = models.CharField(max_length=600, editable=False, db_index=True)
-    aliases = LinesField(help_text="Other names and short forms, one a line.")
-    ror = HttpURLField("ROR iD", blank=True, help_text="Such as https://ror.org/05a28rw58.")
-    country = models.CharField(max_length=100, blank=True)
+    aliases = LinesField(_("aliases"), help_text=_("Other names and short forms, one a line."))
+    ror = HttpURLField(_("ROR iD"), blank=True, help_text=_("Such as https://ror.org/05a28rw58."))
+    country = models.CharField(_("country"), max_length=100, blank=True)
 
     objects = InstitutionQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "slug"]
+        verbose_name = _("institution")
+        verbose_name_plural = _("institutions")
         constraints = [
             models.UniqueConstraint(fields=["ror"], condition=~Q(ror=""), name="institution_ror_unique")
         ]
@@ -205,17 +223,25 @@ class Institution(Content):
 class CommitteeRole(Ordered, Content):
     """A person's office in an edition, such as Program Chair."""
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="committee_roles")
-    person = models.ForeignKey(Person, models.PROTECT, related_name="committee_roles")
-    role = models.CharField(
-        max_length=100, help_text="Such as Program Chair. One office's people stand together."
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="committee_roles"
     )
-    affiliation = models.CharField(max_length=300, blank=True, help_text="As printed in this year's program.")
+    person = models.ForeignKey(
+        Person, models.PROTECT, verbose_name=_("person"), related_name="committee_roles"
+    )
+    role = models.CharField(
+        _("role"), max_length=100, help_text=_("Such as Program Chair. One office's people stand together.")
+    )
+    affiliation = models.CharField(
+        _("affiliation"), max_length=300, blank=True, help_text=_("As printed in this year's program.")
+    )
 
     objects = CommitteeRoleQuerySet.as_manager()
 
     class Meta:
         ordering = ["position", "pk"]
+        verbose_name = _("committee role")
+        verbose_name_plural = _("committee roles")
         constraints = [
             models.UniqueConstraint(fields=["edition", "person", "role"], name="committee_role_unique")
         ]

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
 
 from conference import times
 from conference.admin import EditionAdmin
@@ -35,21 +36,21 @@ class RoomAdmin(OrderedAdmin):
     prepopulated_fields = {"slug": ["name"]}
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
-        ("Room", {"fields": ["capacity", "virtual", "stream_url", "position"]}),
+        (_("Room"), {"fields": ["capacity", "virtual", "stream_url", "position"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
         return rows.annotate(session_rows=counted(Room, "sessions"))
 
-    @admin.display(description="sessions")
+    @admin.display(description=_("sessions"))
     def session_count(self, room: Any) -> int:
         return int(room.session_rows)
 
 
 class RoleInline(OrderedInline):
     model = SessionRole
-    verbose_name = "person"
-    verbose_name_plural = "people: speakers, chairs, moderators"
+    verbose_name = _("person")
+    verbose_name_plural = _("people: speakers, chairs, moderators")
     fields = ["position", "role", "person", "name", "affiliation"]
     autocomplete_fields = ["person"]
     show_change_link = False
@@ -67,7 +68,7 @@ class PresentationForm(PartForm):
 class PresentationInline(OrderedInline):
     model = Presentation
     form = PresentationForm
-    verbose_name_plural = "presentations, in order"
+    verbose_name_plural = _("presentations, in order")
     fields = ["position", "kind", "paper", "title", "start", "end", "board", "status"]
     autocomplete_fields = ["paper"]
     list_select_related = ("paper", "edition")
@@ -80,17 +81,17 @@ class SessionAdmin(ContentAdmin):
     list_filter = ["edition", DayFilter, "kind", "status", related_part("room")]
     list_select_related = ["edition", "room"]
     search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
-    search_help_text = "Words of the title, a speaker or chair, a paper in the session."
+    search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
     autocomplete_fields = ["edition", "room", "parent"]
     inlines = [RoleInline, PresentationInline]
     actions = [publish, cancel, back_to_draft]
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "title"]}),
-        ("When and where", {"fields": [("start", "end"), "room", "parent"]}),
-        ("Text", {"fields": ["abstract"]}),
-        ("Links", {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse"]}),
-        ("Identifier", {"fields": ["uid"], "classes": ["collapse"]}),
+        (_("When and where"), {"fields": [("start", "end"), "room", "parent"]}),
+        (_("Text"), {"fields": ["abstract"]}),
+        (_("Links"), {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
@@ -99,22 +100,22 @@ class SessionAdmin(ContentAdmin):
     def choice_label(self, row: Any) -> str:
         return f"{row}, {moment(row.start, row.edition)}"
 
-    @admin.display(description="title", ordering="title")
+    @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Any) -> SafeString:
         return mark_safe(str(session.title_html))
 
-    @admin.display(description="when", ordering="start")
+    @admin.display(description=_("when"), ordering="start")
     def when(self, session: Any) -> str:
         return times.when(session.start, session.end, session.edition.zone)
 
-    @admin.display(description="presentations")
+    @admin.display(description=_("presentations"))
     def presentation_count(self, session: Any) -> int:
         return int(session.presentation_rows)
 
 
 class SpeakerInline(OrderedInline):
     model = Speaker
-    verbose_name_plural = "speakers of a talk that is not a paper, in order"
+    verbose_name_plural = _("speakers of a talk that is not a paper, in order")
     fields = ["position", "person", "name", "affiliation"]
     autocomplete_fields = ["person"]
     show_change_link = False
@@ -138,20 +139,20 @@ class PresentationAdmin(OrderedAdmin):
     list_filter = ["edition", SessionDayFilter, "kind", "status", related_part("session")]
     list_select_related = ["edition", "paper", "session"]
     search_fields = ["title", "uid", "board", "paper__sort_title", "paper__authorships__person__folded"]
-    search_help_text = "Words of the title, an author, a poster board."
+    search_help_text = _("Words of the title, an author, a poster board.")
     autocomplete_fields = ["edition", "paper", "session", "room"]
     inlines = [SpeakerInline]
     actions = [publish, cancel, back_to_draft]
     choice_related = ("edition", "paper")
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "paper"]}),
-        ("A talk of its own", {"fields": ["title", "abstract"]}),
-        ("When and where", {"fields": ["session", "position", ("start", "end"), "board", "room"]}),
-        ("Links", {"fields": ["recording_url"], "classes": ["collapse"]}),
-        ("Identifier", {"fields": ["uid"], "classes": ["collapse"]}),
+        (_("A talk of its own"), {"fields": ["title", "abstract"]}),
+        (_("When and where"), {"fields": ["session", "position", ("start", "end"), "board", "room"]}),
+        (_("Links"), {"fields": ["recording_url"], "classes": ["collapse"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
-    @admin.display(description="when", ordering="session__start")
+    @admin.display(description=_("when"), ordering="session__start")
     def when(self, presentation: Any) -> str:
         starts, ends = presentation.starts, presentation.ends
         if starts is None:
@@ -169,10 +170,10 @@ class SessionRoleAdmin(OrderedAdmin):
     autocomplete_fields = ["session", "person"]
     fieldsets = [
         (None, {"fields": ["session", "role", "person"]}),
-        ("As printed", {"fields": ["name", "affiliation", "position"]}),
+        (_("As printed"), {"fields": ["name", "affiliation", "position"]}),
     ]
 
-    @admin.display(description="edition", ordering="session__edition__start_date")
+    @admin.display(description=_("edition"), ordering="session__edition__start_date")
     def edition(self, role: Any) -> str:
         return str(role.session.edition)
 
@@ -187,10 +188,10 @@ class SpeakerAdmin(OrderedAdmin):
     autocomplete_fields = ["presentation", "person"]
     fieldsets = [
         (None, {"fields": ["presentation", "person"]}),
-        ("As printed", {"fields": ["name", "affiliation", "position"]}),
+        (_("As printed"), {"fields": ["name", "affiliation", "position"]}),
     ]
 
-    @admin.display(description="edition", ordering="presentation__edition__start_date")
+    @admin.display(description=_("edition"), ordering="presentation__edition__start_date")
     def edition(self, speaker: Any) -> str:
         return str(speaker.presentation.edition)
 
@@ -203,8 +204,8 @@ class AppearanceInline(PartInline):
 
     model = Presentation
     form = PresentationForm
-    verbose_name = "appearance"
-    verbose_name_plural = "appearances"
+    verbose_name = _("appearance")
+    verbose_name_plural = _("appearances")
     fields = ["kind", "session", "start", "end", "board", "room", "status"]
     autocomplete_fields = ["session", "room"]
     list_select_related = ("session", "edition", "room")
@@ -212,7 +213,7 @@ class AppearanceInline(PartInline):
 
 class RoomInline(OrderedInline):
     model = Room
-    verbose_name_plural = "rooms, in order"
+    verbose_name_plural = _("rooms, in order")
     fields = ["position", "name", "slug", "capacity", "virtual", "stream_url"]
 
 

@@ -4,6 +4,7 @@ from datetime import date
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from conference import times
 from conference.adminlists import EditionPartFilter
@@ -13,7 +14,7 @@ from conference.models import Edition
 class DayFilter(EditionPartFilter):
     """Rows by program day: what starts after midnight belongs to the evening before."""
 
-    title = "day"
+    title = _("day")
     parameter_name = "day"
     start = "start"
     edition: Edition | None = None

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from schedule.rescheduling import Rescheduled, RescheduledQuerySet
 
@@ -13,19 +14,19 @@ REASON = "cancellation_reason"
 class Status(models.TextChoices):
     """The states of what stands in a timetable."""
 
-    DRAFT = "draft", "Draft"
-    PUBLISHED = "published", "Published"
-    CANCELLED = "cancelled", "Cancelled"
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+    CANCELLED = "cancelled", _("Cancelled")
 
 
 class Cancellable(Rescheduled):
     """A row that can be called off, with a reason that goes when it takes place after all."""
 
     cancellation_reason = models.CharField(
-        "reason for cancelling",
+        _("reason for cancelling"),
         max_length=200,
         blank=True,
-        help_text="Shown beside what is cancelled, such as “The speaker is ill.”; kept only while it is.",
+        help_text=_("Shown beside what is cancelled, such as “The speaker is ill.”; kept only while it is."),
     )
 
     class Meta:

@@ -45,7 +45,7 @@ class Choice:
 def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Choice:
     """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
     used = edition.sessions.published(at).kinds()
-    kinds = [(kind, label) for kind, label in Session.Kind.choices if kind in used]
+    kinds = [(kind, str(label)) for kind, label in Session.Kind.choices if kind in used]
     rooms = list(edition.rooms.published(at))
     topics = in_tree(edition.topics.published(at))
     kind = one_of(request, "kind", [kind for kind, _ in kinds])

@@ -10,6 +10,8 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from conference import text
 from conference.bases import Content
@@ -26,25 +28,27 @@ class Release(Content):
 
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="releases")
-    number = models.PositiveIntegerField()
-    title = models.CharField(max_length=200, blank=True)
-    text = models.TextField(blank=True, help_text="Markdown.")
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="releases")
+    number = models.PositiveIntegerField(_("number"))
+    title = models.CharField(_("title"), max_length=200, blank=True)
+    text = models.TextField(_("text"), blank=True, help_text=_("Markdown."))
     text_html = models.TextField(blank=True, editable=False)
-    changes = models.JSONField(default=list, blank=True, editable=False)
+    changes = models.JSONField(_("changes"), default=list, blank=True, editable=False)
     snapshot = models.JSONField(null=True, blank=True, editable=False)
-    published_at = models.DateTimeField("shown from", default=timezone.now)
+    published_at = models.DateTimeField(_("shown from"), default=timezone.now)
 
     objects = ReleaseQuerySet.as_manager()
 
     class Meta:
         ordering = ["edition", "-number"]
+        verbose_name = _("release")
+        verbose_name_plural = _("releases")
         constraints = [
             models.UniqueConstraint(fields=["edition", "number"], name="release_number_unique_in_edition")
         ]
 
     def __str__(self) -> str:
-        return self.title or f"Release {self.number}"
+        return self.title or gettext("Release %(number)d") % {"number": self.number}
 
     def get_absolute_url(self) -> str:
         return f"{reverse('schedule:changes', args=[self.edition.slug])}#release-{self.number}"
@@ -59,7 +63,7 @@ class Agenda(models.Model):
     The secret lets its owner change the agenda. From it another one is derived that shows it and no more.
     """
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="agendas")
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="agendas")
     token_digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     changed_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -71,9 +75,11 @@ class Agenda(models.Model):
 
     class Meta:
         ordering = ["created_at", "pk"]
+        verbose_name = _("agenda")
+        verbose_name_plural = _("agendas")
 
     def __str__(self) -> str:
-        return f"Agenda {self.pk}"
+        return gettext("Agenda %(number)s") % {"number": self.pk}
 
     @staticmethod
     def new_token() -> str:
@@ -101,12 +107,22 @@ class Agenda(models.Model):
 class AgendaStar(models.Model):
     """One session or presentation that was starred, and is still unless it was taken away later."""
 
-    agenda = models.ForeignKey(Agenda, models.CASCADE, related_name="stars")
+    agenda = models.ForeignKey(Agenda, models.CASCADE, verbose_name=_("agenda"), related_name="stars")
     session = models.ForeignKey(
-        "schedule.Session", models.CASCADE, null=True, blank=True, related_name="stars"
+        "schedule.Session",
+        models.CASCADE,
+        verbose_name=_("session"),
+        null=True,
+        blank=True,
+        related_name="stars",
     )
     presentation = models.ForeignKey(
-        "schedule.Presentation", models.CASCADE, null=True, blank=True, related_name="stars"
+        "schedule.Presentation",
+        models.CASCADE,
+        verbose_name=_("presentation"),
+        null=True,
+        blank=True,
+        related_name="stars",
     )
     starred_at = models.DateTimeField(default=timezone.now, editable=False)
     removed_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -120,6 +136,8 @@ class AgendaStar(models.Model):
 
     class Meta:
         ordering = ["starred_at", "pk"]
+        verbose_name = _("agenda star")
+        verbose_name_plural = _("agenda stars")
         constraints = [
             models.CheckConstraint(
                 condition=Q(session__isnull=True, presentation__isnull=False)

@@ -1,11 +1,13 @@
 """When and where: rooms and sessions. Who and what is in them: `parts`, `presentation`."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from conference import text
 from conference.bases import Content, Ordered, ends_before_start
@@ -25,19 +27,21 @@ __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session",
 class Room(Ordered, Content):
     """A place for sessions, or a virtual one."""
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="rooms")
-    slug = SlugKey(max_length=80)
-    name = models.CharField(max_length=150)
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="rooms")
+    slug = SlugKey(_("slug"), max_length=80)
+    name = models.CharField(_("name"), max_length=150)
     capacity = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Seats, or poster boards in a hall."
+        _("capacity"), null=True, blank=True, help_text=_("Seats, or poster boards in a hall.")
     )
-    virtual = models.BooleanField(default=False)
-    stream_url = HttpURLField("stream", blank=True)
+    virtual = models.BooleanField(_("virtual"), default=False)
+    stream_url = HttpURLField(_("stream"), blank=True)
 
     objects = RoomQuerySet.as_manager()
 
     class Meta:
         ordering = ["position", "name", "pk"]
+        verbose_name = _("room")
+        verbose_name_plural = _("rooms")
         constraints = [
             models.UniqueConstraint(fields=["edition", "slug"], name="room_slug_unique_in_edition")
         ]
@@ -55,49 +59,54 @@ class Session(Cancellable, Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
 
     class Kind(models.TextChoices):
-        OPENING = "opening", "Opening"
-        INVITED_TALK = "invited_talk", "Invited talk"
-        ORAL = "oral", "Oral session"
-        POSTER = "poster", "Poster session"
-        SPOTLIGHT = "spotlight", "Spotlight session"
-        PANEL = "panel", "Panel"
-        TUTORIAL = "tutorial", "Tutorial"
-        WORKSHOP = "workshop", "Workshop"
-        SOCIAL = "social", "Social"
-        BREAK = "break", "Break"
-        MEAL = "meal", "Meal"
-        REGISTRATION = "registration", "Registration"
-        TOWN_HALL = "town_hall", "Town hall"
-        AWARD_CEREMONY = "award_ceremony", "Award ceremony"
-        OTHER = "other", "Session"
+        OPENING = "opening", _("Opening")
+        INVITED_TALK = "invited_talk", _("Invited talk")
+        ORAL = "oral", _("Oral session")
+        POSTER = "poster", _("Poster session")
+        SPOTLIGHT = "spotlight", _("Spotlight session")
+        PANEL = "panel", pgettext_lazy("kind of session", "Panel")
+        TUTORIAL = "tutorial", _("Tutorial")
+        WORKSHOP = "workshop", _("Workshop")
+        SOCIAL = "social", _("Social")
+        BREAK = "break", pgettext_lazy("kind of session", "Break")
+        MEAL = "meal", _("Meal")
+        REGISTRATION = "registration", _("Registration")
+        TOWN_HALL = "town_hall", _("Town hall")
+        AWARD_CEREMONY = "award_ceremony", _("Award ceremony")
+        OTHER = "other", _("Session")
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="sessions")
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="sessions")
     uid = UidField()
-    kind = models.CharField(max_length=16, choices=Kind, default=Kind.ORAL)
-    title = models.CharField(max_length=300)
+    kind = models.CharField(_("kind"), max_length=16, choices=Kind, default=Kind.ORAL)
+    title = models.CharField(_("title"), max_length=300)
     title_html = models.TextField(editable=False)
-    abstract = models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")
+    abstract = models.TextField(_("abstract"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
     abstract_html = models.TextField(blank=True, editable=False)
-    start = models.DateTimeField()
-    end = models.DateTimeField()
-    room = models.ForeignKey(Room, set_null, null=True, blank=True, related_name="sessions")
+    start = models.DateTimeField(pgettext_lazy("moment", "start"))
+    end = models.DateTimeField(pgettext_lazy("moment", "end"))
+    room = models.ForeignKey(
+        Room, set_null, verbose_name=_("room"), null=True, blank=True, related_name="sessions"
+    )
     parent = models.ForeignKey(
         "self",
         models.CASCADE,
+        verbose_name=_("parent"),
         null=True,
         blank=True,
         related_name="parts",
-        help_text="The workshop or tutorial that this session is part of.",
+        help_text=_("The workshop or tutorial that this session is part of."),
     )
-    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
-    stream_url = HttpURLField("stream", blank=True)
-    recording_url = HttpURLField("recording", blank=True)
-    chat_url = HttpURLField("chat", blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
+    stream_url = HttpURLField(_("stream"), blank=True)
+    recording_url = HttpURLField(_("recording"), blank=True)
+    chat_url = HttpURLField(_("chat"), blank=True)
 
     objects = SessionQuerySet.as_manager()
 
     class Meta:
         ordering = ["start", "end", "room__position", "uid"]
+        verbose_name = _("session")
+        verbose_name_plural = _("sessions")
         constraints = [
             models.UniqueConstraint(fields=["edition", "uid"], name="session_uid_unique_in_edition"),
             models.CheckConstraint(
@@ -148,17 +157,17 @@ class Session(Cancellable, Content):
         return [person for person in self.shown_roles if person.role == SessionRole.Role.SPEAKER]
 
     def clean(self) -> None:
-        errors = {}
+        errors: dict[str, Any] = {}
         if ends_before_start(self.start, self.end):
             errors["end"] = ENDS_BEFORE_START
         if self.room and self.room.edition_id != self.edition_id:
-            errors["room"] = "The room belongs to another edition."
+            errors["room"] = _("The room belongs to another edition.")
         if self.parent and self.parent.edition_id != self.edition_id:
-            errors["parent"] = "The session belongs to another edition."
+            errors["parent"] = _("The session belongs to another edition.")
         elif self.parent and (self.parent.parent_id or self.parent_id == self.pk):
-            errors["parent"] = "Sessions nest once: choose one that is not itself part of another."
+            errors["parent"] = _("Sessions nest once: choose one that is not itself part of another.")
         elif self.parent and self.pk and self.parts.exists():
-            errors["parent"] = "Sessions nest once: this one has parts itself."
+            errors["parent"] = _("Sessions nest once: this one has parts itself.")
         if errors:
             raise ValidationError(errors)
 

@@ -3,6 +3,8 @@
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from conference.bases import Content, Ordered
 from people.models import NamedAsPrinted, Person
@@ -16,26 +18,30 @@ class SessionRole(NamedAsPrinted, Ordered, Content):
     siblings_of: ClassVar[str] = "session"
 
     class Role(models.TextChoices):
-        SPEAKER = "speaker", "Speaker"
-        MODERATOR = "moderator", "Moderator"
-        CHAIR = "chair", "Chair"
-        PANELIST = "panelist", "Panelist"
-        ORGANIZER = "organizer", "Organizer"
+        SPEAKER = "speaker", _("Speaker")
+        MODERATOR = "moderator", _("Moderator")
+        CHAIR = "chair", pgettext_lazy("role of a person", "Chair")
+        PANELIST = "panelist", _("Panelist")
+        ORGANIZER = "organizer", _("Organizer")
 
-    session = models.ForeignKey("schedule.Session", models.CASCADE, related_name="roles")
-    person = models.ForeignKey(Person, models.PROTECT, related_name="session_roles")
-    role = models.CharField(max_length=12, choices=Role, default=Role.SPEAKER)
-    affiliation = models.CharField("affiliation as printed", max_length=300, blank=True)
+    session = models.ForeignKey(
+        "schedule.Session", models.CASCADE, verbose_name=_("session"), related_name="roles"
+    )
+    person = models.ForeignKey(Person, models.PROTECT, verbose_name=_("person"), related_name="session_roles")
+    role = models.CharField(_("role"), max_length=12, choices=Role, default=Role.SPEAKER)
+    affiliation = models.CharField(_("affiliation as printed"), max_length=300, blank=True)
 
     objects = SessionRoleQuerySet.as_manager()
 
     class Meta:
         ordering = ["session", "position", "pk"]
+        verbose_name = _("session role")
+        verbose_name_plural = _("session roles")
         constraints = [
             models.UniqueConstraint(
                 fields=["session", "person", "role"],
                 name="session_role_unique",
-                violation_error_message="This person has that role in the session already.",
+                violation_error_message=_("This person has that role in the session already."),
             )
         ]
 
@@ -49,19 +55,23 @@ class Speaker(NamedAsPrinted, Ordered, Content):
     edition_lookup: ClassVar[str] = "presentation__edition"
     siblings_of: ClassVar[str] = "presentation"
 
-    presentation = models.ForeignKey("schedule.Presentation", models.CASCADE, related_name="speakers")
-    person = models.ForeignKey(Person, models.PROTECT, related_name="talks")
-    affiliation = models.CharField("affiliation as printed", max_length=300, blank=True)
+    presentation = models.ForeignKey(
+        "schedule.Presentation", models.CASCADE, verbose_name=_("presentation"), related_name="speakers"
+    )
+    person = models.ForeignKey(Person, models.PROTECT, verbose_name=_("person"), related_name="talks")
+    affiliation = models.CharField(_("affiliation as printed"), max_length=300, blank=True)
 
     objects = SpeakerQuerySet.as_manager()
 
     class Meta:
         ordering = ["presentation", "position", "pk"]
+        verbose_name = _("speaker")
+        verbose_name_plural = _("speakers")
         constraints = [
             models.UniqueConstraint(
                 fields=["presentation", "person"],
                 name="speaker_unique_in_presentation",
-                violation_error_message="This person speaks there already.",
+                violation_error_message=_("This person speaks there already."),
             )
         ]
 

@@ -1,11 +1,13 @@
 """One appearance of a paper, or a talk of its own: when, where, on which board."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from conference import text
 from conference.bases import Content, Ordered, ends_before_start
@@ -19,7 +21,12 @@ from schedule.rescheduling import set_null
 if TYPE_CHECKING:
     from schedule.models import Room
 
-ENDS_BEFORE_START = "The end lies before the start."
+ENDS_BEFORE_START = _("The end lies before the start.")
+OTHER_EDITION = {
+    "paper": _("The paper belongs to another edition."),
+    "session": _("The session belongs to another edition."),
+    "room": _("The room belongs to another edition."),
+}
 
 
 class Presentation(Cancellable, Ordered, Content):
@@ -29,52 +36,64 @@ class Presentation(Cancellable, Ordered, Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
 
     class Kind(models.TextChoices):
-        ORAL = "oral", "Oral"
-        SPOTLIGHT = "spotlight", "Spotlight"
-        POSTER = "poster", "Poster"
-        TALK = "talk", "Talk"
-        DEMO = "demo", "Demo"
+        ORAL = "oral", _("Oral")
+        SPOTLIGHT = "spotlight", _("Spotlight")
+        POSTER = "poster", _("Poster")
+        TALK = "talk", _("Talk")
+        DEMO = "demo", _("Demo")
 
-    edition = models.ForeignKey(Edition, models.CASCADE, related_name="presentations")
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="presentations"
+    )
     uid = UidField()
-    kind = models.CharField(max_length=12, choices=Kind, default=Kind.ORAL)
-    paper = models.ForeignKey(Paper, models.CASCADE, null=True, blank=True, related_name="presentations")
-    title = models.CharField(max_length=500, blank=True, help_text="Empty: the paper's.")
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.ORAL)
+    paper = models.ForeignKey(
+        Paper, models.CASCADE, verbose_name=_("paper"), null=True, blank=True, related_name="presentations"
+    )
+    title = models.CharField(_("title"), max_length=500, blank=True, help_text=_("Empty: the paper's."))
     title_html = models.TextField(blank=True, editable=False)
-    abstract = models.TextField(blank=True, help_text="Empty: the paper's.")
+    abstract = models.TextField(_("abstract"), blank=True, help_text=_("Empty: the paper's."))
     abstract_html = models.TextField(blank=True, editable=False)
     session = models.ForeignKey(
         "schedule.Session",
         set_null,
+        verbose_name=_("session"),
         null=True,
         blank=True,
         related_name="presentations",
-        help_text="Empty: not scheduled yet.",
+        help_text=_("Empty: not scheduled yet."),
     )
-    start = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
-    end = models.DateTimeField(null=True, blank=True, help_text="Empty: the session's.")
-    board = models.CharField("poster board", max_length=60, blank=True)
+    start = models.DateTimeField(
+        pgettext_lazy("moment", "start"), null=True, blank=True, help_text=_("Empty: the session's.")
+    )
+    end = models.DateTimeField(
+        pgettext_lazy("moment", "end"), null=True, blank=True, help_text=_("Empty: the session's.")
+    )
+    board = models.CharField(_("poster board"), max_length=60, blank=True)
     room = models.ForeignKey(
         "schedule.Room",
         set_null,
+        verbose_name=_("room"),
         null=True,
         blank=True,
         related_name="presentations",
-        help_text="Only where it differs from the session's.",
+        help_text=_("Only where it differs from the session's."),
     )
-    status = models.CharField(max_length=12, choices=Status, default=Status.PUBLISHED)
-    recording_url = HttpURLField("recording", blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.PUBLISHED)
+    recording_url = HttpURLField(_("recording"), blank=True)
 
     objects = PresentationQuerySet.as_manager()
 
     class Meta:
         ordering = ["session", "position", "pk"]
+        verbose_name = _("presentation")
+        verbose_name_plural = _("presentations")
         constraints = [
             models.UniqueConstraint(fields=["edition", "uid"], name="presentation_uid_unique_in_edition"),
             models.CheckConstraint(
                 condition=Q(paper__isnull=False) | ~Q(title=""),
                 name="presentation_has_paper_or_title",
-                violation_error_message="Give a paper, or a title of the talk's own.",
+                violation_error_message=_("Give a paper, or a title of the talk's own."),
             ),
             models.CheckConstraint(
                 condition=Q(start__isnull=True) | Q(end__isnull=True) | Q(end__gte=F("start")),
@@ -123,13 +142,13 @@ class Presentation(Cancellable, Ordered, Content):
         return self.room or (self.session.room if self.session else None)
 
     def clean(self) -> None:
-        errors = {}
+        errors: dict[str, Any] = {}
         if ends_before_start(self.start, self.end):
             errors["end"] = ENDS_BEFORE_START
-        for name in ("paper", "session", "room"):
+        for name, message in OTHER_EDITION.items():
             target = getattr(self, name)
             if target and target.edition_id != self.edition_id:
-                errors[name] = f"The {name} belongs to another edition."
+                errors[name] = message
         if errors:
             raise ValidationError(errors)
 

@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from conference import times
 from conference.adminbases import ContentAdmin, moment
@@ -49,18 +50,18 @@ class AnnounceForm(forms.Form):
         max_length=200,
         required=False,
         widget=forms.TextInput(attrs={"class": "vTextField"}),
-        help_text="Empty: “Release” and its number.",
+        help_text=_("Empty: “Release” and its number."),
     )
     text = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 6, "class": "vLargeTextField"}),
-        help_text="Markdown.",
+        help_text=_("Markdown."),
     )
     lines = forms.MultipleChoiceField(
-        label="Changes",
+        label=_("Changes"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Untick what nobody needs.",
+        help_text=_("Untick what nobody needs."),
     )
     seen = forms.CharField(widget=forms.HiddenInput)
 
@@ -96,22 +97,22 @@ class ReleaseAdmin(ContentAdmin):
     readonly_fields = ["edition", "number", "told"]
     fieldsets = [
         (None, {"fields": ["edition", "number", "title"]}),
-        ("Text", {"fields": ["text", "published_at"]}),
-        ("Changes", {"fields": ["told"]}),
+        (_("Text"), {"fields": ["text", "published_at"]}),
+        (_("Changes"), {"fields": ["told"]}),
     ]
 
     def for_list(self, rows: Any) -> Any:
         return rows.defer("snapshot")
 
-    @admin.display(description="shown from", ordering="published_at")
+    @admin.display(description=_("shown from"), ordering="published_at")
     def shown_from(self, release: Any) -> str:
         return moment(release.published_at, release.edition)
 
-    @admin.display(description="changes")
+    @admin.display(description=_("changes"))
     def change_count(self, release: Any) -> int:
         return len(release.changes)
 
-    @admin.display(description="told")
+    @admin.display(description=_("told"))
     def told(self, release: Any) -> SafeString | str:
         lines = [(told_change(read_change(row), release.edition, {}),) for row in release.changes]
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"

@@ -63,7 +63,7 @@ def default_menu(edition: Edition, path: str) -> list[Link]:
     """Return the sections that have content, in the order in which visitors look for them, and the pages."""
     with_content = filled(edition)
     shown = [section for section in Section if section == Section.HOME or section in with_content]
-    links = [(section.label, section_url(edition, section)) for section in shown]
+    links = [(str(section.label), section_url(edition, section)) for section in shown]
     links += [(page.title, page.get_absolute_url()) for page in edition.pages.published()]
     return [Link(label, url, is_current(url, edition, path)) for label, url in links]
 
@@ -107,9 +107,11 @@ COUNTED = {
 def ways(edition: Edition, counts: dict[str, int]) -> list[Way]:
     """Return the ways into an edition's program that lead somewhere."""
     found = [
-        Way(section.label, section_url(edition, section), f"{number:,} {one if number == 1 else many}")
+        Way(str(section.label), section_url(edition, section), f"{number:,} {one if number == 1 else many}")
         for section, (one, many) in COUNTED.items()
         if (number := counts[section])
     ]
-    people = Way(Section.PEOPLE.label, section_url(edition, Section.PEOPLE), "Authors and speakers, A to Z")
+    people = Way(
+        str(Section.PEOPLE.label), section_url(edition, Section.PEOPLE), "Authors and speakers, A to Z"
+    )
     return [*found, people] if found else []

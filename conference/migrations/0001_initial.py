@@ -26,21 +26,38 @@ class Migration(migrations.Migration):
                 (
                     "slug",
                     conference.fields.SlugKey(
-                        help_text="Short name in addresses, such as mlsys.", max_length=60, unique=True
+                        help_text="Short name in addresses, such as mlsys.",
+                        max_length=60,
+                        unique=True,
+                        verbose_name="slug",
                     ),
                 ),
-                ("name", models.CharField(help_text="As people say it, such as MLSys.", max_length=100)),
-                ("full_name", models.CharField(blank=True, max_length=300)),
+                (
+                    "name",
+                    models.CharField(
+                        help_text="As people say it, such as MLSys.", max_length=100, verbose_name="name"
+                    ),
+                ),
+                ("full_name", models.CharField(blank=True, max_length=300, verbose_name="full name")),
                 (
                     "description",
-                    models.TextField(blank=True, help_text="Markdown; TeX between dollar signs."),
+                    models.TextField(
+                        blank=True,
+                        help_text="Markdown; TeX between dollar signs.",
+                        verbose_name="description",
+                    ),
                 ),
                 ("description_html", models.TextField(blank=True, editable=False)),
-                ("website", conference.fields.HttpURLField(blank=True, max_length=500)),
-                ("logo", models.ImageField(blank=True, upload_to="logos/")),
+                (
+                    "website",
+                    conference.fields.HttpURLField(blank=True, max_length=500, verbose_name="website"),
+                ),
+                ("logo", models.ImageField(blank=True, upload_to="logos/", verbose_name="logo")),
             ],
             options={
                 "ordering": ["name"],
+                "verbose_name": "conference",
+                "verbose_name_plural": "conferences",
             },
         ),
         migrations.CreateModel(
@@ -58,7 +75,8 @@ class Migration(migrations.Migration):
                         validators=[
                             django.core.validators.MinValueValidator(1900),
                             django.core.validators.MaxValueValidator(2200),
-                        ]
+                        ],
+                        verbose_name="year",
                     ),
                 ),
                 (
@@ -74,11 +92,15 @@ class Migration(migrations.Migration):
                             ),
                             conference.fields.validate_edition_slug,
                         ],
+                        verbose_name="slug",
                     ),
                 ),
-                ("name", models.CharField(help_text="Such as MLSys 2027.", max_length=150)),
-                ("start_date", models.DateField()),
-                ("end_date", models.DateField()),
+                (
+                    "name",
+                    models.CharField(help_text="Such as MLSys 2027.", max_length=150, verbose_name="name"),
+                ),
+                ("start_date", models.DateField(verbose_name="start date")),
+                ("end_date", models.DateField(verbose_name="end date")),
                 (
                     "timezone",
                     models.CharField(
@@ -88,15 +110,16 @@ class Migration(migrations.Migration):
                         verbose_name="time zone",
                     ),
                 ),
-                ("venue", models.CharField(blank=True, max_length=200)),
-                ("city", models.CharField(blank=True, max_length=100)),
-                ("country", models.CharField(blank=True, max_length=100)),
+                ("venue", models.CharField(blank=True, max_length=200, verbose_name="venue")),
+                ("city", models.CharField(blank=True, max_length=100, verbose_name="city")),
+                ("country", models.CharField(blank=True, max_length=100, verbose_name="country")),
                 (
                     "mode",
                     models.CharField(
                         choices=[("in_person", "In person"), ("virtual", "Virtual"), ("hybrid", "Hybrid")],
                         default="in_person",
                         max_length=12,
+                        verbose_name="mode",
                     ),
                 ),
                 (
@@ -110,7 +133,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "description",
-                    models.TextField(blank=True, help_text="Welcome text of the home page, in Markdown."),
+                    models.TextField(
+                        blank=True,
+                        help_text="Welcome text of the home page, in Markdown.",
+                        verbose_name="description",
+                    ),
                 ),
                 ("description_html", models.TextField(blank=True, editable=False)),
                 (
@@ -128,6 +155,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Empty: not public. A time to come: an embargo until then.",
                         null=True,
+                        verbose_name="papers public from",
                     ),
                 ),
                 (
@@ -136,6 +164,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Empty: not public. A time to come: an embargo until then.",
                         null=True,
+                        verbose_name="schedule public from",
                     ),
                 ),
                 (
@@ -148,7 +177,7 @@ class Migration(migrations.Migration):
                         verbose_name="accent colour",
                     ),
                 ),
-                ("logo", models.ImageField(blank=True, upload_to="logos/")),
+                ("logo", models.ImageField(blank=True, upload_to="logos/", verbose_name="logo")),
                 ("revision", models.PositiveBigIntegerField(default=0, editable=False)),
                 ("changed_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 (
@@ -157,11 +186,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="editions",
                         to="conference.conference",
+                        verbose_name="conference",
                     ),
                 ),
             ],
             options={
                 "ordering": ["-start_date", "slug"],
+                "verbose_name": "edition",
+                "verbose_name_plural": "editions",
             },
         ),
         migrations.CreateModel(
@@ -187,20 +219,26 @@ class Migration(migrations.Migration):
                         ],
                     ),
                 ),
-                ("title", models.CharField(max_length=200)),
-                ("text", models.TextField(blank=True, help_text="Markdown.")),
+                ("title", models.CharField(max_length=200, verbose_name="title")),
+                ("text", models.TextField(blank=True, help_text="Markdown.", verbose_name="text")),
                 ("text_html", models.TextField(blank=True, editable=False)),
                 (
                     "published_at",
                     models.DateTimeField(default=django.utils.timezone.now, verbose_name="shown from"),
                 ),
-                ("pinned", models.BooleanField(default=False, help_text="Stays above the others.")),
+                (
+                    "pinned",
+                    models.BooleanField(
+                        default=False, help_text="Stays above the others.", verbose_name="pinned"
+                    ),
+                ),
                 (
                     "status",
                     models.CharField(
                         choices=[("draft", "Draft"), ("published", "Published")],
                         default="draft",
                         max_length=12,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -209,11 +247,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="announcements",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
             options={
                 "ordering": ["-pinned", "-published_at", "pk"],
+                "verbose_name": "announcement",
+                "verbose_name_plural": "announcements",
             },
         ),
         migrations.CreateModel(
@@ -225,9 +266,14 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("slug", conference.fields.SlugKey(max_length=80)),
-                ("title", models.CharField(max_length=200)),
-                ("body", models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")),
+                ("slug", conference.fields.SlugKey(max_length=80, verbose_name="slug")),
+                ("title", models.CharField(max_length=200, verbose_name="title")),
+                (
+                    "body",
+                    models.TextField(
+                        blank=True, help_text="Markdown; TeX between dollar signs.", verbose_name="body"
+                    ),
+                ),
                 ("body_html", models.TextField(blank=True, editable=False)),
                 (
                     "status",
@@ -235,6 +281,7 @@ class Migration(migrations.Migration):
                         choices=[("draft", "Draft"), ("published", "Published")],
                         default="draft",
                         max_length=12,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -245,11 +292,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="pages",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
             options={
                 "ordering": ["edition", "slug"],
+                "verbose_name": "page",
+                "verbose_name_plural": "pages",
             },
         ),
         migrations.CreateModel(
@@ -267,7 +317,7 @@ class Migration(migrations.Migration):
                         default=0, help_text="0 puts it at the end.", verbose_name="order"
                     ),
                 ),
-                ("label", models.CharField(max_length=60)),
+                ("label", models.CharField(max_length=60, verbose_name="label")),
                 (
                     "section",
                     models.CharField(
@@ -294,6 +344,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="menu_items",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
                 (
@@ -304,6 +355,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="children",
                         to="conference.menuitem",
+                        verbose_name="parent",
                     ),
                 ),
                 (
@@ -314,11 +366,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="menu_items",
                         to="conference.page",
+                        verbose_name="page",
                     ),
                 ),
             ],
             options={
                 "ordering": ["position", "pk"],
+                "verbose_name": "menu item",
+                "verbose_name_plural": "menu items",
             },
         ),
         migrations.CreateModel(
@@ -354,19 +409,23 @@ class Migration(migrations.Migration):
                         default=0, help_text="0 puts it at the end.", verbose_name="order"
                     ),
                 ),
-                ("slug", conference.fields.SlugKey(max_length=80)),
-                ("name", models.CharField(max_length=150)),
+                ("slug", conference.fields.SlugKey(max_length=80, verbose_name="slug")),
+                ("name", models.CharField(max_length=150, verbose_name="name")),
                 (
                     "tier",
                     models.CharField(
                         blank=True,
                         help_text="Such as Gold. Sponsors of one tier stand together.",
                         max_length=60,
+                        verbose_name="tier",
                     ),
                 ),
                 ("url", conference.fields.HttpURLField(blank=True, max_length=500, verbose_name="website")),
-                ("logo", models.ImageField(blank=True, upload_to="sponsors/")),
-                ("description", models.TextField(blank=True, help_text="Markdown.")),
+                ("logo", models.ImageField(blank=True, upload_to="sponsors/", verbose_name="logo")),
+                (
+                    "description",
+                    models.TextField(blank=True, help_text="Markdown.", verbose_name="description"),
+                ),
                 ("description_html", models.TextField(blank=True, editable=False)),
                 (
                     "status",
@@ -374,6 +433,7 @@ class Migration(migrations.Migration):
                         choices=[("draft", "Draft"), ("published", "Published")],
                         default="draft",
                         max_length=12,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -382,11 +442,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="sponsors",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
             options={
                 "ordering": ["position", "pk"],
+                "verbose_name": "sponsor",
+                "verbose_name_plural": "sponsors",
             },
         ),
         migrations.AddConstraint(

@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
                     ("changes", "Changes"),
                 ],
                 max_length=12,
+                verbose_name="section",
             ),
         ),
     ]

@@ -30,6 +30,7 @@ class Migration(migrations.Migration):
                     ("downloads", "Downloads"),
                 ],
                 max_length=12,
+                verbose_name="section",
             ),
         ),
     ]

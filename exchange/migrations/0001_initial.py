@@ -24,23 +24,33 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("format", models.CharField(blank=True, max_length=40)),
-                ("files", models.JSONField(blank=True, default=list)),
-                ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("finished_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("format", models.CharField(blank=True, max_length=40, verbose_name="format")),
+                ("files", models.JSONField(blank=True, default=list, verbose_name="files")),
+                (
+                    "started_at",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="started at"),
+                ),
+                (
+                    "finished_at",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="finished at"),
+                ),
                 (
                     "counts",
                     models.JSONField(
-                        blank=True, default=dict, help_text="Per kind: new, changed, kept and so on."
+                        blank=True,
+                        default=dict,
+                        help_text="Per kind: new, changed, kept and so on.",
+                        verbose_name="counts",
                     ),
                 ),
-                ("notes", models.JSONField(blank=True, default=list)),
+                ("notes", models.JSONField(blank=True, default=list, verbose_name="notes")),
                 (
                     "created",
                     models.JSONField(
                         blank=True,
                         default=dict,
                         help_text="Per kind: the keys of the rows that came into being.",
+                        verbose_name="created",
                     ),
                 ),
                 (
@@ -49,6 +59,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="import_runs",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
                 (
@@ -59,11 +70,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="import_runs",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
                     ),
                 ),
             ],
             options={
                 "ordering": ["-started_at", "-pk"],
+                "verbose_name": "import run",
+                "verbose_name_plural": "import runs",
             },
         ),
         migrations.CreateModel(
@@ -94,10 +108,11 @@ class Migration(migrations.Migration):
                             ("presentation", "Presentation"),
                         ],
                         max_length=12,
+                        verbose_name="kind",
                     ),
                 ),
-                ("object_id", models.BigIntegerField()),
-                ("values", models.JSONField(blank=True, default=dict)),
+                ("object_id", models.BigIntegerField(verbose_name="object id")),
+                ("values", models.JSONField(blank=True, default=dict, verbose_name="values")),
                 (
                     "edition",
                     models.ForeignKey(
@@ -107,6 +122,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="provenance",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
                 (
@@ -116,12 +132,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="provenance",
                         to="exchange.importrun",
+                        verbose_name="run",
                     ),
                 ),
             ],
             options={
                 "verbose_name": "imported row",
                 "ordering": ["kind", "object_id"],
+                "verbose_name_plural": "imported rows",
             },
         ),
         migrations.CreateModel(
@@ -133,19 +151,31 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("field", models.CharField(max_length=40)),
-                ("label", models.CharField(help_text="What the row is called.", max_length=200)),
-                ("base", models.JSONField(help_text="As last imported.", null=True)),
-                ("ours", models.JSONField(help_text="As it stands here.", null=True)),
-                ("theirs", models.JSONField(help_text="As the file says it.", null=True)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                ("field", models.CharField(max_length=40, verbose_name="field")),
+                (
+                    "label",
+                    models.CharField(
+                        help_text="What the row is called.", max_length=200, verbose_name="label"
+                    ),
+                ),
+                ("base", models.JSONField(help_text="As last imported.", null=True, verbose_name="base")),
+                ("ours", models.JSONField(help_text="As it stands here.", null=True, verbose_name="ours")),
+                (
+                    "theirs",
+                    models.JSONField(help_text="As the file says it.", null=True, verbose_name="theirs"),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="created at"),
+                ),
+                ("resolved_at", models.DateTimeField(blank=True, null=True, verbose_name="resolved at")),
                 (
                     "run",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="conflicts",
                         to="exchange.importrun",
+                        verbose_name="run",
                     ),
                 ),
                 (
@@ -154,11 +184,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="conflicts",
                         to="exchange.provenance",
+                        verbose_name="provenance",
                     ),
                 ),
             ],
             options={
                 "ordering": ["-created_at", "-pk"],
+                "verbose_name": "conflict",
+                "verbose_name_plural": "conflicts",
             },
         ),
         migrations.CreateModel(
@@ -189,16 +222,19 @@ class Migration(migrations.Migration):
                             ("presentation", "Presentation"),
                         ],
                         max_length=12,
+                        verbose_name="kind",
                     ),
                 ),
-                ("object_id", models.BigIntegerField()),
-                ("field", models.CharField(max_length=40)),
-                ("old", models.JSONField(null=True)),
-                ("new", models.JSONField(null=True)),
+                ("object_id", models.BigIntegerField(verbose_name="object id")),
+                ("field", models.CharField(max_length=40, verbose_name="field")),
+                ("old", models.JSONField(null=True, verbose_name="old")),
+                ("new", models.JSONField(null=True, verbose_name="new")),
                 (
                     "base",
                     models.JSONField(
-                        help_text="The value remembered before this run; empty if there was none.", null=True
+                        help_text="The value remembered before this run; empty if there was none.",
+                        null=True,
+                        verbose_name="base",
                     ),
                 ),
                 (
@@ -207,12 +243,15 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="changes",
                         to="exchange.importrun",
+                        verbose_name="run",
                     ),
                 ),
             ],
             options={
                 "ordering": ["pk"],
                 "indexes": [models.Index(fields=["run", "kind"], name="change_by_run")],
+                "verbose_name": "change",
+                "verbose_name_plural": "changes",
             },
         ),
         migrations.AddConstraint(

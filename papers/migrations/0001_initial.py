@@ -45,8 +45,13 @@ class Migration(migrations.Migration):
                         ],
                     ),
                 ),
-                ("name", models.CharField(max_length=150)),
-                ("citation", models.TextField(blank=True, help_text="What it is given for. Markdown.")),
+                ("name", models.CharField(max_length=150, verbose_name="name")),
+                (
+                    "citation",
+                    models.TextField(
+                        blank=True, help_text="What it is given for. Markdown.", verbose_name="citation"
+                    ),
+                ),
                 ("citation_html", models.TextField(blank=True, editable=False)),
                 (
                     "status",
@@ -54,6 +59,7 @@ class Migration(migrations.Migration):
                         choices=[("draft", "Draft"), ("published", "Published")],
                         default="draft",
                         max_length=12,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -62,11 +68,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="awards",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
             options={
                 "ordering": ["position", "pk"],
+                "verbose_name": "award",
+                "verbose_name_plural": "awards",
             },
         ),
         migrations.CreateModel(
@@ -95,14 +104,26 @@ class Migration(migrations.Migration):
                 (
                     "title",
                     models.CharField(
-                        help_text="As printed; TeX between dollar signs, *emphasis*.", max_length=500
+                        help_text="As printed; TeX between dollar signs, *emphasis*.",
+                        max_length=500,
+                        verbose_name="title",
                     ),
                 ),
                 ("title_html", models.TextField(editable=False)),
                 ("sort_title", models.CharField(editable=False, max_length=500)),
-                ("abstract", models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")),
+                (
+                    "abstract",
+                    models.TextField(
+                        blank=True, help_text="Markdown; TeX between dollar signs.", verbose_name="abstract"
+                    ),
+                ),
                 ("abstract_html", models.TextField(blank=True, editable=False)),
-                ("lay_summary", models.TextField(blank=True, help_text="For readers from other fields.")),
+                (
+                    "lay_summary",
+                    models.TextField(
+                        blank=True, help_text="For readers from other fields.", verbose_name="lay summary"
+                    ),
+                ),
                 ("lay_summary_html", models.TextField(blank=True, editable=False)),
                 (
                     "track",
@@ -110,12 +131,23 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Such as Position papers; empty for the main one.",
                         max_length=100,
+                        verbose_name="track",
                     ),
                 ),
-                ("keywords", conference.fields.LinesField(blank=True, default=list, help_text="One a line.")),
+                (
+                    "keywords",
+                    conference.fields.LinesField(
+                        blank=True, default=list, help_text="One a line.", verbose_name="keywords"
+                    ),
+                ),
                 (
                     "decision",
-                    models.CharField(blank=True, help_text="As the review system says it.", max_length=100),
+                    models.CharField(
+                        blank=True,
+                        help_text="As the review system says it.",
+                        max_length=100,
+                        verbose_name="decision",
+                    ),
                 ),
                 (
                     "status",
@@ -123,6 +155,7 @@ class Migration(migrations.Migration):
                         choices=[("draft", "Draft"), ("published", "Published"), ("withdrawn", "Withdrawn")],
                         default="draft",
                         max_length=12,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -137,7 +170,10 @@ class Migration(migrations.Migration):
                 (
                     "pages",
                     models.CharField(
-                        blank=True, help_text="In the proceedings, such as 12-25.", max_length=30
+                        blank=True,
+                        help_text="In the proceedings, such as 12-25.",
+                        max_length=30,
+                        verbose_name="pages",
                     ),
                 ),
                 (
@@ -146,11 +182,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="papers",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
             options={
                 "ordering": ["sort_title", "uid"],
+                "verbose_name": "paper",
+                "verbose_name_plural": "papers",
             },
         ),
         migrations.CreateModel(
@@ -183,23 +222,32 @@ class Migration(migrations.Migration):
                             ("other", "Other"),
                         ],
                         max_length=12,
+                        verbose_name="kind",
                     ),
                 ),
-                ("label", models.CharField(blank=True, help_text="Empty: the kind.", max_length=100)),
+                (
+                    "label",
+                    models.CharField(
+                        blank=True, help_text="Empty: the kind.", max_length=100, verbose_name="label"
+                    ),
+                ),
                 ("url", conference.fields.HttpURLField(blank=True, max_length=1000, verbose_name="address")),
-                ("file", models.FileField(blank=True, upload_to="material/")),
-                ("visible", models.BooleanField(default=True)),
+                ("file", models.FileField(blank=True, upload_to="material/", verbose_name="file")),
+                ("visible", models.BooleanField(default=True, verbose_name="visible")),
                 (
                     "paper",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="materials",
                         to="papers.paper",
+                        verbose_name="paper",
                     ),
                 ),
             ],
             options={
                 "ordering": ["paper", "position", "pk"],
+                "verbose_name": "material",
+                "verbose_name_plural": "materials",
             },
         ),
         migrations.CreateModel(
@@ -217,12 +265,20 @@ class Migration(migrations.Migration):
                         default=0, help_text="0 puts it at the end.", verbose_name="order"
                     ),
                 ),
-                ("citation", models.TextField(blank=True, help_text="The jury's words. Markdown.")),
+                (
+                    "citation",
+                    models.TextField(
+                        blank=True, help_text="The jury's words. Markdown.", verbose_name="citation"
+                    ),
+                ),
                 ("citation_html", models.TextField(blank=True, editable=False)),
                 (
                     "award",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="grants", to="papers.award"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to="papers.award",
+                        verbose_name="award",
                     ),
                 ),
                 (
@@ -233,6 +289,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="grants",
                         to="people.person",
+                        verbose_name="person",
                     ),
                 ),
                 (
@@ -243,11 +300,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="grants",
                         to="papers.paper",
+                        verbose_name="paper",
                     ),
                 ),
             ],
             options={
                 "ordering": ["award", "position", "pk"],
+                "verbose_name": "award grant",
+                "verbose_name_plural": "award grants",
             },
         ),
         migrations.CreateModel(
@@ -283,11 +343,16 @@ class Migration(migrations.Migration):
                         verbose_name="affiliations as printed",
                     ),
                 ),
-                ("corresponding", models.BooleanField(default=False)),
-                ("presenting", models.BooleanField(default=False)),
+                ("corresponding", models.BooleanField(default=False, verbose_name="corresponding")),
+                ("presenting", models.BooleanField(default=False, verbose_name="presenting")),
                 (
                     "institutions",
-                    models.ManyToManyField(blank=True, related_name="authorships", to="people.institution"),
+                    models.ManyToManyField(
+                        blank=True,
+                        related_name="authorships",
+                        to="people.institution",
+                        verbose_name="institutions",
+                    ),
                 ),
                 (
                     "person",
@@ -295,6 +360,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="authorships",
                         to="people.person",
+                        verbose_name="person",
                     ),
                 ),
                 (
@@ -303,11 +369,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="authorships",
                         to="papers.paper",
+                        verbose_name="paper",
                     ),
                 ),
             ],
             options={
                 "ordering": ["paper", "position"],
+                "verbose_name": "authorship",
+                "verbose_name_plural": "authorships",
             },
         ),
         migrations.CreateModel(
@@ -325,14 +394,15 @@ class Migration(migrations.Migration):
                         default=0, help_text="0 puts it at the end.", verbose_name="order"
                     ),
                 ),
-                ("slug", conference.fields.SlugKey(max_length=120)),
-                ("name", models.CharField(max_length=150)),
+                ("slug", conference.fields.SlugKey(max_length=120, verbose_name="slug")),
+                ("name", models.CharField(max_length=150, verbose_name="name")),
                 (
                     "edition",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="topics",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
                 (
@@ -343,11 +413,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="children",
                         to="papers.topic",
+                        verbose_name="parent",
                     ),
                 ),
             ],
             options={
                 "ordering": ["position", "name", "pk"],
+                "verbose_name": "topic",
+                "verbose_name_plural": "topics",
             },
         ),
         migrations.AddField(
@@ -359,6 +432,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="papers",
                 to="papers.topic",
+                verbose_name="topic",
             ),
         ),
         migrations.AddConstraint(

@@ -25,13 +25,16 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("slug", conference.fields.SlugKey(max_length=80, unique=True)),
-                ("name", models.CharField(max_length=300)),
+                ("slug", conference.fields.SlugKey(max_length=80, unique=True, verbose_name="slug")),
+                ("name", models.CharField(max_length=300, verbose_name="name")),
                 ("folded", models.CharField(db_index=True, editable=False, max_length=600)),
                 (
                     "aliases",
                     conference.fields.LinesField(
-                        blank=True, default=list, help_text="Other names and short forms, one a line."
+                        blank=True,
+                        default=list,
+                        help_text="Other names and short forms, one a line.",
+                        verbose_name="aliases",
                     ),
                 ),
                 (
@@ -43,7 +46,7 @@ class Migration(migrations.Migration):
                         verbose_name="ROR iD",
                     ),
                 ),
-                ("country", models.CharField(blank=True, max_length=100)),
+                ("country", models.CharField(blank=True, max_length=100, verbose_name="country")),
             ],
             options={
                 "ordering": ["name", "slug"],
@@ -54,6 +57,8 @@ class Migration(migrations.Migration):
                         name="institution_ror_unique",
                     )
                 ],
+                "verbose_name": "institution",
+                "verbose_name_plural": "institutions",
             },
         ),
         migrations.CreateModel(
@@ -106,7 +111,12 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "affiliation",
-                    models.CharField(blank=True, help_text="Where the person is now.", max_length=300),
+                    models.CharField(
+                        blank=True,
+                        help_text="Where the person is now.",
+                        max_length=300,
+                        verbose_name="affiliation",
+                    ),
                 ),
                 (
                     "orcid",
@@ -117,9 +127,12 @@ class Migration(migrations.Migration):
                         verbose_name="ORCID iD",
                     ),
                 ),
-                ("homepage", conference.fields.HttpURLField(blank=True, max_length=500)),
-                ("photo", models.ImageField(blank=True, upload_to="people/")),
-                ("biography", models.TextField(blank=True, help_text="Markdown.")),
+                (
+                    "homepage",
+                    conference.fields.HttpURLField(blank=True, max_length=500, verbose_name="homepage"),
+                ),
+                ("photo", models.ImageField(blank=True, upload_to="people/", verbose_name="photo")),
+                ("biography", models.TextField(blank=True, help_text="Markdown.", verbose_name="biography")),
                 ("biography_html", models.TextField(blank=True, editable=False)),
                 (
                     "email",
@@ -145,6 +158,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "people",
                 "ordering": ["sort_key", "uid"],
+                "verbose_name": "person",
             },
         ),
         migrations.CreateModel(
@@ -165,13 +179,18 @@ class Migration(migrations.Migration):
                 (
                     "role",
                     models.CharField(
-                        help_text="Such as Program Chair. One office's people stand together.", max_length=100
+                        help_text="Such as Program Chair. One office's people stand together.",
+                        max_length=100,
+                        verbose_name="role",
                     ),
                 ),
                 (
                     "affiliation",
                     models.CharField(
-                        blank=True, help_text="As printed in this year's program.", max_length=300
+                        blank=True,
+                        help_text="As printed in this year's program.",
+                        max_length=300,
+                        verbose_name="affiliation",
                     ),
                 ),
                 (
@@ -180,6 +199,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="committee_roles",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
                 (
@@ -188,11 +208,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="committee_roles",
                         to="people.person",
+                        verbose_name="person",
                     ),
                 ),
             ],
             options={
                 "ordering": ["position", "pk"],
+                "verbose_name": "committee role",
+                "verbose_name_plural": "committee roles",
             },
         ),
         migrations.CreateModel(
@@ -204,19 +227,22 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("scheme", models.CharField(max_length=60)),
-                ("value", models.CharField(max_length=120)),
+                ("scheme", models.CharField(max_length=60, verbose_name="scheme")),
+                ("value", models.CharField(max_length=120, verbose_name="value")),
                 (
                     "person",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="identifiers",
                         to="people.person",
+                        verbose_name="person",
                     ),
                 ),
             ],
             options={
                 "ordering": ["scheme", "value"],
+                "verbose_name": "person identifier",
+                "verbose_name_plural": "person identifiers",
             },
         ),
         migrations.CreateModel(
@@ -228,23 +254,30 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=200)),
+                ("name", models.CharField(max_length=200, verbose_name="name")),
                 ("folded", models.CharField(db_index=True, editable=False, max_length=400)),
                 (
                     "hidden",
                     models.BooleanField(
-                        default=False, help_text="A former name that must appear nowhere public."
+                        default=False,
+                        help_text="A former name that must appear nowhere public.",
+                        verbose_name="hidden",
                     ),
                 ),
                 (
                     "person",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="names", to="people.person"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="names",
+                        to="people.person",
+                        verbose_name="person",
                     ),
                 ),
             ],
             options={
                 "ordering": ["name", "pk"],
+                "verbose_name": "person name",
+                "verbose_name_plural": "person names",
             },
         ),
         migrations.AddConstraint(

@@ -36,11 +36,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="agendas",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
             options={
                 "ordering": ["created_at", "pk"],
+                "verbose_name": "agenda",
+                "verbose_name_plural": "agendas",
             },
         ),
         migrations.CreateModel(
@@ -58,15 +61,18 @@ class Migration(migrations.Migration):
                         default=0, help_text="0 puts it at the end.", verbose_name="order"
                     ),
                 ),
-                ("slug", conference.fields.SlugKey(max_length=80)),
-                ("name", models.CharField(max_length=150)),
+                ("slug", conference.fields.SlugKey(max_length=80, verbose_name="slug")),
+                ("name", models.CharField(max_length=150, verbose_name="name")),
                 (
                     "capacity",
                     models.PositiveIntegerField(
-                        blank=True, help_text="Seats, or poster boards in a hall.", null=True
+                        blank=True,
+                        help_text="Seats, or poster boards in a hall.",
+                        null=True,
+                        verbose_name="capacity",
                     ),
                 ),
-                ("virtual", models.BooleanField(default=False)),
+                ("virtual", models.BooleanField(default=False, verbose_name="virtual")),
                 (
                     "stream_url",
                     conference.fields.HttpURLField(blank=True, max_length=500, verbose_name="stream"),
@@ -77,11 +83,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="rooms",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
             options={
                 "ordering": ["position", "name", "pk"],
+                "verbose_name": "room",
+                "verbose_name_plural": "rooms",
             },
         ),
         migrations.CreateModel(
@@ -129,20 +138,27 @@ class Migration(migrations.Migration):
                         ],
                         default="oral",
                         max_length=16,
+                        verbose_name="kind",
                     ),
                 ),
-                ("title", models.CharField(max_length=300)),
+                ("title", models.CharField(max_length=300, verbose_name="title")),
                 ("title_html", models.TextField(editable=False)),
-                ("abstract", models.TextField(blank=True, help_text="Markdown; TeX between dollar signs.")),
+                (
+                    "abstract",
+                    models.TextField(
+                        blank=True, help_text="Markdown; TeX between dollar signs.", verbose_name="abstract"
+                    ),
+                ),
                 ("abstract_html", models.TextField(blank=True, editable=False)),
-                ("start", models.DateTimeField()),
-                ("end", models.DateTimeField()),
+                ("start", models.DateTimeField(verbose_name="start")),
+                ("end", models.DateTimeField(verbose_name="end")),
                 (
                     "status",
                     models.CharField(
                         choices=[("draft", "Draft"), ("published", "Published"), ("cancelled", "Cancelled")],
                         default="draft",
                         max_length=12,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -160,6 +176,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="sessions",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
                 (
@@ -171,6 +188,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="parts",
                         to="schedule.session",
+                        verbose_name="parent",
                     ),
                 ),
                 (
@@ -186,6 +204,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["start", "end", "room__position", "uid"],
+                "verbose_name": "session",
+                "verbose_name_plural": "sessions",
             },
         ),
         migrations.CreateModel(
@@ -229,14 +249,33 @@ class Migration(migrations.Migration):
                         ],
                         default="oral",
                         max_length=12,
+                        verbose_name="kind",
                     ),
                 ),
-                ("title", models.CharField(blank=True, help_text="Empty: the paper's.", max_length=500)),
+                (
+                    "title",
+                    models.CharField(
+                        blank=True, help_text="Empty: the paper's.", max_length=500, verbose_name="title"
+                    ),
+                ),
                 ("title_html", models.TextField(blank=True, editable=False)),
-                ("abstract", models.TextField(blank=True, help_text="Empty: the paper's.")),
+                (
+                    "abstract",
+                    models.TextField(blank=True, help_text="Empty: the paper's.", verbose_name="abstract"),
+                ),
                 ("abstract_html", models.TextField(blank=True, editable=False)),
-                ("start", models.DateTimeField(blank=True, help_text="Empty: the session's.", null=True)),
-                ("end", models.DateTimeField(blank=True, help_text="Empty: the session's.", null=True)),
+                (
+                    "start",
+                    models.DateTimeField(
+                        blank=True, help_text="Empty: the session's.", null=True, verbose_name="start"
+                    ),
+                ),
+                (
+                    "end",
+                    models.DateTimeField(
+                        blank=True, help_text="Empty: the session's.", null=True, verbose_name="end"
+                    ),
+                ),
                 ("board", models.CharField(blank=True, max_length=60, verbose_name="poster board")),
                 (
                     "status",
@@ -244,6 +283,7 @@ class Migration(migrations.Migration):
                         choices=[("draft", "Draft"), ("published", "Published"), ("cancelled", "Cancelled")],
                         default="published",
                         max_length=12,
+                        verbose_name="status",
                     ),
                 ),
                 (
@@ -256,6 +296,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="presentations",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
                 (
@@ -266,6 +307,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="presentations",
                         to="papers.paper",
+                        verbose_name="paper",
                     ),
                 ),
                 (
@@ -293,6 +335,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["session", "position", "pk"],
+                "verbose_name": "presentation",
+                "verbose_name_plural": "presentations",
             },
         ),
         migrations.CreateModel(
@@ -311,6 +355,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="stars",
                         to="schedule.agenda",
+                        verbose_name="agenda",
                     ),
                 ),
                 (
@@ -321,6 +366,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="stars",
                         to="schedule.presentation",
+                        verbose_name="presentation",
                     ),
                 ),
                 (
@@ -331,11 +377,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="stars",
                         to="schedule.session",
+                        verbose_name="session",
                     ),
                 ),
             ],
             options={
                 "ordering": ["starred_at", "pk"],
+                "verbose_name": "agenda star",
+                "verbose_name_plural": "agenda stars",
             },
         ),
         migrations.CreateModel(
@@ -374,6 +423,7 @@ class Migration(migrations.Migration):
                         ],
                         default="speaker",
                         max_length=12,
+                        verbose_name="role",
                     ),
                 ),
                 (
@@ -386,6 +436,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="session_roles",
                         to="people.person",
+                        verbose_name="person",
                     ),
                 ),
                 (
@@ -394,11 +445,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="roles",
                         to="schedule.session",
+                        verbose_name="session",
                     ),
                 ),
             ],
             options={
                 "ordering": ["session", "position", "pk"],
+                "verbose_name": "session role",
+                "verbose_name_plural": "session roles",
             },
         ),
         migrations.CreateModel(
@@ -432,7 +486,10 @@ class Migration(migrations.Migration):
                 (
                     "person",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="talks", to="people.person"
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="talks",
+                        to="people.person",
+                        verbose_name="person",
                     ),
                 ),
                 (
@@ -441,11 +498,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="speakers",
                         to="schedule.presentation",
+                        verbose_name="presentation",
                     ),
                 ),
             ],
             options={
                 "ordering": ["presentation", "position", "pk"],
+                "verbose_name": "speaker",
+                "verbose_name_plural": "speakers",
             },
         ),
         migrations.CreateModel(
@@ -457,11 +517,14 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("number", models.PositiveIntegerField()),
-                ("title", models.CharField(blank=True, max_length=200)),
-                ("text", models.TextField(blank=True, help_text="Markdown.")),
+                ("number", models.PositiveIntegerField(verbose_name="number")),
+                ("title", models.CharField(blank=True, max_length=200, verbose_name="title")),
+                ("text", models.TextField(blank=True, help_text="Markdown.", verbose_name="text")),
                 ("text_html", models.TextField(blank=True, editable=False)),
-                ("changes", models.JSONField(blank=True, default=list, editable=False)),
+                (
+                    "changes",
+                    models.JSONField(blank=True, default=list, editable=False, verbose_name="changes"),
+                ),
                 (
                     "published_at",
                     models.DateTimeField(default=django.utils.timezone.now, verbose_name="shown from"),
@@ -472,6 +535,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="releases",
                         to="conference.edition",
+                        verbose_name="edition",
                     ),
                 ),
             ],
@@ -482,6 +546,8 @@ class Migration(migrations.Migration):
                         fields=("edition", "number"), name="release_number_unique_in_edition"
                     )
                 ],
+                "verbose_name": "release",
+                "verbose_name_plural": "releases",
             },
         ),
         migrations.AddConstraint(

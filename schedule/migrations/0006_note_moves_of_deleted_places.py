@@ -21,6 +21,7 @@ class Migration(migrations.Migration):
                 on_delete=schedule.rescheduling.set_null,
                 related_name="presentations",
                 to="schedule.room",
+                verbose_name="room",
             ),
         ),
         migrations.AlterField(
@@ -33,6 +34,7 @@ class Migration(migrations.Migration):
                 on_delete=schedule.rescheduling.set_null,
                 related_name="presentations",
                 to="schedule.session",
+                verbose_name="session",
             ),
         ),
         migrations.AlterField(
@@ -44,6 +46,7 @@ class Migration(migrations.Migration):
                 on_delete=schedule.rescheduling.set_null,
                 related_name="sessions",
                 to="schedule.room",
+                verbose_name="room",
             ),
         ),
     ]
