@@ -18,6 +18,7 @@ from conference.adminlists import back_to_draft, cancel, counted, publish, relat
 from conference.models import Edition
 from papers.admin import PaperAdmin
 from papers.models import Paper
+from schedule.adminclashes import ClashAdmin
 from schedule.admindays import DayFilter, SessionDayFilter
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 from schedule.releaseadmin import ReleaseAdmin
@@ -75,7 +76,7 @@ class PresentationInline(OrderedInline):
 
 
 @admin.register(Session)
-class SessionAdmin(ContentAdmin):
+class SessionAdmin(ClashAdmin, ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
     list_filter = ["edition", DayFilter, "kind", "status", related_part("room")]
@@ -132,7 +133,7 @@ class SinglePresentationForm(ContentForm):
 
 
 @admin.register(Presentation)
-class PresentationAdmin(OrderedAdmin):
+class PresentationAdmin(ClashAdmin, OrderedAdmin):
     desk_order = 20
     form = SinglePresentationForm
     list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]

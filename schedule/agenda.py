@@ -10,8 +10,8 @@ from typing import Any
 
 from conference.models import Edition
 from schedule import timetable
-from schedule.clashes import clashes, touching
 from schedule.models import Presentation, Room, Session
+from schedule.overlaps import overlapping, touching
 from schedule.stars import Seen, Star
 
 type Thing = Session | Presentation
@@ -170,7 +170,7 @@ def _gathered(picks: Iterable[Stop]) -> list[Stop]:
 
 
 def _note_clashes(stops: Sequence[Any]) -> None:
-    for one, other in clashes(stops):
+    for one, other in overlapping(stops):
         one.clashes.append(other)
         other.clashes.append(one)
     for one, other in touching(stops):

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, schedule_public
-from papers.querysets import paper_published
+from papers.querysets import called_off, paper_published
 from people.querysets import with_shown_names
 from schedule.cancelling import CancellableQuerySet
 
@@ -74,6 +74,10 @@ class SessionQuerySet(CancellableQuerySet):
         """The session that begins next, on whatever day; `None` after the last. One query."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
         return later.in_order().select_related("edition").first()
+
+    def taking_place(self) -> Self:
+        """Sessions that are not called off, drafts too; public or not."""
+        return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
 
     def top_level(self) -> Self:
         """Sessions that are no part of another."""
@@ -198,6 +202,11 @@ class PresentationQuerySet(CancellableQuerySet):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(presentation_published("", at))
+
+    def taking_place(self) -> Self:
+        """Presentations not called off, drafts too, of papers not withdrawn; public or not."""
+        withdrawn = Q(paper__isnull=False, paper__status="withdrawn")
+        return self.filter(~called_off(), ~withdrawn)
 
     def unscheduled(self) -> Self:
         return self.filter(session__isnull=True)

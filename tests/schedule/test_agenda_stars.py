@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.clashes import clashes, touching
+from schedule.overlaps import overlapping, touching
 from schedule.stars import LONGEST, MOST, Seen, Star, UnreadableError, dated, later, read_stars, write_stars
 
 NOON = datetime(2021, 4, 6, 12, tzinfo=UTC)
@@ -109,21 +109,21 @@ def planned(name: str, first: float, last: float, whole: str = "") -> Planned:
 def test_overlapping_equal_and_touching(one: tuple[int, int], other: tuple[int, int], clash: bool) -> None:
     rows = [planned("a", *one), planned("b", *other)]
 
-    assert bool(clashes(rows)) is clash
-    assert bool(clashes(rows[::-1])) is clash
+    assert bool(overlapping(rows)) is clash
+    assert bool(overlapping(rows[::-1])) is clash
 
 
 def test_whole_does_not_clash_with_its_part_but_parts_with_each_other() -> None:
     whole, part, other = planned("w", 0, 3), planned("p", 0, 2, "w"), planned("q", 1, 2, "w")
 
-    assert clashes([whole, part]) == []
-    assert clashes([whole, part, other]) == [(part, other)]
+    assert overlapping([whole, part]) == []
+    assert overlapping([whole, part, other]) == [(part, other)]
 
 
 def test_long_session_clashes_with_all_that_it_covers() -> None:
     long, first, second = planned("l", 0, 9), planned("a", 1, 2), planned("b", 5, 6)
 
-    assert clashes([second, first, long]) == [(long, first), (long, second)]
+    assert overlapping([second, first, long]) == [(long, first), (long, second)]
     assert touching([planned("a", 0, 1), planned("b", 1, 2), planned("c", 3, 4)]) == [
         (planned("a", 0, 1), planned("b", 1, 2))
     ]
@@ -137,4 +137,4 @@ def test_clashes_see_through_the_hour_that_comes_twice() -> None:
     one = Planned(first, first + timedelta(minutes=30), frozenset("a"))
     other = Planned(again, again.replace(minute=30), frozenset("b"))
 
-    assert clashes([one, other]) == []
+    assert overlapping([one, other]) == []

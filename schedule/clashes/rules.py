@@ -1,0 +1,198 @@
+"""The rules: each takes what takes place and returns what gets in each other's way. Pure.
+
+Every rule sorts or groups; none compares all with all. Of thousands of rows at one moment each is told with a
+few others.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from schedule.clashes.findings import Clash, Kind, Names, Severity, clash_of, span_of
+from schedule.clashes.plan import SIDE, Event, Plan, Subject
+from schedule.overlaps import overlapping
+from schedule.timetable import instant
+
+# A row is told with so many others that go on when it begins.
+MOST = 5
+
+
+def find(plan: Plan) -> list[Clash]:
+    """Return all clashes by time."""
+    rules = (people, papers, rooms, talks, sessions_outside, talks_outside, ends, boards, halls)
+    return sorted(chain.from_iterable(rule(plan) for rule in rules), key=lambda clash: clash.order)
+
+
+def people(plan: Plan) -> Iterator[Clash]:
+    """Find who has to be in two places. Two people in the same two places are one clash."""
+    by_person: dict[int, list[Event]] = defaultdict(list)
+    for event in plan.events:
+        for person in event.people:
+            by_person[person].append(event)
+    caught: dict[tuple[Event, Event], list[Subject]] = defaultdict(list)
+    for person, events in by_person.items():
+        for pair in overlapping(events, MOST):
+            caught[pair].append(plan.people[person])
+    for pair, who in caught.items():
+        yield both_at_once(plan, pair, tuple(sorted(who, key=lambda person: (person.name, person.uid))))
+
+
+def both_at_once(plan: Plan, pair: tuple[Event, Event], who: tuple[Subject, ...]) -> Clash:
+    """Say what somebody is caught between: a poster and a talk, two posters, or any two places."""
+    one, other = pair
+    facts = {"people": Names(who), "besides": who}
+    if one.stands != other.stands and (one.speaks or other.speaks):
+        return clash_of(plan, Kind.POSTER, pair if one.stands else (other, one), **facts)
+    severity = Severity.LIGHT if one.stands and other.stands else Severity.SERIOUS
+    return clash_of(plan, Kind.PERSON, pair, severity=severity, **facts)
+
+
+def papers(plan: Plan) -> Iterator[Clash]:
+    """Find papers whose poster hangs while they are presented, where nobody is marked as presenting."""
+    by_paper: dict[int, list[Event]] = defaultdict(list)
+    for talk in plan.talks:
+        if talk.paper and not talk.people:
+            by_paper[talk.paper].append(talk)
+    for events in by_paper.values():
+        for one, other in overlapping(events, MOST) if len(events) > 1 else ():
+            if one.stands != other.stands:
+                yield both_at_once(plan, (one, other), ())
+
+
+def rooms(plan: Plan) -> Iterator[Clash]:
+    """Find rooms used twice: by sessions, and by presentations in a room of their own."""
+    by_room: dict[int, list[Event]] = defaultdict(list)
+    for event in plan.sessions:
+        if event.room:
+            by_room[event.room].append(event)
+    for event in elsewhere(plan.talks):
+        by_room[event.room or 0].append(event)
+    for key, events in by_room.items():
+        room = plan.rooms[key]
+        for one, other in overlapping(events, MOST) if not room.virtual else ():
+            if one.session is None or one.session is not other.session:
+                is_side = one.kind in SIDE or other.kind in SIDE
+                severity = Severity.LIGHT if is_side else Severity.SERIOUS
+                facts = {"room": room.subject, "besides": [room.subject], "severity": severity}
+                yield clash_of(plan, Kind.ROOM, (one, other), **facts)
+
+
+def elsewhere(talks: Iterable[Event]) -> list[Event]:
+    """Return the presentations in another room than their session; of a hall's posters one for all."""
+    rows: dict[object, Event] = {}
+    for talk in talks:
+        if talk.room and not (talk.session and talk.session.room == talk.room):
+            alone = talk if talk.timed and not talk.stands else talk.session
+            rows.setdefault((talk.room, alone or talk, talk.start, talk.end), talk)
+    return list(rows.values())
+
+
+def talks(plan: Plan) -> Iterator[Clash]:
+    """Find talks of one session at the same time in the same room."""
+    for session, rows in plan.by_session():
+        by_place: dict[int | None, list[Event]] = defaultdict(list)
+        for talk in rows:
+            if talk.timed and not talk.stands:
+                by_place[talk.place].append(talk)
+        for pair in chain.from_iterable(overlapping(group, MOST) for group in by_place.values()):
+            yield clash_of(plan, Kind.TALKS, pair, session=session.subject, besides=[session.subject])
+
+
+def sessions_outside(plan: Plan) -> Iterator[Clash]:
+    """Find sessions that do not lie in the one they are part of."""
+    for session in plan.sessions:
+        whole = session.parent
+        if whole and not inside(session, whole):
+            yield misplaced(plan, Kind.OUTSIDE_PARENT, session, whole)
+
+
+def talks_outside(plan: Plan) -> Iterator[Clash]:
+    """Find presentations that do not begin in their session. Those that only end later are told by it."""
+    for session, rows in plan.by_session():
+        yield from (
+            misplaced(plan, Kind.OUTSIDE_SESSION, talk, session)
+            for talk in rows
+            if talk.timed and not inside(talk, session) and not outlasts(talk, session)
+        )
+
+
+def ends(plan: Plan) -> Iterator[Clash]:
+    """Find sessions that end before their last talk does."""
+    for session, rows in plan.by_session():
+        late = [talk for talk in rows if outlasts(talk, session)]
+        if late:
+            last = max(late, key=lambda talk: instant(talk.end))
+            yield misplaced(plan, Kind.ENDS_EARLY, last, session)
+
+
+def inside(part: Event, whole: Event) -> bool:
+    return instant(whole.start) <= instant(part.start) and instant(part.end) <= instant(whole.end)
+
+
+def outlasts(talk: Event, session: Event) -> bool:
+    """Whether a talk begins in its session and ends after it."""
+    begins_inside = instant(session.start) <= instant(talk.start) < instant(session.end)
+    return begins_inside and instant(talk.end) > instant(session.end)
+
+
+def misplaced(plan: Plan, kind: Kind, part: Event, whole: Event) -> Clash:
+    """Say that a part does not lie in its whole, at the time of the part."""
+    one, other = (whole, part) if kind == Kind.ENDS_EARLY else (part, whole)
+    subjects = (one.subject, other.subject)
+    times = {"when": span_of(part, plan), "whole": span_of(whole, plan)}
+    facts = {"one": one.subject, "other": other.subject, **times}
+    return Clash(kind, Severity.SERIOUS, part.start, part.end, plan.zone, subjects, facts)
+
+
+def boards(plan: Plan) -> Iterator[Clash]:
+    """Find boards on which two posters of one session hang at the same time."""
+    for session, rows in plan.by_session():
+        for posters in on_one_board(rows):
+            first = posters[0]
+            hung = tuple(poster.subject for poster in posters)
+            facts = {"board": first.board, "session": session.subject, "posters": Names(hung)}
+            facts["number"] = len(hung)
+            subjects = (*hung, session.subject)
+            start, end = first.start, max(poster.end for poster in posters)
+            yield Clash(Kind.BOARD, Severity.SERIOUS, start, end, plan.zone, subjects, facts)
+
+
+def on_one_board(posters: Iterable[Event]) -> Iterator[list[Event]]:
+    """Yield the posters of one session that share a board at some moment, board by board."""
+    by_board: dict[tuple[int | None, str], list[Event]] = defaultdict(list)
+    for poster in posters:
+        if label := " ".join(poster.board.casefold().split()):
+            by_board[poster.place, label].append(poster)
+    for group in by_board.values():
+        rows = sorted(group, key=lambda poster: instant(poster.start))
+        # Who shares with one nearby in time shares; who hangs before or after all others does not.
+        shared = {one for pair in overlapping(rows, MOST) for one in pair} if len(rows) > 1 else set()
+        if shared:
+            yield [poster for poster in rows if poster in shared]
+
+
+def halls(plan: Plan) -> Iterator[Clash]:
+    """Find poster sessions with more posters at one moment than their room holds."""
+    for session, rows in plan.by_session():
+        by_room: dict[int, list[Event]] = defaultdict(list)
+        for poster in rows:
+            if poster.place and session.kind == "poster":
+                by_room[poster.place].append(poster)
+        for key, posters in by_room.items():
+            room = plan.rooms[key]
+            number = most_at_once(posters)
+            if room.capacity is not None and not room.virtual and number > room.capacity:
+                facts = {"session": session.subject, "room": room.subject, "capacity": room.capacity}
+                subjects, times = (session.subject, room.subject), (session.start, session.end)
+                named = {**facts, "number": number}
+                yield Clash(Kind.BOARDS_FULL, Severity.SERIOUS, *times, plan.zone, subjects, named)
+
+
+def most_at_once(posters: Iterable[Event]) -> int:
+    """Return how many boards are taken at the moment when most are; what only touches follows on."""
+    moments = sorted(chain.from_iterable(((instant(p.start), 1), (instant(p.end), -1)) for p in posters))
+    most = taken = 0
+    for _moment, step in moments:
+        taken += step
+        most = max(most, taken)
+    return most

@@ -1,0 +1,62 @@
+"""`manage.py check_schedule [EDITION]`: say what clashes in a timetable, for people and for CI."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from conference.models import Edition
+from schedule import clashes
+from schedule.clashes import Clash
+
+
+class Command(BaseCommand):
+    help = (
+        "List what clashes in the timetable of an edition, drafts included. The exit code is 0 without "
+        "clashes and 1 with some; 2 says that there is no such edition."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("edition", nargs="?", help="its short name, such as 2027; without it the newest")
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="how to list them")
+        parser.add_argument("--serious", action="store_true", help="leave out what may be meant")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        edition = edition_named(options["edition"])
+        found = [clash for clash in clashes.of(edition) if clash.is_serious or not options["serious"]]
+        if options["format"] == "json":
+            rows = [as_json(clash) for clash in found]
+            self.stdout.write(
+                json.dumps({"edition": edition.slug, "clashes": rows}, ensure_ascii=False, indent=1)
+            )
+        else:
+            for clash in found:
+                self.stdout.write(f"{clash.when}: {clash.kind.label}. {clash.message}")
+            self.stdout.write(f"{edition}: {len(found) or 'no'} {'clash' if len(found) == 1 else 'clashes'}.")
+        if found:
+            sys.exit(1)
+
+
+def edition_named(slug: str | None) -> Edition:
+    """Return the edition of this slug, or the newest; else stop with what there is."""
+    edition = Edition.objects.filter(slug=slug).first() if slug else Edition.objects.first()
+    if edition is None:
+        known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
+        wanted = f"There is no edition “{slug}”." if slug else "There is no edition yet."
+        raise CommandError(f"{wanted} Existing: {known}.", returncode=2)
+    return edition
+
+
+def as_json(clash: Clash) -> dict[str, Any]:
+    """Return a clash with its moments in the edition's zone."""
+    rows = [{"model": row.model, "uid": row.uid, "name": str(row)} for row in clash.subjects]
+    return {
+        "kind": clash.kind.value,
+        "severity": clash.severity.value,
+        "message": clash.message,
+        "start": clash.start.astimezone(clash.zone).isoformat(),
+        "end": clash.end.astimezone(clash.zone).isoformat(),
+        "rows": rows,
+    }

@@ -1,0 +1,138 @@
+"""Clashes as chairs and CI are told of them: on forms, after saving, by a command."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from conference.models import Edition
+from schedule.models import Session
+from tests.factories import MORNING, add_role, make_edition, make_person, make_presentation, make_session
+from tests.posted import address, at, formset
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make_edition()
+
+
+@pytest.fixture
+def pair(edition: Edition) -> tuple[Session, Session]:
+    """Two sessions at once with one chair."""
+    ada = make_person("Ada & Co.", uid="ada")
+    first, second = (make_session(edition, title=title, uid=title) for title in ("First", "Second"))
+    for one in (first, second):
+        add_role(one, ada, "chair")
+    return first, second
+
+
+SENTENCE = "Ada &amp; Co.: in two places at once: Oral session “First”, and Oral session “Second”."
+
+
+def test_form_shows_what_its_row_gets_in_the_way_of(admin_client: Client, pair: Any) -> None:
+    page = admin_client.get(address(pair[0], "change")).text
+
+    assert "1 clash</h2>" in page
+    assert SENTENCE in page
+    assert f'<a href="{address(pair[1], "change")}">Oral session “Second”</a>' in page
+    assert f'<a href="{address(pair[0].roles.get().person, "change")}">Ada &amp; Co.</a>' in page
+
+
+def test_form_of_a_session_shows_the_clashes_of_its_presentations(
+    admin_client: Client, pair: tuple[Session, Session]
+) -> None:
+    outside = make_presentation(pair[1], title="Late", start=MORNING + timedelta(hours=2))
+    for row in (pair[1], outside):
+        assert "lies outside its session" in admin_client.get(address(row, "change")).text
+
+
+def test_form_without_clashes_says_nothing_of_them(admin_client: Client, edition: Edition) -> None:
+    assert "clash" not in admin_client.get(address(make_session(edition), "change")).text
+    assert "clash" not in admin_client.get(address(Session, "add")).text
+
+
+def test_saving_warns_and_is_not_held_up(admin_client: Client, pair: tuple[Session, Session]) -> None:
+    values = {"kind": "oral", "status": "published", "title": "First", "uid": "First"}
+    values |= at("start", "2021-04-06", "08:30") | at("end", "2021-04-06", "09:30")
+    role = pair[0].roles.get()
+    row = {"id": role.pk, "session": pair[0].pk, "role": "chair", "person": role.person_id, "position": 1}
+    values |= formset("roles", [row]) | formset("presentations")
+    page = admin_client.post(address(pair[0], "change"), values, follow=True)
+    pair[0].refresh_from_db()
+
+    assert pair[0].start == MORNING + timedelta(minutes=30)
+    warning = next(one for one in page.context["messages"] if one.level_tag == "warning")
+    assert str(warning) == (
+        "Saved, with 1 clash: Ada &amp; Co.: in two places at once: Oral session “Second”, "
+        "and Oral session “First”."
+    )
+
+
+# The command
+
+
+def checked(*args: str) -> tuple[int, str]:
+    """Return exit code and output of the command."""
+    said = StringIO()
+    try:
+        call_command("check_schedule", *args, stdout=said)
+    except SystemExit as stopped:
+        return int(str(stopped.code)), said.getvalue()
+    return 0, said.getvalue()
+
+
+def test_command_lists_clashes_and_fails(pair: Any) -> None:
+    make_edition(2020)
+    code, said = checked()
+
+    assert code == 1
+    assert said == (
+        "Tue 6 Apr, 08:00 to 09:00 PDT: Person in two places at once. "
+        "Ada & Co.: in two places at once: Oral session “First”, and Oral session “Second”.\n"
+        "MLSys 2021: 1 clash.\n"
+    )
+    assert checked("2020") == (0, "MLSys 2020: no clashes.\n")
+
+
+def test_command_writes_json_for_machines(pair: Any) -> None:
+    code, said = checked("2021", "--format", "json")
+    found = json.loads(said)
+
+    assert (code, found["edition"]) == (1, "2021")
+    assert found["clashes"] == [
+        {
+            "kind": "person",
+            "severity": "serious",
+            "message": "Ada & Co.: in two places at once: Oral session “First”, and Oral session “Second”.",
+            "start": "2021-04-06T08:00:00-07:00",
+            "end": "2021-04-06T09:00:00-07:00",
+            "rows": [
+                {"model": "session", "uid": "First", "name": "Oral session “First”"},
+                {"model": "session", "uid": "Second", "name": "Oral session “Second”"},
+                {"model": "person", "uid": "ada", "name": "Ada & Co."},
+            ],
+        }
+    ]
+
+
+def test_command_leaves_out_what_may_be_meant(edition: Edition) -> None:
+    posters = make_session(edition, kind="poster")
+    for _ in range(2):
+        make_presentation(posters, kind="poster", speakers=["Ada"])
+    ada = posters.presentations.all()[0].speakers.get().person
+    posters.presentations.all()[1].speakers.update(person=ada)
+
+    assert checked("2021")[0] == 1
+    assert checked("2021", "--serious") == (0, "MLSys 2021: no clashes.\n")
+
+
+def test_command_names_the_editions_there_are(edition: Edition) -> None:
+    with pytest.raises(CommandError, match=r"There is no edition “1999”. Existing: 2021.") as error:
+        checked("1999")
+    assert error.value.returncode == 2

@@ -1,0 +1,371 @@
+"""What gets in each other's way in a timetable: every kind of clash, and what is none."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from conference.models import Edition
+from papers.models import Paper
+from people.models import Person
+from schedule import clashes
+from schedule.models import Presentation, Session
+from tests.factories import (
+    MORNING,
+    add_author,
+    add_role,
+    make_edition,
+    make_paper,
+    make_person,
+    make_presentation,
+    make_room,
+    make_session,
+)
+
+pytestmark = pytest.mark.django_db
+
+type Minutes = tuple[int, int]
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make_edition()
+
+
+def at(minute: int) -> datetime:
+    return MORNING + timedelta(minutes=minute)
+
+
+def session(edition: Edition, first: int = 0, last: int = 60, **fields: Any) -> Session:
+    return make_session(edition, start=at(first), end=at(last), **fields)
+
+
+def paper_by(edition: Edition, *presenting: Person, **fields: Any) -> Paper:
+    """A paper with somebody as its first author, who is not marked, and these, who are."""
+    paper = make_paper(edition, [f"Coauthor {make_person().pk}"], **fields)
+    for person in presenting:
+        add_author(paper, person, presenting=True)
+    return paper
+
+
+def talk(whole: Session | None, first: int, last: int, **fields: Any) -> Presentation:
+    return make_presentation(whole, **{"start": at(first), "end": at(last), **fields})
+
+
+def kinds(edition: Edition) -> list[str]:
+    return [str(clash.kind.value) for clash in clashes.of(edition)]
+
+
+def told(edition: Edition) -> list[str]:
+    return [clash.message for clash in clashes.of(edition)]
+
+
+# People
+
+
+@pytest.mark.parametrize("role", ["speaker", "moderator", "chair", "panelist"])
+def test_person_with_roles_in_two_sessions_at_once(role: str, edition: Edition) -> None:
+    ada = make_person("Ada")
+    add_role(session(edition, title="First", kind="panel"), ada, role)
+    add_role(session(edition, 30, 90, title="Second"), ada, "chair")
+    [clash] = clashes.of(edition)
+
+    assert clash.message == "Ada: in two places at once: Panel “First”, and Oral session “Second”."
+    assert (clash.kind, clash.severity) == (clashes.Kind.PERSON, clashes.Severity.SERIOUS)
+    assert clash.when == "Tue 6 Apr, 08:30 to 09:00 PDT"
+    assert [(row.model, str(row)) for row in clash.subjects][2] == ("person", "Ada")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "found"),
+    [((0, 60), 1), ((0, 15), 1), ((59, 70), 1), ((60, 90), 0), ((10, 10), 1), ((0, 0), 1)],
+    ids=["equal", "same minute", "overlapping", "touching", "of no length", "of no length at the start"],
+)
+def test_trap_equal_overlapping_and_touching_times(minutes: Minutes, found: int, edition: Edition) -> None:
+    ada = make_person("Ada")
+    add_role(session(edition), ada, "chair")
+    add_role(session(edition, *minutes), ada, "speaker")
+
+    assert len(clashes.of(edition)) == found
+
+
+def test_organizers_and_authors_who_do_not_present_are_free(edition: Edition) -> None:
+    ada = make_person("Ada")
+    add_role(session(edition), ada, "organizer")
+    paper = make_paper(edition, [ada])
+    talk(session(edition), 0, 15, paper=paper)
+    add_role(session(edition), ada, "chair")
+
+    assert kinds(edition) == []
+
+
+def test_chair_may_present_in_the_session_and_in_its_parts(edition: Edition) -> None:
+    ada = make_person("Ada")
+    workshop = session(edition, 0, 120, kind="workshop")
+    part = session(edition, 0, 60, parent=workshop)
+    for one in (workshop, part):
+        add_role(one, ada, "chair")
+    talk(part, 0, 15, paper=paper_by(edition, ada))
+    talk(part, 15, 30, paper=paper_by(edition, ada))
+
+    assert kinds(edition) == []
+
+
+def test_presenter_of_a_talk_chairs_elsewhere_and_speaks_elsewhere(edition: Edition) -> None:
+    ada, bob = make_person("Ada"), make_person("Bob")
+    talk(session(edition), 15, 30, paper=paper_by(edition, ada, bob, title="Compilers"))
+    other = session(edition, title="Other")
+    add_role(other, ada, "chair")
+    talk(other, 20, 25, title="Keynote", speakers=[bob])
+
+    assert told(edition) == [
+        "Ada: in two places at once: Oral session “Other”, and Oral “Compilers”.",
+        "Bob: in two places at once: Oral “Compilers”, and Talk “Keynote”.",
+    ]
+
+
+def test_two_people_in_the_same_two_places_are_one_clash(edition: Edition) -> None:
+    people = [make_person("Bob"), make_person("Ada")]
+    for one in (session(edition), session(edition)):
+        for person in people:
+            add_role(one, person, "speaker")
+    [clash] = clashes.of(edition)
+
+    assert clash.message.startswith("Ada, Bob: in two places at once:")
+    assert [row.name for row in clash.subjects[2:]] == ["Ada", "Bob"]
+
+
+def test_talks_without_times_of_their_own_do_not_clash_inside_their_session(edition: Edition) -> None:
+    ada, whole = make_person("Ada"), session(edition)
+    for _ in range(2):
+        make_presentation(whole, paper_by(edition, ada))
+    add_role(session(edition, 30, 90, title="Other"), ada, "chair")
+
+    assert kinds(edition) == ["person", "person"]
+
+
+def test_two_posters_of_one_presenter_are_worth_a_look(edition: Edition) -> None:
+    ada, posters = make_person("Ada"), session(edition, kind="poster")
+    for title in ("First", "Second"):
+        make_presentation(posters, paper_by(edition, ada, title=title), kind="poster")
+    [clash] = clashes.of(edition)
+
+    assert clash.message == "Ada: in two places at once: Poster “First”, and Poster “Second”."
+    assert clash.severity == clashes.Severity.LIGHT
+
+
+# Posters and talks
+
+
+def test_poster_hung_while_its_author_gives_an_oral(edition: Edition) -> None:
+    ada = make_person("Ada")
+    posters, orals = session(edition, 0, 120, kind="poster"), session(edition)
+    make_presentation(posters, paper_by(edition, ada, title="Hung"), kind="poster")
+    talk(orals, 0, 15, paper=paper_by(edition, ada, title="Given"))
+
+    assert told(edition) == ["Poster “Hung” hangs while Oral “Given” is given by Ada."]
+    assert kinds(edition) == ["poster"]
+
+
+def test_poster_hung_while_its_own_paper_is_given_by_nobody_marked(edition: Edition) -> None:
+    paper = make_paper(edition, ["Ada"], title="Both")
+    make_presentation(session(edition, kind="poster"), paper, kind="poster")
+    talk(session(edition), 0, 15, paper=paper)
+
+    assert told(edition) == ["Poster “Both” hangs while its paper is presented: Oral “Both”."]
+
+
+def test_poster_after_the_oral_is_no_clash(edition: Edition) -> None:
+    ada = make_person("Ada")
+    paper = paper_by(edition, ada)
+    make_presentation(session(edition, 60, 120, kind="poster"), paper, kind="poster")
+    talk(session(edition), 45, 60, paper=paper)
+
+    assert kinds(edition) == []
+
+
+# Rooms
+
+
+def test_room_used_twice_but_not_by_a_whole_and_its_part(edition: Edition) -> None:
+    hall = make_room(edition, "Hall A")
+    workshop = session(edition, 0, 120, kind="workshop", title="W", room=hall)
+    for title, first, last in (("A", 0, 60), ("B", 60, 120), ("C", 30, 90)):
+        session(edition, first, last, title=title, room=hall, parent=workshop)
+
+    assert told(edition) == [
+        "Hall A is used twice at once: Oral session “A”, and Oral session “C”.",
+        "Hall A is used twice at once: Oral session “C”, and Oral session “B”.",
+    ]
+
+
+def test_virtual_rooms_hold_any_number_and_coffee_is_worth_a_look(edition: Edition) -> None:
+    online, foyer = make_room(edition, "Online", virtual=True), make_room(edition, "Foyer")
+    for kind in ("oral", "panel"):
+        session(edition, room=online, kind=kind)
+    for kind in ("break", "poster"):
+        session(edition, room=foyer, kind=kind)
+
+    assert [(one.kind.value, one.severity.value) for one in clashes.of(edition)] == [("room", "light")]
+
+
+def test_presentation_in_a_room_of_its_own_uses_it(edition: Edition) -> None:
+    hall, annex = make_room(edition, "Hall"), make_room(edition, "Annex")
+    session(edition, title="There", room=annex)
+    away = session(edition, title="Away", room=hall)
+    talk(away, 0, 15, title="Demo", room=annex)
+    talk(away, 15, 30, title="At home", room=hall)
+
+    assert told(edition) == ["Annex is used twice at once: Talk “Demo”, and Oral session “There”."]
+
+
+def test_posters_of_one_session_share_their_hall(edition: Edition) -> None:
+    hall, posters = make_room(edition), session(edition, kind="poster", title="Posters")
+    for _ in range(3):
+        make_presentation(posters, make_paper(edition), kind="poster", room=hall)
+    assert kinds(edition) == []
+
+    session(edition, title="Dance", room=hall)
+    assert kinds(edition) == ["room"]
+
+
+def test_two_talks_of_one_session_at_once(edition: Edition) -> None:
+    whole = session(edition, title="Whole", room=make_room(edition))
+    for title, first in (("A", 0), ("B", 15), ("C", 15)):
+        talk(whole, first, first + 15, title=title)
+    talk(whole, 0, 15, title="Beside", room=make_room(edition, "Other"))
+
+    assert told(edition) == ["Two talks at once in Oral session “Whole”: Talk “B”, and Talk “C”."]
+
+
+def test_talk_without_an_end_lasts_until_the_next(edition: Edition) -> None:
+    whole, ada = session(edition), make_person("Ada")
+    for first in (0, 20, 40):
+        talk(whole, first, first, end=None, speakers=[ada])
+    add_role(session(edition, 60, 90), ada, "chair")
+
+    assert kinds(edition) == []
+
+
+# Wholes and parts
+
+
+def test_session_outside_its_workshop(edition: Edition) -> None:
+    workshop = session(edition, 0, 60, kind="workshop", title="W")
+    session(edition, 60, 90, title="Late", parent=workshop)
+    session(edition, 0, 60, parent=workshop)
+
+    [message] = told(edition)
+
+    assert message == (
+        "Oral session “Late” (Tue 6 Apr, 09:00 to 09:30 PDT) lies outside what it is part of, "
+        "Workshop “W” (Tue 6 Apr, 08:00 to 09:00 PDT)."
+    )
+
+
+def test_presentation_outside_its_session_and_session_that_ends_early(edition: Edition) -> None:
+    whole = session(edition, 0, 60, title="Whole")
+    for title, first, last in (("In", 0, 15), ("Before", -15, 0), ("After", 60, 75), ("Over", 50, 70)):
+        talk(whole, first, last, title=title)
+
+    assert [(one.kind.value, [str(row) for row in one.subjects]) for one in clashes.of(edition)] == [
+        ("outside_session", ["Talk “Before”", "Oral session “Whole”"]),
+        ("ends_early", ["Oral session “Whole”", "Talk “Over”"]),
+        ("outside_session", ["Talk “After”", "Oral session “Whole”"]),
+        ("talks", ["Talk “Over”", "Talk “After”", "Oral session “Whole”"]),
+    ]
+
+
+# Boards
+
+
+def test_board_used_twice_in_one_session(edition: Edition) -> None:
+    posters, later = session(edition, kind="poster", title="P"), session(edition, 60, 90, kind="poster")
+    for title, board in (("A", "B 7"), ("B", "b  7 "), ("C", "B 8")):
+        make_presentation(posters, make_paper(edition, title=title), kind="poster", board=board)
+    make_presentation(later, make_paper(edition), kind="poster", board="B 7")
+
+    assert told(edition) == ["Board B 7 is used 2 times in Poster session “P”: Poster “A”, Poster “B”."]
+
+
+def test_board_may_change_hands_and_stand_in_two_rooms(edition: Edition) -> None:
+    posters = session(edition, kind="poster")
+    talk(posters, 0, 30, paper=make_paper(edition), kind="poster", board="1")
+    talk(posters, 30, 60, paper=make_paper(edition), kind="poster", board="1")
+    make_presentation(
+        posters, make_paper(edition), kind="poster", board="1", room=make_room(edition, "Other")
+    )
+
+    assert kinds(edition) == []
+
+
+def test_more_posters_than_the_room_holds(edition: Edition) -> None:
+    posters = session(edition, kind="poster", title="P", room=make_room(edition, "Hall", capacity=2))
+    for _ in range(2):
+        make_presentation(posters, make_paper(edition), kind="poster")
+    assert kinds(edition) == []
+
+    make_presentation(posters, make_paper(edition), kind="poster")
+    assert told(edition) == ["Poster session “P” has 3 posters at once; Hall holds 2."]
+
+
+# What is called off, time, queries
+
+
+def test_called_off_clashes_with_nothing_and_drafts_do(edition: Edition) -> None:
+    ada = make_person("Ada")
+    workshop = session(edition, kind="workshop", status="cancelled")
+    add_role(session(edition, parent=workshop), ada, "chair")
+    add_role(session(edition, status="cancelled"), ada, "chair")
+    talk(session(edition), 0, 15, paper=paper_by(edition, ada), status="cancelled")
+    talk(session(edition), 0, 15, paper=paper_by(edition, ada, status="withdrawn"))
+    add_role(session(edition, status="draft"), ada, "chair")
+    assert kinds(edition) == []
+
+    add_role(session(edition, status="draft"), ada, "chair")
+    assert kinds(edition) == ["person"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ((0, 30), (0, 90), 1),  # 02:30 CEST to 03:30 CET, and 02:30 CET: the hour comes twice
+        ((0, 30), (60, 30), 0),  # 02:30 CEST for half an hour, and an hour later by the same clock
+        ((-180, 181), (0, 30), 1),  # over midnight
+    ],
+)
+def test_clocks_put_back_and_midnight(first: Minutes, second: Minutes, found: int) -> None:
+    edition = make_edition(2026, timezone="Europe/Berlin")
+    ada, half_past_two = make_person("Ada"), datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    for begin, length in (first, second):
+        start = half_past_two + timedelta(minutes=begin)
+        add_role(make_session(edition, start=start, minutes=length), ada, "chair")
+
+    assert len(clashes.of(edition)) == found
+
+
+def test_touching_names_the_rows_asked_for(edition: Edition) -> None:
+    ada, bob = make_person("Ada"), make_person("Bob")
+    first, second, third = (session(edition) for _ in range(3))
+    for person, one in ((ada, first), (ada, second), (bob, second), (bob, third)):
+        add_role(one, person, "chair")
+    part = talk(third, 0, 15, paper=paper_by(edition, ada))
+
+    assert [len(clashes.touching([row])) for row in (first, second, third, part)] == [2, 3, 3, 2]
+    assert len(clashes.touching([first, second, third])) == 4
+    assert clashes.touching([]) == []
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_clashes_of_an_edition_take_six_queries(
+    number: int, edition: Edition, django_assert_num_queries: Any
+) -> None:
+    ada, hall = make_person("Ada"), make_room(edition)
+    for _ in range(number):
+        whole = session(edition, room=hall)
+        add_role(whole, ada, "chair")
+        talk(whole, 0, 15, paper=paper_by(edition, ada))
+        talk(whole, 15, 30, speakers=[make_person()])
+
+    with django_assert_num_queries(6):
+        clashes.of(edition)
