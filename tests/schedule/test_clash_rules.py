@@ -51,7 +51,8 @@ def is_whole_of(one: Event, other: Event) -> bool:
     """Whether `other` takes place inside `one`: a session, its parts, and the talks in both."""
     if not one.is_session:
         # A talk without a time of its own is where its session is.
-        return not (one.timed or one.stands) and one.session in (other.session, other, other.parent)
+        place = None if one.timed or one.stands else one.session
+        return place is not None and (other is place or is_whole_of(place, other))
     inside = other if other.is_session else other.session
     return inside is not None and one in (inside, inside.parent)
 
