@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, moment
@@ -15,7 +16,11 @@ from conference.adminlists import counted, publish, unpublish
 from conference.fields import validate_timezone
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 
-SWITCHES = {"Site": "public_from", "Papers": "papers_public_from", "Schedule": "schedule_public_from"}
+SWITCHES = [
+    (_("Site"), "public_from"),
+    (_("Papers"), "papers_public_from"),
+    (_("Schedule"), "schedule_public_from"),
+]
 
 
 @admin.register(Conference)
@@ -98,7 +103,7 @@ class EditionAdmin(ContentAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         if change and "timezone" in form.changed_data and obj.sessions.exists():
-            warning = (
+            warning = gettext(
                 "The time zone changed. Sessions stay at their moment, so that their hour is another now: "
                 "check the schedule."
             )
@@ -111,17 +116,17 @@ class EditionAdmin(ContentAdmin):
             return [], {}, set(), refused
         return super().get_deleted_objects(objs, request)
 
-    @admin.display(ordering="start_date")
+    @admin.display(description=_("dates"), ordering="start_date")
     def dates(self, edition: Any) -> str:
         return str(edition.date_line)
 
-    @admin.display(ordering="city")
+    @admin.display(description=_("place"), ordering="city")
     def place(self, edition: Any) -> str:
         return str(edition.place_line)
 
     @admin.display(description=_("public"))
     def public(self, edition: Any) -> SafeString:
-        moments = ((label, moment(getattr(edition, name), edition)) for label, name in SWITCHES.items())
+        moments = ((label, moment(getattr(edition, name), edition)) for label, name in SWITCHES)
         return format_html_join("", '<span class="switch"><b>{}</b> {}</span>', moments)
 
     @admin.display(description=_("papers"))
@@ -149,7 +154,12 @@ def program_of(edition: Edition) -> list[str]:
     ]
     counts = [(rows.count(), rows.model._meta) for rows in parts]
     return [
-        f"{edition}: {n:,} {meta.verbose_name if n == 1 else meta.verbose_name_plural}"
+        gettext("%(edition)s: %(count)s %(name)s")
+        % {
+            "edition": edition,
+            "count": f"{n:,}",
+            "name": meta.verbose_name if n == 1 else meta.verbose_name_plural,
+        }
         for n, meta in counts
         if n
     ]
@@ -192,11 +202,11 @@ class PageAdmin(ContentAdmin):
     ]
 
     def choice_label(self, row: Any) -> str:
-        return f"{row.title} ({row.edition.slug if row.edition else 'whole site'})"
+        return f"{row.title} ({row.edition.slug if row.edition else gettext('whole site')})"
 
     @admin.display(description=_("edition"), ordering="edition__start_date")
     def edition_or_site(self, page: Any) -> str:
-        return str(page.edition or "Whole site")
+        return str(page.edition or gettext("Whole site"))
 
 
 @admin.register(MenuItem)

@@ -16,6 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from conference import revision, times
 from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, ZonedWidget
@@ -25,7 +26,7 @@ from conference.adminscope import asked_edition, edition_in_hand, edition_of, wo
 from conference.bases import Ordered, reorder
 from conference.models import Edition
 
-CHOSEN_ZONE = "All times of this form are read in the time zone of the edition chosen here."
+CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition chosen here.")
 
 
 def has_field(model: type[models.Model], name: str) -> bool:

@@ -8,12 +8,16 @@ from django import forms
 from django.contrib.admin.widgets import AdminSplitDateTime, AutocompleteSelect
 from django.core.exceptions import ValidationError
 from django.db.models import Model
-from django.utils import timezone
+from django.utils import dateformat, timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from conference.adminscope import edition_in_hand
 
-SKIPPED = "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
-TWICE = "At %(time)s on %(day)s the clocks in %(zone)s are put back: this time comes twice. Enter another."
+SKIPPED = _(
+    "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
+)
+TWICE = _("At %(time)s on %(day)s the clocks in %(zone)s are put back: this time comes twice. Enter another.")
 
 
 class ZonedWidget(AdminSplitDateTime):
@@ -23,11 +27,15 @@ class ZonedWidget(AdminSplitDateTime):
         context = super().get_context(name, value, attrs)
         edition = edition_in_hand()
         unsaved = edition is not None and edition.pk is None
-        zone = "in the zone above" if unsaved else timezone.get_current_timezone_name()
-        context["time_label"] = f"Time ({zone}):"
-        for widget, part in zip(context["widget"]["subwidgets"], ("date", "time"), strict=True):
+        context["time_label"] = gettext("Time (in the zone above):")
+        if not unsaved:
+            context["time_label"] = gettext("Time (%(zone)s):") % {
+                "zone": timezone.get_current_timezone_name()
+            }
+        parts = (gettext("%(label)s, date"), gettext("%(label)s, time"))
+        for widget, part in zip(context["widget"]["subwidgets"], parts, strict=True):
             if label := widget["attrs"].get("aria-label"):
-                widget["attrs"]["aria-label"] = f"{label}, {part}"
+                widget["attrs"]["aria-label"] = part % {"label": label}
         return context
 
 
@@ -53,7 +61,7 @@ class ZonedField(forms.SplitDateTimeField):
             wall = naive.replace(tzinfo=zone)
             if self.stored and to_the_minute(self.stored).astimezone(zone).replace(tzinfo=None) == naive:
                 return self.stored
-            words = {"time": f"{wall:%H:%M}", "day": f"{wall:%d %B %Y}", "zone": str(zone)}
+            words = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
             if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
                 raise ValidationError(SKIPPED, code="skipped", params=words)
             if wall.utcoffset() != wall.replace(fold=1).utcoffset():

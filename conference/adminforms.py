@@ -7,12 +7,14 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.forms.models import BaseInlineFormSet, ModelChoiceField
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from conference import revision, text
 from conference.adminfields import KnownChoiceField, ZonedField
 from conference.bases import PARKED, reorder
 
-EXCHANGED = "Somebody here takes the place of another row. Change the order numbers instead of the names."
+EXCHANGED = _("Somebody here takes the place of another row. Change the order numbers instead of the names.")
 
 
 class ContentForm(forms.ModelForm[Any]):
@@ -73,7 +75,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         super().add_fields(form, index)
         key = self.model._meta.pk.name
         form.fields[key] = self._known_key(form.fields[key])
-        row = f"row {index + 1}" if index is not None else "new row"
+        said = gettext("%(label)s, new row") if index is None else gettext("%(label)s, row %(number)d")
         for name, field in form.fields.items():
             if isinstance(field, KnownChoiceField) and name != key:
                 field.learn(self._rows(name, field))
@@ -81,7 +83,10 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if not widget.is_hidden:
                 # The head of the column is not a label: each input says what and where it is.
                 label = field.label or name.replace("_", " ").capitalize()
-                widget.attrs = {**widget.attrs, "aria-label": f"{label}, {row}"}
+                widget.attrs = {
+                    **widget.attrs,
+                    "aria-label": said % {"label": label, "number": (index or 0) + 1},
+                }
 
     def _known_key(self, field: ModelChoiceField[Any]) -> KnownChoiceField:
         known = KnownChoiceField(field.queryset, initial=field.initial, required=False, widget=field.widget)
@@ -108,7 +113,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if {*getattr(constraint, "fields", ())} == {*unique_check}:
                 message = constraint.get_violation_error_message()
                 if message != constraint.default_violation_error_message % {"name": constraint.name}:
-                    return f"Twice in one form: {message}"
+                    return gettext("Twice in one form: %(message)s") % {"message": message}
         return super().get_unique_error_message(unique_check)
 
     def clean(self) -> None:

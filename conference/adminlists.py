@@ -1,6 +1,7 @@
 """Lists of the admin: search without accents, filters inside an edition, counts, actions that report."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
@@ -11,6 +12,7 @@ from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, 
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from conference import revision, text
@@ -106,9 +108,9 @@ class RelatedPartFilter(EditionPartFilter):
         return [(row.pk, str(row)) for row in rows]
 
 
-def related_part(name: str) -> type[RelatedPartFilter]:
-    """Return a filter by this foreign key."""
-    return type(f"{name.title()}Filter", (RelatedPartFilter,), {"title": name, "parameter_name": name})
+def related_part(name: str, title: Any) -> type[RelatedPartFilter]:
+    """Return a filter by this foreign key, under its title in the reader's language."""
+    return type(f"{name.title()}Filter", (RelatedPartFilter,), {"title": title, "parameter_name": name})
 
 
 class TrackFilter(EditionPartFilter):
@@ -119,16 +121,29 @@ class TrackFilter(EditionPartFilter):
 
     def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
         rows = model_admin.model._default_manager.filter(edition=edition).order_by("track")
-        return [(track, track or "Main track") for track in rows.values_list("track", flat=True).distinct()]
+        return [
+            (track, track or gettext("Main track"))
+            for track in rows.values_list("track", flat=True).distinct()
+        ]
 
 
 # Actions
 
 
-def set_status(status: str, name: str, description: str, done: str) -> Action:
-    """Return an action that gives rows a status; `done` is the participle of its report."""
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What an action is called, and what it reports: of rows, of rows left alone, in the history."""
 
-    @admin.action(permissions=["change"], description=description)
+    name: Any
+    done: Any
+    same: Any
+    logged: Any
+
+
+def set_status(status: str, name: str, words: Words) -> Action:
+    """Return an action that gives rows a status."""
+
+    @admin.action(permissions=["change"], description=words.name)
     def action(model_admin: Any, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         chosen = list(queryset.values_list("pk", flat=True))
         changing = model_admin.model._default_manager.filter(pk__in=chosen).exclude(status=status)
@@ -136,11 +151,11 @@ def set_status(status: str, name: str, description: str, done: str) -> Action:
         author: Any = request.user.pk
         with revision.hold():
             count = changing.update(status=status)
-            LogEntry.objects.log_actions(author, rows, CHANGE, f"{done.capitalize()}.")
+            LogEntry.objects.log_actions(author, rows, CHANGE, str(words.logged))
         same = len(chosen) - count
-        sentence = f"{amount(model_admin, count)} {done}."
+        sentence = words.done % {"amount": amount(model_admin, count)}
         if same:
-            sentence += f" {same} {'was' if same == 1 else 'were'} {done} already."
+            sentence = f"{sentence} {words.same % {'count': same}}"
         model_admin.message_user(request, sentence, messages.SUCCESS if count else messages.WARNING)
 
     action.__name__ = name
@@ -150,13 +165,60 @@ def set_status(status: str, name: str, description: str, done: str) -> Action:
 def amount(model_admin: Any, count: int) -> str:
     """Return "1 paper", "3 papers", "No paper"."""
     opts = model_admin.opts
-    return f"{count or 'No'} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
+    if not count:
+        return gettext("No %(name)s") % {"name": opts.verbose_name}
+    return f"{count} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
 
 
-publish = set_status("published", "publish", "Publish selected %(verbose_name_plural)s", "published")
-unpublish = set_status("draft", "unpublish", "Unpublish selected %(verbose_name_plural)s", "unpublished")
-withdraw = set_status("withdrawn", "withdraw", "Withdraw selected %(verbose_name_plural)s", "withdrawn")
-cancel = set_status("cancelled", "cancel", "Cancel selected %(verbose_name_plural)s", "cancelled")
+publish = set_status(
+    "published",
+    "publish",
+    Words(
+        _("Publish selected %(verbose_name_plural)s"),
+        _("%(amount)s published."),
+        ngettext_lazy("%(count)d was published already.", "%(count)d were published already.", "count"),
+        _("Published."),
+    ),
+)
+unpublish = set_status(
+    "draft",
+    "unpublish",
+    Words(
+        _("Unpublish selected %(verbose_name_plural)s"),
+        _("%(amount)s unpublished."),
+        ngettext_lazy("%(count)d was unpublished already.", "%(count)d were unpublished already.", "count"),
+        _("Unpublished."),
+    ),
+)
+withdraw = set_status(
+    "withdrawn",
+    "withdraw",
+    Words(
+        _("Withdraw selected %(verbose_name_plural)s"),
+        _("%(amount)s withdrawn."),
+        ngettext_lazy("%(count)d was withdrawn already.", "%(count)d were withdrawn already.", "count"),
+        _("Withdrawn."),
+    ),
+)
+cancel = set_status(
+    "cancelled",
+    "cancel",
+    Words(
+        _("Cancel selected %(verbose_name_plural)s"),
+        _("%(amount)s cancelled."),
+        ngettext_lazy("%(count)d was cancelled already.", "%(count)d were cancelled already.", "count"),
+        _("Cancelled."),
+    ),
+)
 back_to_draft = set_status(
-    "draft", "back_to_draft", "Put selected %(verbose_name_plural)s back to draft", "put back to draft"
+    "draft",
+    "back_to_draft",
+    Words(
+        _("Put selected %(verbose_name_plural)s back to draft"),
+        _("%(amount)s put back to draft."),
+        ngettext_lazy(
+            "%(count)d was put back to draft already.", "%(count)d were put back to draft already.", "count"
+        ),
+        _("Put back to draft."),
+    ),
 )

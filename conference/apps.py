@@ -1,8 +1,9 @@
 """The ground: editions and their free content."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class ConferenceConfig(AppConfig):
     name = "conference"
-    verbose_name = "Conference"
+    verbose_name = _("Conference")

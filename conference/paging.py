@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.core.exceptions import BadRequest
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 LONGEST_SHOWN = 60
@@ -19,7 +20,8 @@ class BadParameter(BadRequest):
     def __init__(self, name: str, value: str, hint: str = "") -> None:
         shown = value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
         shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in shown)
-        super().__init__(f"This page does not know “{shown}” as a value of “{name}”. {hint}".strip())
+        said = gettext("This page does not know “%(value)s” as a value of “%(name)s”.")
+        super().__init__(f"{said % {'value': shown, 'name': name}} {hint}".strip())
 
 
 def page_of(request: HttpRequest, rows: Any, size: int) -> Page[Any]:
@@ -27,7 +29,9 @@ def page_of(request: HttpRequest, rows: Any, size: int) -> Page[Any]:
     paginator = Paginator(rows, size)
     wanted = request.GET.get("page", "1")
     if not NUMBER.fullmatch(wanted) or int(wanted) > paginator.num_pages:
-        raise BadParameter("page", wanted, f"The last page is {paginator.num_pages}.")
+        raise BadParameter(
+            "page", wanted, gettext("The last page is %(number)d.") % {"number": paginator.num_pages}
+        )
     return paginator.page(int(wanted))
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from exchange.loading.kinds import KINDS
@@ -16,6 +17,14 @@ from exchange.loading.steps import WORDS
 from exchange.models import Conflict, ImportRun, Provenance
 
 SHORT = 80
+# What became of rows, after a number or above a column.
+COUNTED = {
+    "new": pgettext_lazy("imported rows", "new"),
+    "changed": pgettext_lazy("imported rows", "changed"),
+    "kept": pgettext_lazy("imported rows", "kept"),
+    "conflicting": pgettext_lazy("imported rows", "conflicting"),
+    "skipped": pgettext_lazy("imported rows", "skipped"),
+}
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
@@ -57,7 +66,7 @@ class OpenFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("open", "Open"), ("decided", "Decided")]
+        return [("open", pgettext("conflicts", "Open")), ("decided", pgettext("conflicts", "Decided"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() in ("open", "decided"):
@@ -90,7 +99,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
     @admin.display(description=_("rows"))
     def summary(self, run: ImportRun) -> str:
         sums = {word: sum(counts[word] for counts in run.counts.values()) for word in WORDS}
-        return ", ".join(f"{number} {word}" for word, number in sums.items() if number)
+        return ", ".join(f"{number} {COUNTED[word]}" for word, number in sums.items() if number)
 
     @admin.display(description=_("open conflicts"))
     def open_conflicts(self, run: Any) -> int:
@@ -98,7 +107,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("rows"))
     def counted(self, run: ImportRun) -> SafeString:
-        head = format_html_join("", "<th>{}</th>", ((word,) for word in ("", *WORDS)))
+        head = format_html_join("", "<th>{}</th>", ((word,) for word in ("", *COUNTED.values())))
         body = format_html_join(
             "",
             "<tr><th>{}</th>{}</tr>",
@@ -115,7 +124,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
     @admin.display(description=_("remarks"))
     def remarks(self, run: ImportRun) -> SafeString | str:
         if not run.notes:
-            return "None."
+            return gettext("None.")
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", run.notes))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from conference.models import Edition
 from conference.paging import BadParameter
@@ -62,14 +63,18 @@ def asked_for(edition: Edition, parameters: Mapping[str, str]) -> Q:
     if given["topic"]:
         topic = edition.topics.published().filter(slug=given["topic"]).first()
         if topic is None:
-            raise BadParameter("topic", given["topic"], "No topic with papers has this name.")
+            raise BadParameter("topic", given["topic"], gettext("No topic with papers has this name."))
         rows = rows.below(topic)
     if given["track"]:
         if not papers.filter(track=given["track"]).exists():
-            raise BadParameter("track", given["track"], "No track with papers has this name.")
+            raise BadParameter("track", given["track"], gettext("No track with papers has this name."))
         rows = rows.filter(track=given["track"])
     if "\0" in given["q"] or len(given["q"]) > MAX_WORDS:
-        raise BadParameter("q", given["q"], f"At most {MAX_WORDS} characters can be searched for.")
+        raise BadParameter(
+            "q",
+            given["q"],
+            gettext("At most %(count)d characters can be searched for.") % {"count": MAX_WORDS},
+        )
     return Q(pk__in=rows.matching(given["q"]).values("pk"))
 
 

@@ -10,6 +10,7 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline
 from conference.adminlists import (
@@ -45,7 +46,7 @@ class MaterialInline(OrderedInline):
 class PaperAdmin(ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "authors", "status", "appearances", "topic", "track", "edition"]
-    list_filter = ["edition", "status", related_part("topic"), TrackFilter]
+    list_filter = ["edition", "status", related_part("topic", _("topic")), TrackFilter]
     list_select_related = ["edition", "topic"]
     search_fields = [
         "sort_title",
@@ -81,7 +82,13 @@ class PaperAdmin(ContentAdmin):
     def authors(self, paper: Any) -> str:
         names = [row.name for row in paper.authorships.all()]
         more = len(names) - SHOWN_AUTHORS
-        return ", ".join(names[:SHOWN_AUTHORS]) + (f" and {more} more" if more > 0 else "")
+        shown = ", ".join(names[:SHOWN_AUTHORS])
+        if more <= 0:
+            return shown
+        return ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", more) % {
+            "names": shown,
+            "count": more,
+        }
 
     @admin.display(description=_("appearances"))
     def appearances(self, paper: Any) -> str:

@@ -1,8 +1,9 @@
 """What: papers, their topics and awards."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class PapersConfig(AppConfig):
     name = "papers"
-    verbose_name = "Program"
+    verbose_name = _("Program")

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.core.validators import RegexValidator
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFilter
 
 from conference.models import Edition
@@ -97,7 +98,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     institution = ChoiceFilter(choices=())
     has = MultipleChoiceFilter(choices=())
     sort = ChoiceFilter(choices=list(SORTS.items()))
-    seed = CharFilter(validators=[RegexValidator(r"^[1-9][0-9]{0,5}$", "Give a number up to 999999.")])
+    seed = CharFilter(validators=[RegexValidator(r"^[1-9][0-9]{0,5}$", _("Give a number up to 999999."))])
     by = ChoiceFilter(choices=list(GROUPS.items()))
     view = ChoiceFilter(choices=list(VIEWS.items()))
 

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, PartInline, admin_link
@@ -81,12 +82,12 @@ class PersonAdmin(ContentAdmin):
     @admin.display(description=_("papers"))
     def papers(self, person: Any) -> SafeString | str:
         if not person.pk:
-            return "None yet."
+            return gettext("None yet.")
         rows = person.authorships.select_related("paper__edition").order_by(
             "-paper__edition__start_date", "pk"
         )
         lines = ((admin_link(row.paper), row.paper.edition) for row in rows)
-        return format_html_join("", "<p>{} ({})</p>", lines) or "None yet."
+        return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
 
 
 def holding(people: Any) -> list[SafeString]:
@@ -100,12 +101,13 @@ def line_of(row: models.Model) -> SafeString:
     """Say what a row belongs to: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
     owner = getattr(row, str(getattr(row, "siblings_of", "")), row)
     return format_html(
-        "{}: {} ({}), {} of {}",
-        str(owner._meta.verbose_name).capitalize(),
-        admin_link(owner),
-        edition_of(row) or "all editions",
-        row._meta.verbose_name,
-        getattr(row, "person", row),
+        # Translators: “Paper: Title (MLSys 2021), authorship of Ada Lovelace”.
+        gettext("{kind}: {thing} ({edition}), {part} of {person}"),
+        kind=str(owner._meta.verbose_name).capitalize(),
+        thing=admin_link(owner),
+        edition=edition_of(row) or gettext("all editions"),
+        part=row._meta.verbose_name,
+        person=getattr(row, "person", row),
     )
 
 

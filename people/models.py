@@ -61,7 +61,13 @@ class Person(Content):
         _("e-mail"), blank=True, help_text=_("For the chairs only; never shown or exported.")
     )
     merged_into = models.ForeignKey(
-        "self", models.PROTECT, null=True, blank=True, editable=False, related_name="merged_people"
+        "self",
+        models.PROTECT,
+        verbose_name=_("merged into"),
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="merged_people",
     )
 
     objects = PersonQuerySet.as_manager()

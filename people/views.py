@@ -5,6 +5,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page
@@ -31,7 +32,7 @@ def lettered(request: HttpRequest, rows: Any) -> tuple[Any, dict[str, Any]]:
     """Return the rows of the letter that the address asks for, and what the page needs to offer letters."""
     letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
-        raise BadParameter("letter", letter, "Give a capital from A to Z, or #.")
+        raise BadParameter("letter", letter, gettext("Give a capital from A to Z, or #."))
     shown = rows.beginning_with(letter) if letter else rows
     return shown, {"letters": letters, "letter": letter, "base_query": base_query({"letter": letter})}
 
@@ -63,7 +64,7 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
     institution: Institution = get_object_or_404(Institution.objects.published(), slug=slug)
     show = request.GET.get("show", "")
     if show not in {"", "people"}:
-        raise BadParameter("show", show, "Give people, or nothing.")
+        raise BadParameter("show", show, gettext("Give people, or nothing."))
     rows = institution.people() if show else institution.papers().for_cards()
     context = {
         "institution": institution,

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conference import times
@@ -79,7 +80,7 @@ class PresentationInline(OrderedInline):
 class SessionAdmin(ClashAdmin, ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
-    list_filter = ["edition", DayFilter, "kind", "status", related_part("room")]
+    list_filter = ["edition", DayFilter, "kind", "status", related_part("room", _("room"))]
     list_select_related = ["edition", "room"]
     search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
@@ -137,7 +138,7 @@ class PresentationAdmin(ClashAdmin, OrderedAdmin):
     desk_order = 20
     form = SinglePresentationForm
     list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]
-    list_filter = ["edition", SessionDayFilter, "kind", "status", related_part("session")]
+    list_filter = ["edition", SessionDayFilter, "kind", "status", related_part("session", _("session"))]
     list_select_related = ["edition", "paper", "session"]
     search_fields = ["title", "uid", "board", "paper__sort_title", "paper__authorships__person__folded"]
     search_help_text = _("Words of the title, an author, a poster board.")
@@ -157,7 +158,7 @@ class PresentationAdmin(ClashAdmin, OrderedAdmin):
     def when(self, presentation: Any) -> str:
         starts, ends = presentation.starts, presentation.ends
         if starts is None:
-            return "not scheduled"
+            return gettext("not scheduled")
         return times.when(starts, max(starts, ends or starts), presentation.edition.zone)
 
 

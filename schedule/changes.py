@@ -9,17 +9,19 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Self
 
+from django.utils.translation import pgettext_lazy
+
 from schedule.timetable import NO_TIME, instant
 
 # The kinds of change, in the order in which visitors need to hear of them.
 KINDS = {
-    "cancelled": "Cancelled",
-    "withdrawn": "Withdrawn",
-    "moved": "Moved",
-    "room": "New room",
-    "new": "New",
-    "reinstated": "Takes place after all",
-    "retitled": "New title",
+    "cancelled": pgettext_lazy("change of the program", "Cancelled"),
+    "withdrawn": pgettext_lazy("change of the program", "Withdrawn"),
+    "moved": pgettext_lazy("change of the program", "Moved"),
+    "room": pgettext_lazy("change of the program", "New room"),
+    "new": pgettext_lazy("change of the program", "New"),
+    "reinstated": pgettext_lazy("change of the program", "Takes place after all"),
+    "retitled": pgettext_lazy("change of the program", "New title"),
 }
 ORDER = list(KINDS)
 
@@ -116,7 +118,7 @@ class Change:
     @property
     def words(self) -> str:
         """The kind of change in words."""
-        return KINDS[self.kind]
+        return str(KINDS[self.kind])
 
     @property
     def line(self) -> str:

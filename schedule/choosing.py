@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from conference.models import Edition
 from conference.paging import BadParameter, base_query
@@ -56,7 +57,9 @@ def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str
     """Return the value of a parameter that may be missing or empty."""
     value = request.GET.get(name, "")
     if value and value not in known:
-        raise BadParameter(name, value, f"It knows: {', '.join(known)}." if known else "")
+        raise BadParameter(
+            name, value, gettext("It knows: %(values)s.") % {"values": ", ".join(known)} if known else ""
+        )
     return value or otherwise
 
 
@@ -65,7 +68,11 @@ def named[T: Any](request: HttpRequest, name: str, rows: Iterable[T]) -> T | Non
     value = request.GET.get(name, "")
     found = next((row for row in rows if row.slug == value), None)
     if value and found is None:
-        raise BadParameter(name, value, f"Choose a {name} from the list of the schedule.")
+        hints = {
+            "room": gettext("Choose a room from the list of the schedule."),
+            "topic": gettext("Choose a topic from the list of the schedule."),
+        }
+        raise BadParameter(name, value, hints[name])
     return found
 
 

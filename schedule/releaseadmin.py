@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conference import times
@@ -22,12 +23,17 @@ from schedule.changes import Change, Place
 from schedule.models import Release
 from schedule.releases import Due, announce, due, read_change
 
-CHANGED_SINCE = "The program was changed after this page was opened. Look at the lines again, then announce."
+CHANGED_SINCE = _(
+    "The program was changed after this page was opened. Look at the lines again, then announce."
+)
+
+# The kinds of things that change, inside a sentence.
+KINDS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
 
 
 def told_place(place: Place, edition: Edition, rooms: dict[str, str]) -> str:
     """Return "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
-    words = "not scheduled"
+    words = gettext("not scheduled")
     if place.start:
         words = times.when(place.start, place.end or place.start, edition.zone)
     room = rooms.get(place.room, place.room)
@@ -39,7 +45,12 @@ def told_change(change: Change, edition: Edition, rooms: dict[str, str]) -> str:
     kind = change.key.partition(":")[0]
     before, after = (place and told_place(place, edition, rooms) for place in (change.before, change.after))
     places = f"{before} → {after}" if before and after else after or before or ""
-    parts = [f"{change.words}: {kind} “{change.title}”", change.was and f"before “{change.was}”", places]
+    values = {"change": change.words, "kind": KINDS.get(kind, kind), "title": change.title}
+    parts = [
+        gettext("%(change)s: %(kind)s “%(title)s”") % values,
+        change.was and gettext("before “%(title)s”") % {"title": change.was},
+        places,
+    ]
     return "; ".join(filter(None, parts))
 
 
@@ -49,10 +60,12 @@ class AnnounceForm(forms.Form):
     title = forms.CharField(
         max_length=200,
         required=False,
+        label=_("Title"),
         widget=forms.TextInput(attrs={"class": "vTextField"}),
         help_text=_("Empty: “Release” and its number."),
     )
     text = forms.CharField(
+        label=_("Text"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 6, "class": "vLargeTextField"}),
         help_text=_("Markdown."),
@@ -125,7 +138,7 @@ class ReleaseAdmin(ContentAdmin):
             raise PermissionDenied
         edition = asked_edition(request)
         if edition is None:
-            messages.warning(request, "There is no edition yet.")
+            messages.warning(request, gettext("There is no edition yet."))
             return redirect("admin:schedule_release_changelist")
         at = timezone.now()
         ready = due(edition, at)
@@ -136,11 +149,15 @@ class ReleaseAdmin(ContentAdmin):
             values = form.cleaned_data
             release = announce(edition, at, values["title"], values["text"], without=form.left_out)
             self.log_addition(request, release, [{"added": {}}])
-            messages.success(request, f"{release} of {edition} is out.")
+            messages.success(
+                request,
+                gettext("%(release)s of %(edition)s is out.") % {"release": release, "edition": edition},
+            )
             return redirect("admin:schedule_release_changelist")
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Announce release {ready.number} of {edition}",
+            "title": gettext("Announce release %(number)d of %(edition)s")
+            % {"number": ready.number, "edition": edition},
             "opts": self.opts,
             "edition": edition,
             "editions": Edition.objects.all(),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext, ngettext_lazy
 
 from conference import revision, text
 from conference.models import Edition
@@ -13,8 +14,11 @@ from schedule.cancelling import Status
 from schedule.changes import Change, Place, Snapshot, Thing, changes
 from schedule.models import Release
 
-# As one and as many, in the sentence of the first release.
-COUNTED = {"session": ("session", "sessions"), "paper": ("paper", "papers")}
+# In the sentence of the first release.
+COUNTED = {
+    "session": ngettext_lazy("%(count)s session", "%(count)s sessions", "number"),
+    "paper": ngettext_lazy("%(count)s paper", "%(count)s papers", "number"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +32,18 @@ class Due:
 
     @property
     def title(self) -> str:
-        return "The program is out" if self.is_first else ""
+        return gettext("The program is out") if self.is_first else ""
 
     @property
     def text(self) -> str:
         """How much there is, for the first release."""
         numbers = [(self.program.counted(kind), words) for kind, words in COUNTED.items()]
-        said = [f"{number:,} {one if number == 1 else many}" for number, (one, many) in numbers if number]
-        return f"{' and '.join(said)}." if said and self.is_first else ""
+        said = [words % {"number": number, "count": f"{number:,}"} for number, words in numbers if number]
+        if not said or not self.is_first:
+            return ""
+        if len(said) == 1:
+            return f"{said[0]}."
+        return gettext("%(sessions)s and %(papers)s.") % {"sessions": said[0], "papers": said[1]}
 
 
 def snapshot(edition: Edition, at: datetime) -> Snapshot:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from django.utils.translation import gettext
+
 KINDS = {"s": "session", "p": "presentation"}
 # An agenda holds so many stars, and no text of stars is longer than so many signs.
 MOST = 500
@@ -59,14 +61,14 @@ class Star:
 def read_stars(text: str) -> list[Star]:
     """Read stars parted by spaces, each thing once: the latest word on it. Raises `UnreadableError`."""
     if len(text) > LONGEST:
-        raise UnreadableError("The list of stars is too long.")
+        raise UnreadableError(gettext("The list of stars is too long."))
     found: dict[str, Star] = {}
     for word in text.split():
         star = _read(word)
         if star.key not in found or later(star, found[star.key]):
             found[star.key] = star
     if sum(not star.removed for star in found.values()) > MOST:
-        raise UnreadableError(f"An agenda holds {MOST} stars at most.")
+        raise UnreadableError(gettext("An agenda holds %(count)d stars at most.") % {"count": MOST})
     return list(found.values())
 
 
@@ -87,7 +89,7 @@ def dated(star: Star, now: datetime) -> Star:
 def _read(word: str) -> Star:
     parts = WRITTEN.fullmatch(word)
     if parts is None:
-        raise UnreadableError("The list of stars cannot be read.")
+        raise UnreadableError(gettext("The list of stars cannot be read."))
     seen = None
     if parts["start"] is not None:
         start = EPOCH + timedelta(seconds=int(parts["start"])) if parts["start"] else None

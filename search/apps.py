@@ -1,8 +1,9 @@
 """Finding: the documents of the index and the vocabulary in them."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class SearchConfig(AppConfig):
     name = "search"
-    verbose_name = "Search"
+    verbose_name = _("Search")

@@ -1,11 +1,12 @@
 """The roof: what spans the apps."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class WebsiteConfig(AppConfig):
     name = "website"
-    verbose_name = "Website"
+    verbose_name = _("Website")
 
     def ready(self) -> None:
         from exchange.load import after_import

@@ -152,6 +152,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="merged_people",
                         to="people.person",
+                        verbose_name="merged into",
                     ),
                 ),
             ],
