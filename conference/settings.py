@@ -100,7 +100,8 @@ def database() -> dict[str, Any]:
 
 DATABASES = {"default": database()}
 
-LANGUAGE_CODE = "en-gb"
+LANGUAGE_CODE: str = env.str("LANGUAGE_CODE", "en-gb")
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

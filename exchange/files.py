@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
+
 from exchange.records import Program
 
 
@@ -59,8 +61,8 @@ class Format:
     """One entry of the registry: a file format that can be read, written, or both."""
 
     name: str
-    label: str
-    description: str
+    label: str | Promise
+    description: str | Promise
     extensions: tuple[str, ...]
     media_type: str = "application/octet-stream"
     read: Reader | None = None

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conference import revision
 from exchange.loading.editions import edition_for
@@ -77,17 +78,20 @@ def load(
                     transaction.on_commit(follow)
     except (IntegrityError, DataError) as error:
         raise _refused(
-            "The database refused the program: something in it contradicts a row that is here, or somebody "
-            "changed the same rows meanwhile.",
+            gettext(
+                "The database refused the program: something in it contradicts a row that is here, "
+                "or somebody changed the same rows meanwhile."
+            ),
             error,
         ) from error
     except OperationalError as error:
-        raise _refused("The database cannot be written to now, or is not set up.", error) from error
+        raise _refused(gettext("The database cannot be written to now, or is not set up."), error) from error
     return report
 
 
 def _refused(reason: str, error: Exception) -> ProgramError:
-    return ProgramError([Problem(Where(), "", f"{reason} Nothing was written. Try again. ({error})")])
+    said = gettext("%(reason)s Nothing was written. Try again. (%(error)s)")
+    return ProgramError([Problem(Where(), "", said % {"reason": reason, "error": error})])
 
 
 def _planned(program: Program, edition_slug: str, progress: Progress) -> Plan:

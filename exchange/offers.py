@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from conference.models import Edition
 from exchange.citing import FORMATS
@@ -26,9 +27,9 @@ def groups(edition: Edition) -> dict[str, list[Offer]]:
     has_schedule = edition.sessions.published().exists()
     has_papers = edition.papers.published().exists()
     found = {
-        "Calendar": [_calendar(edition)] if has_schedule else [],
-        "References": _references(edition) if has_papers else [],
-        "The whole program": _whole(edition) if has_papers or has_schedule else [],
+        gettext("Calendar"): [_calendar(edition)] if has_schedule else [],
+        gettext("References"): _references(edition) if has_papers else [],
+        gettext("The whole program"): _whole(edition) if has_papers or has_schedule else [],
     }
     return {title: files for title, files in found.items() if files}
 
@@ -40,12 +41,16 @@ def file_names(fmt: Format, edition: Edition) -> list[str]:
 
 def _calendar(edition: Edition) -> Offer:
     url = reverse("exchange:edition_calendar", args=[edition.slug])
-    return Offer(ics.FORMAT.label, ics.FORMAT.description, url)
+    return Offer(str(ics.FORMAT.label), str(ics.FORMAT.description), url)
 
 
 def _references(edition: Edition) -> list[Offer]:
     return [
-        Offer(fmt.label, fmt.description, reverse(f"exchange:edition_{name_of(ending)}", args=[edition.slug]))
+        Offer(
+            str(fmt.label),
+            str(fmt.description),
+            reverse(f"exchange:edition_{name_of(ending)}", args=[edition.slug]),
+        )
         for ending, (fmt, _) in FORMATS.items()
     ]
 
@@ -56,7 +61,7 @@ def _whole(edition: Edition) -> list[Offer]:
     return [
         Offer(
             f"{fmt.label}: {file}",
-            fmt.description,
+            str(fmt.description),
             reverse("exchange:program_file", args=[edition.slug, fmt.name, file]),
         )
         for fmt in writable().values()

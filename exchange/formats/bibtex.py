@@ -6,6 +6,8 @@ In UTF-8, one field a line. Braces inside a value always balance: every parser c
 import re
 from collections.abc import Iterable, Iterator
 
+from django.utils.translation import gettext_lazy as _
+
 from exchange.citations import Author, Citation, citations
 from exchange.files import Context, Format, OutputFile
 from exchange.records import Program
@@ -98,8 +100,8 @@ def _whole(part: str) -> str:
 
 FORMAT = Format(
     name="bibtex",
-    label="References (BibTeX)",
-    description="An entry for every paper, for LaTeX and programs that manage references.",
+    label=_("References (BibTeX)"),
+    description=_("An entry for every paper, for LaTeX and programs that manage references."),
     extensions=("bib",),
     media_type="application/x-bibtex",
     write=write,

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from exchange.citations import Author, Citation, citations
 from exchange.files import Context, Format, OutputFile
 from exchange.records import Program
@@ -52,8 +54,8 @@ def _name(author: Author) -> dict[str, str]:
 
 FORMAT = Format(
     name="csl_json",
-    label="References (CSL-JSON)",
-    description="Every paper as citation processors such as citeproc and Pandoc take it.",
+    label=_("References (CSL-JSON)"),
+    description=_("Every paper as citation processors such as citeproc and Pandoc take it."),
     extensions=("csl.json",),
     media_type="application/vnd.citationstyles.csl+json",
     write=write,

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Where
 from exchange.reading.checks import check
@@ -58,7 +61,11 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     findings = Findings()
     program = Program()
     if len(sources) != 1:
-        findings.problem(Where(), "", f"Give one file of this format, not {len(sources)}.")
+        findings.problem(
+            Where(),
+            "",
+            gettext("Give one file of this format, not %(sources)s.") % {"sources": len(sources)},
+        )
     for source in sources[:1]:
         content = read_object(source, findings)
         if content is not None and _is_ours(content, source, findings):
@@ -70,12 +77,16 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
     """Judge the head, so that another format's file earns one sentence and not a thousand."""
     if content.get("format") != NAME:
-        message = f'This is not a file of this format: it must begin with "format": "{NAME}".'
+        message = gettext('This is not a file of this format: it must begin with "format": "%(name)s".') % {
+            "name": NAME
+        }
         findings.problem(Where(source.name), "format", message)
         return False
     version = content.get("version")
     if type(version) is not int or version != VERSION:
-        message = f"This must be {VERSION}: no other version can be read here."
+        message = gettext("This must be %(version)s: no other version can be read here.") % {
+            "version": VERSION
+        }
         findings.problem(Where(source.name), "version", message)
         return False
     return True
@@ -88,7 +99,7 @@ def _read_program(content: dict[str, object], source: Source, findings: Findings
     try:
         program = Program(**_parts(content, source, findings), notes=findings.notes)
     except RecursionError:
-        findings.problem(Where(source.name), "", "The menu is nested too deeply.")
+        findings.problem(Where(source.name), "", gettext("The menu is nested too deeply."))
         return Program()
     check(program, findings)
     return program
@@ -111,7 +122,11 @@ def _read_list(
     name: str, record: type[Record], rows: object, source: Source, findings: Findings
 ) -> Iterator[Record]:
     if not isinstance(rows, list):
-        findings.problem(Where(source.name, name), "", f"This must be a list, not {in_words(rows)}.")
+        findings.problem(
+            Where(source.name, name),
+            "",
+            gettext("This must be a list, not %(rows)s.") % {"rows": in_words(rows)},
+        )
         return
     shape = fields_of(record)
     for index, row in enumerate(rows):
@@ -154,8 +169,8 @@ def _indented(value: object, depth: int) -> str:
 
 FORMAT = Format(
     name="program_json",
-    label="Plenary program (JSON)",
-    description="Everything of one edition in one versioned file; reads back exactly.",
+    label=_("Plenary program (JSON)"),
+    description=_("Everything of one edition in one versioned file; reads back exactly."),
     extensions=("json",),
     media_type="application/json",
     read=read,

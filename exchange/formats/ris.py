@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from django.utils.translation import gettext_lazy as _
+
 from exchange.citations import Author, Citation, citations
 from exchange.files import Context, Format, OutputFile
 from exchange.records import Program
@@ -54,8 +56,8 @@ def _name(author: Author) -> str:
 
 FORMAT = Format(
     name="ris",
-    label="References (RIS)",
-    description="A record for every paper, for Zotero, EndNote, Mendeley and library systems.",
+    label=_("References (RIS)"),
+    description=_("A record for every paper, for Zotero, EndNote, Mendeley and library systems."),
     extensions=("ris",),
     media_type="application/x-research-info-systems",
     write=write,

@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from conference.fields import new_uid, validate_uid
 from conference.models import Edition
@@ -69,15 +70,21 @@ class People:
                 self._doubt_stranger(figure, found[0], by_uid)
             if len(found) > 1:
                 listed = " and ".join(f"{person.name} ({person.uid})" for person in found)
-                self._doubt(figure, f"The ids of {figure.name} belong to {listed} here; the first is taken.")
+                self._doubt(
+                    figure,
+                    gettext("The ids of %(name)s belong to %(listed)s here; the first is taken.")
+                    % {"name": figure.name, "listed": listed},
+                )
 
     def _doubt_stranger(self, figure: Figure, person: Person, by_uid: dict[str, Person]) -> None:
         """Say so where an id makes one of two who differ in uid and name: the id may be a slip."""
         differs = names.fold(figure.name) != names.fold(person.name)
         if figure.uid and figure.uid not in by_uid and differs:
             known = f"{person.name} ({person.uid})"
-            message = f"{figure.name} ({figure.uid}) is taken for {known} because of an id that both have."
-            self._doubt(figure, f"{message} Correct the id if they are two.")
+            message = gettext(
+                "%(name)s (%(uid)s) is taken for %(known)s because of an id that both have."
+            ) % {"name": figure.name, "uid": figure.uid, "known": known}
+            self._doubt(figure, gettext("%(message)s Correct the id if they are two.") % {"message": message})
 
     def _people(self, column: str, values: list[str]) -> dict[str, Person]:
         found: dict[str, Person] = {}
@@ -180,9 +187,9 @@ class People:
             f"{', '.join(here)} here" if here else "",
         ]
         told = " and ".join(filter(None, parts)) or "another person of this file"
-        message = (
-            f"{figure.name} is also the name of {told}. They are kept apart; merge them if they are one."
-        )
+        message = gettext(
+            "%(name)s is also the name of %(told)s. They are kept apart; merge them if they are one."
+        ) % {"name": figure.name, "told": told}
         self._doubt(figure, message)
 
     # New ones
@@ -192,7 +199,8 @@ class People:
         person = Person(uid=uid, name=figure.name)
         self.rows[figure] = self.by_uid[uid] = person
         for sentence in names.suspicions(figure.name):
-            self._doubt(figure, f"The name “{figure.name}” should be looked at. {sentence}")
+            said = gettext("The name “%(name)s” should be looked at. %(why)s")
+            self._doubt(figure, said % {"name": figure.name, "why": sentence})
 
     def _fresh_uid(self, figure: Figure) -> str:
         """Return the uid of the source; one made of its first id, the same everywhere; else a new one."""

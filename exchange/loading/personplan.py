@@ -6,6 +6,8 @@ Who is who has been settled in `exchange.loading.people`.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from django.utils.translation import gettext
+
 from exchange.loading.kinds import PERSON
 from exchange.loading.listings import Values
 from exchange.loading.people import People
@@ -43,7 +45,10 @@ def _as_one(figures: list[Figure], people: People) -> Figure:
     described = [figure for figure in figures if figure.record]
     first = (described or figures)[0]
     for other in described[1:]:
-        message = f"{other.name} and {first.name} are one person here. Keep one record."
+        message = gettext("%(name)s and %(other)s are one person here. Keep one record.") % {
+            "name": other.name,
+            "other": first.name,
+        }
         people.findings.problem(other.where, "uid", message)
     ids = {pair for figure in figures for pair in figure.ids}
     orcid = next((figure.orcid for figure in figures if figure.orcid), "")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from conference.bases import Content
 from conference.models import Edition
@@ -100,7 +101,10 @@ class Plan:
                 row = self._new_row(kind, key)
             shelf.rows[key] = row
             if id(row) in seen:
-                message = f"Another {kind.name} is the same: {seen[id(row)]}. Keep one of them."
+                message = gettext("Another %(name)s is the same: %(row)s. Keep one of them.") % {
+                    "name": kind.name,
+                    "row": seen[id(row)],
+                }
                 self.findings.problem(record.where, kind.key, f"“{short(key)}”: {message}")
                 continue
             seen[id(row)] = record.where
@@ -151,9 +155,9 @@ class Plan:
             shown = ", ".join(str(getattr(row, kind.key)) for row in gone[:ABSENT_SHOWN])
             more = ", …" if len(gone) > ABSENT_SHOWN else ""
             noun = kind.many if len(gone) > 1 else kind.name
-            message = (
-                f"{len(gone)} {noun} imported earlier, not in this file, left as they are: {shown}{more}."
-            )
+            message = gettext(
+                "%(gone)s %(noun)s imported earlier, not in this file, left as they are: %(shown)s%(more)s."
+            ) % {"gone": len(gone), "noun": noun, "shown": shown, "more": more}
             self.findings.note("warning", Where(), message)
 
     def _own(self, owner: str) -> dict[str, Edition]:

@@ -6,6 +6,8 @@ Knows no database: who is known already is decided in `exchange.loading.people`.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from django.utils.translation import gettext
+
 from exchange.problems import Where
 from exchange.reading.findings import Findings
 from exchange.records import PersonRecord, PersonRef, Program, Stated, stated
@@ -107,7 +109,9 @@ class Cast:
         known = stated(record.affiliation, "")
         figure = self._add(record.ref, record.where, NOWHERE, (known,))
         if figure.record:
-            message = f"This is the same person as {figure.record.where.place}. Keep one of them."
+            message = gettext("This is the same person as %(place)s. Keep one of them.") % {
+                "place": figure.record.where.place
+            }
             self.findings.problem(record.where, "uid", message)
         figure.record, figure.name = record, names.normal(record.ref.name)
         figure.names.update(map(names.normal, stated(record.other_names, ())))
@@ -120,7 +124,9 @@ class Cast:
         figure = found[0] if found else self._fresh(name, where, is_keyed=bool(keys))
         figure.uid = figure.uid or ref.uid
         if len(found) > 1:
-            message = f"The ids of {name} belong to two people of this file; the first one is taken."
+            message = gettext(
+                "The ids of %(name)s belong to two people of this file; the first one is taken."
+            ) % {"name": name}
             self.findings.note("doubt", where, message)
             ref = PersonRef(name=ref.name)
         for key in keys:
@@ -137,7 +143,9 @@ class Cast:
         if not foreign:
             return ref
         listed = ", ".join(dict.fromkeys(f"{owner.name} ({owner.uid})" for owner in foreign.values()))
-        message = f"An id of {ref.name} ({ref.uid}) is that of {listed} too. They are kept apart without it."
+        message = gettext(
+            "An id of %(name)s (%(uid)s) is that of %(listed)s too. They are kept apart without it."
+        ) % {"name": ref.name, "uid": ref.uid, "listed": listed}
         self.findings.note("doubt", where, message)
         ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
         orcid = "" if ("orcid", names.normal_orcid(ref.orcid)) in foreign else ref.orcid

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
+from django.utils.translation import gettext
+
 from conference.models import Edition
 from exchange.loading.references import Figure, Spot
 from exchange.loading.rows import in_batches
@@ -70,10 +72,10 @@ class Namesakes:
             "; ".join(sorted(known)[:NAMES_SHOWN]) + ("; …" if len(known) > NAMES_SHOWN else "")
             for known in (here, there)
         )
-        return (
-            f"{figure.name} ({theirs}) is taken for {person.name} ({person.uid}; {ours}) by the name alone. "
+        return gettext(
+            "%(name)s (%(theirs)s) is taken for %(person)s (%(uid)s; %(ours)s) by the name alone. "
             "Give an id or ORCID in the file if they are two."
-        )
+        ) % {"name": figure.name, "theirs": theirs, "person": person.name, "uid": person.uid, "ours": ours}
 
     def _add(self, name: str, person: Person) -> None:
         self._by_name[name][person.pk] = person

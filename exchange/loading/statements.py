@@ -6,6 +6,8 @@ Nothing is compared or written here.
 from dataclasses import fields
 from typing import Any
 
+from django.utils.translation import gettext
+
 from conference.models import Edition, MenuItem
 from exchange.loading.kinds import EDITION, KINDS, PERSON, Kind
 from exchange.loading.listings import COMMITTEE, GRANTS, MENU, Listing, Values
@@ -102,8 +104,12 @@ class Statements:
             return True
         # Looking for a name like it takes time: not for the ten thousandth problem.
         hint = "" if self.findings.is_full else nearest(key, self.shelves[kind].rows)
-        message = f"There is no {kind} “{short(key)}” in this file or in edition {self.edition.slug}.{hint}"
-        self._report(where, path, f"{message} Correct it, or add the {kind}.")
+        said = gettext(
+            "There is no %(kind)s “%(key)s” in this file or in edition %(edition)s.%(hint)s "
+            "Correct it, or add the %(kind)s."
+        )
+        words = {"kind": kind, "key": short(key), "edition": self.edition.slug, "hint": hint}
+        self._report(where, path, said % words)
         return False
 
     def _report(self, where: Where, path: str, message: str) -> None:
@@ -129,7 +135,10 @@ class Statements:
 
     def _note_repeat(self, listing: Listing, values: Values, record: Record) -> None:
         who = values.get("name") or values.get("paper") or self.people.by_uid[values["person"]].name
-        message = f"{who} stands twice in {listing.name}; taken once, at the first place."
+        message = gettext("%(who)s stands twice in %(name)s; taken once, at the first place.") % {
+            "who": who,
+            "name": listing.name,
+        }
         self.findings.note("repeat", record.where, message)
 
     def _part(self, listing: Listing, part: Record, record: Record, path: str) -> Values:
@@ -159,11 +168,20 @@ class Statements:
 
     def _check_grant(self, grant: GrantRecord, values: Values, record: Record, path: str) -> None:
         if bool(grant.paper) == bool(grant.person):
-            self._report(record.where, path, "An award goes to a paper or a person: give one of them.")
+            self._report(
+                record.where, path, gettext("An award goes to a paper or a person: give one of them.")
+            )
         if self._is_elsewhere(grant):
             if (grant.edition, grant.paper) not in self.elsewhere:
-                message = f"There is no paper “{short(grant.paper)}” in edition “{short(grant.edition)}”."
-                self._report(record.where, path, f"{message} Import that edition first.")
+                message = gettext("There is no paper “%(paper)s” in edition “%(edition)s”.") % {
+                    "paper": short(grant.paper),
+                    "edition": short(grant.edition),
+                }
+                self._report(
+                    record.where,
+                    path,
+                    gettext("%(message)s Import that edition first.") % {"message": message},
+                )
         else:
             values["edition"] = ""
             self.is_known("paper", grant.paper, record.where, f"{path}.paper")
@@ -171,14 +189,19 @@ class Statements:
     def _line(self, line: MenuRecord, where: Where, path: str) -> Values:
         children = [self._line(child, where, f"{path}.children") for child in line.children]
         if any(child["children"] for child in children):
-            self._report(where, path, "The menu nests once: move the lines of the third level up.")
+            self._report(where, path, gettext("The menu nests once: move the lines of the third level up."))
         if not line.target:
-            self._report(where, path, f"The line “{short(line.label)}” leads nowhere. Add its target.")
+            self._report(
+                where,
+                path,
+                gettext("The line “%(label)s” leads nowhere. Add its target.") % {"label": short(line.label)},
+            )
         elif line.kind == "section" and line.target not in SECTIONS:
-            hint = nearest(line.target, SECTIONS) or f" Use one of {', '.join(MenuItem.Section.values)}."
-            self._report(where, path, f"There is no section “{short(line.target)}” of the site.{hint}")
+            listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(MenuItem.Section.values)}
+            said = gettext("There is no section “%(name)s” of the site.") % {"name": short(line.target)}
+            self._report(where, path, f"{said}{nearest(line.target, SECTIONS) or f' {listed}'}")
         elif line.kind == "page":
             self.is_known("page", line.target, where, path)
         elif line.kind not in ("section", "page", "url"):
-            self._report(where, path, "A line leads to a section, a page or a url.")
+            self._report(where, path, gettext("A line leads to a section, a page or a url."))
         return {"label": line.label, "kind": line.kind, "target": line.target, "children": children}

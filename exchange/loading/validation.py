@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from conference.bases import Content
 from conference.models import MenuItem
@@ -34,7 +35,7 @@ def check_row(step: Step, findings: Findings) -> None:
             setattr(step.row, name, parent)
     row: Any = step.row
     if step.kind is PRESENTATION and not (row.paper or row.title or step.is_broken):
-        findings.problem(step.where, "title", "Give a paper, or a title of the talk's own.")
+        findings.problem(step.where, "title", gettext("Give a paper, or a title of the talk's own."))
 
 
 def check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: Findings) -> None:
@@ -43,9 +44,9 @@ def check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: 
         place = f"{listing.name}[{index}]"
         _report(part.row, where, place, findings)
         if listing is MATERIALS and not (part.row.url or part.row.file):
-            findings.problem(where, f"{place}.url", "The address is missing.")
+            findings.problem(where, f"{place}.url", gettext("The address is missing."))
         if listing is GRANTS and (part.row.paper is None) == (part.row.person is None):
-            findings.problem(where, place, "Give either a paper or a person.")
+            findings.problem(where, place, gettext("Give either a paper or a person."))
 
 
 def _clean(row: Content) -> None:
@@ -70,11 +71,14 @@ def _report(row: Content, where: Where, path: str, findings: Findings) -> None:
 
 def _sentence(row: Content, field: str, error: ValidationError) -> str:
     if getattr(error, "code", None) in MISSING:
-        return f"The {field.replace('_', ' ')} is missing. Add it."
+        return gettext("The %(replace)s is missing. Add it.") % {"replace": field.replace("_", " ")}
     if getattr(error, "code", None) == "invalid_choice":
         choices: Any = row._meta.get_field(field).choices  # type: ignore[union-attr]
         value = short(str(getattr(row, field)))
-        return f"“{value}” is not one of {', '.join(str(key) for key, _ in choices)}."
+        return gettext("“%(value)s” is not one of %(choices)s.") % {
+            "value": value,
+            "choices": ", ".join((str(key) for key, _ in choices)),
+        }
     return " ".join(error.messages)
 
 
@@ -91,16 +95,20 @@ def check_nesting(steps: Sequence[Step], rows: Iterable[Any], findings: Findings
             seen.add(id(above))
             above = above.parent
         if above is not None:
-            message = f"A {step.kind.name} cannot stand below itself. Correct the parent."
+            message = gettext("A %(name)s cannot stand below itself. Correct the parent.") % {
+                "name": step.kind.name
+            }
             findings.problem(step.where, "parent", message)
         elif step.kind.name == "topic" and len(seen) > TOPIC_LEVELS:
-            message = f"Topics nest {TOPIC_LEVELS} levels deep: choose a higher one."
+            message = gettext("Topics nest %(topic_levels)s levels deep: choose a higher one.") % {
+                "topic_levels": TOPIC_LEVELS
+            }
             findings.problem(step.where, "parent", message)
         elif step.kind.name == "session" and row.parent.parent is not None:
-            message = "Sessions nest once: choose one that is not itself part of another."
+            message = gettext("Sessions nest once: choose one that is not itself part of another.")
             findings.problem(step.where, "parent", message)
         elif step.kind.name == "session" and id(row) in wholes:
-            message = "Sessions nest once: this one has parts itself. Leave its parent empty."
+            message = gettext("Sessions nest once: this one has parts itself. Leave its parent empty.")
             findings.problem(step.where, "parent", message)
 
 
@@ -112,7 +120,11 @@ def check_unique(steps: Iterable[Step], kind: Kind, field: str, findings: Findin
         if not value or field not in step.merge.taken:
             continue
         if value in claims:
-            message = f"“{value}” belongs to {claims[value].row} too ({claims[value].where})."
+            message = gettext("“%(value)s” belongs to %(row)s too (%(where)s).") % {
+                "value": value,
+                "row": claims[value].row,
+                "where": claims[value].where,
+            }
             findings.problem(step.where, field, message)
         claims.setdefault(value, step)
     model: Any = kind.model
@@ -120,5 +132,8 @@ def check_unique(steps: Iterable[Step], kind: Kind, field: str, findings: Findin
         for row in model.objects.filter(**{f"{field}__in": batch}).only("pk", field, "name"):
             step = claims[getattr(row, field)]
             if row.pk != step.row.pk:
-                message = f"“{getattr(row, field)}” belongs to {row} here already."
+                message = gettext("“%(field)s” belongs to %(row)s here already.") % {
+                    "field": getattr(row, field),
+                    "row": row,
+                }
                 findings.problem(step.where, field, message)

@@ -6,6 +6,8 @@ from datetime import date, datetime
 from itertools import chain
 from typing import TypeGuard
 
+from django.utils.translation import gettext
+
 from exchange.problems import Where
 from exchange.reading.fields import UnfitError, zone_called
 from exchange.reading.findings import Findings, short
@@ -47,7 +49,7 @@ def check(program: Program, findings: Findings) -> None:
     titled: Iterable[PaperRecord | SessionRecord] = chain(program.papers, program.sessions)
     for record in titled:
         if is_stated(record.title) and not record.title.strip():
-            findings.problem(record.where, "title", "The title is missing.")
+            findings.problem(record.where, "title", gettext("The title is missing."))
     timed: Iterable[SessionRecord | PresentationRecord] = chain(program.sessions, program.presentations)
     for appearance in timed:
         _check_times(appearance, findings)
@@ -75,23 +77,37 @@ def _check_keys(records: Iterable[Record], noun: str, findings: Findings) -> Non
         if not (UID if field == "uid" else SLUG).match(key):
             findings.problem(record.where, field, _bad_key(field, key))
         elif key in seen:
-            findings.problem(record.where, field, f'Another {noun} has "{key}" too: {seen[key].place}.')
+            findings.problem(
+                record.where,
+                field,
+                gettext('Another %(noun)s has "%(key)s" too: %(place)s.')
+                % {"noun": noun, "key": key, "place": seen[key].place},
+            )
         seen.setdefault(key, record.where)
 
 
 def _bad_key(field: str, key: str) -> str:
-    rule = "up to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
+    rule = gettext(
+        "up to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
+    )
     if field == "slug":
-        rule = "lower-case letters a to z, digits and hyphens"
+        rule = gettext("lower-case letters a to z, digits and hyphens")
     return (
-        f'"{short(key)}" cannot be a {field}. Use {rule}.' if key else f"The {field} is missing. Use {rule}."
+        (
+            gettext('"%(key)s" cannot be a %(field)s. Use %(rule)s.')
+            % {"key": short(key), "field": field, "rule": rule}
+        )
+        if key
+        else (gettext("The %(field)s is missing. Use %(rule)s.") % {"field": field, "rule": rule})
     )
 
 
 def _check_times(record: SessionRecord | PresentationRecord, findings: Findings) -> None:
     start, end = record.start, record.end
     if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
-        message = f"It ends before it starts ({start.isoformat()}). Put both times right."
+        message = gettext("It ends before it starts (%(isoformat)s). Put both times right.") % {
+            "isoformat": start.isoformat()
+        }
         findings.problem(record.where, "end", message)
 
 
@@ -115,4 +131,8 @@ def _check_edition(program: Program, findings: Findings) -> None:
 def _check_dates(edition: EditionRecord, findings: Findings) -> None:
     first, last = edition.start_date, edition.end_date
     if isinstance(first, date) and isinstance(last, date) and last < first:
-        findings.problem(edition.where, "end_date", f"The edition ends before its first day, {first}.")
+        findings.problem(
+            edition.where,
+            "end_date",
+            gettext("The edition ends before its first day, %(first)s.") % {"first": first},
+        )

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from django.utils.translation import gettext
+
 from exchange.files import Source
 from exchange.problems import Where
 from exchange.reading.decoding import decode
@@ -71,16 +73,22 @@ def read_sheet(source: Source, findings: Findings) -> Sheet | None:
         rows = tuple(_rows(islice(lines, MOST_ROWS), columns, source.name, findings))
         is_longer = next(lines, None) is not None
     except csv.Error as error:
-        message = f"Line {lines.line_num} is not CSV: {error}. Look for a quotation mark that is not closed."
+        message = gettext(
+            "Line %(line_num)s is not CSV: %(error)s. Look for a quotation mark that is not closed."
+        ) % {"line_num": lines.line_num, "error": error}
         findings.problem(where, "", message)
         return None
     if is_longer:
-        findings.problem(where, "", f"The table has more than {MOST_ROWS} rows.")
+        findings.problem(
+            where, "", gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MOST_ROWS}
+        )
     if not any(columns):
-        findings.problem(where, "", "The first row must hold the names of the columns.")
+        findings.problem(where, "", gettext("The first row must hold the names of the columns."))
     twice = {column for column in columns if column and columns.count(column) > 1}
     for column in sorted(twice):
-        findings.problem(where, heading(column), "There are two columns of this name. Keep one of them.")
+        findings.problem(
+            where, heading(column), gettext("There are two columns of this name. Keep one of them.")
+        )
     if twice or is_longer or not any(columns):
         return None
     return Sheet(where, tuple(filter(None, columns)), rows)
@@ -99,7 +107,7 @@ def _rows(lines: Iterable[list[str]], columns: Sequence[str], name: str, finding
         where = Where(name, f"row {number}")
         beyond = [cell for index, cell in enumerate(cells) if not (columns[index : index + 1] or [""])[0]]
         if any(cell.strip() for cell in beyond):
-            findings.problem(where, "", "The row has cells beyond the columns that have names.")
+            findings.problem(where, "", gettext("The row has cells beyond the columns that have names."))
             continue
         named = zip(columns, cells + [""] * (len(columns) - len(cells)), strict=False)
         yield Row(where, {column: unguarded(cell) for column, cell in named if column})

@@ -2,6 +2,8 @@
 
 import codecs
 
+from django.utils.translation import gettext
+
 from exchange.files import Source
 from exchange.problems import Where
 from exchange.reading.findings import Findings
@@ -21,12 +23,14 @@ def decode(source: Source, findings: Findings, *, utf16: bool = False, advice: s
     try:
         text = content.decode(codec)
     except UnicodeDecodeError as error:
-        findings.problem(where, "", f"The file is not {encoding} text (byte {error.start}). {advice}")
+        said = gettext("The file is not %(encoding)s text (byte %(byte)s). %(advice)s")
+        findings.problem(where, "", said % {"encoding": encoding, "byte": error.start, "advice": advice})
         return None
     if "\0" in text:
-        findings.problem(where, "", f"The file holds NUL characters, so it is not a text file. {advice}")
+        said = gettext("The file holds NUL characters, so it is not a text file. %(advice)s")
+        findings.problem(where, "", said % {"advice": advice})
         return None
     if not text.strip():
-        findings.problem(where, "", "The file is empty.")
+        findings.problem(where, "", gettext("The file is empty."))
         return None
     return text

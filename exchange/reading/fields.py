@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from django.utils.translation import gettext
+
 from exchange.reading.findings import nearest, short
 
 # Everything but tab, line feed and carriage return: PDF viewers leave these in copied text.
@@ -29,21 +31,21 @@ def checked_text(text: str) -> str:
         return text
     if SURROGATE.search(text):
         raise UnfitError(
-            "The text holds half a character (a lone surrogate). Export the file again as UTF-8."
+            gettext("The text holds half a character (a lone surrogate). Export the file again as UTF-8.")
         )
     return CONTROL.sub("", text)
 
 
 def whole_number(number: int) -> int:
     if number not in INTEGERS:
-        raise UnfitError("The number is too large.")
+        raise UnfitError(gettext("The number is too large."))
     return number
 
 
 def day(text: str) -> date:
     """Read `2026-07-08`."""
     if not DATE.match(text):
-        raise UnfitError(f'"{short(text)}" is not a date. Write it as 2026-07-08.')
+        raise UnfitError(gettext('"%(text)s" is not a date. Write it as 2026-07-08.') % {"text": short(text)})
     try:
         return _plausible(date.fromisoformat(text))
     except ValueError as error:
@@ -55,7 +57,10 @@ def moment(text: str, zone: tzinfo | None = None) -> datetime:
     match = TIME.match(text)
     if not match:
         example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
-        raise UnfitError(f'"{short(text)}" is not a time. Write it as {example}.')
+        raise UnfitError(
+            gettext('"%(text)s" is not a time. Write it as %(example)s.')
+            % {"text": short(text), "example": example}
+        )
     try:
         value = datetime.fromisoformat(text)
     except ValueError as error:
@@ -64,7 +69,10 @@ def moment(text: str, zone: tzinfo | None = None) -> datetime:
     if value.tzinfo:
         return value
     if zone is None:
-        raise UnfitError(f'"{text}" does not say in which zone. Add the offset, such as {text}+00:00.')
+        raise UnfitError(
+            gettext('"%(text)s" does not say in which zone. Add the offset, such as %(text)s+00:00.')
+            % {"text": text}
+        )
     return _on_the_wall(value, zone)
 
 
@@ -78,14 +86,18 @@ def _on_the_wall(value: datetime, zone: tzinfo) -> datetime:
     aware = value.replace(tzinfo=zone)
     if aware.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != value:
         raise UnfitError(
-            f"{value:%Y-%m-%d %H:%M} does not exist in {zone}: the clock is put forward over it."
+            gettext("%(value)s does not exist in %(zone)s: the clock is put forward over it.")
+            % {"value": f"{value:%Y-%m-%d %H:%M}", "zone": zone}
         )
     return aware
 
 
 def _plausible[D: (date, datetime)](value: D) -> D:
     if value.year not in YEARS:
-        raise UnfitError(f"The year {value.year} is not between {YEARS[0]} and {YEARS[-1]}.")
+        raise UnfitError(
+            gettext("The year %(year)s is not between %(first)s and %(last)s.")
+            % {"year": value.year, "first": YEARS[0], "last": YEARS[-1]}
+        )
     return value
 
 
@@ -93,7 +105,7 @@ def _no_such(text: str, error: ValueError) -> UnfitError:
     return (
         error
         if isinstance(error, UnfitError)
-        else UnfitError(f'"{text}" is not in the calendar or on the clock.')
+        else UnfitError(gettext('"%(text)s" is not in the calendar or on the clock.') % {"text": text})
     )
 
 
@@ -105,6 +117,8 @@ def zone_names() -> frozenset[str]:
 def zone_called(name: str) -> ZoneInfo:
     """Return the time zone of this IANA name."""
     if name not in zone_names():
-        hint = nearest(name, zone_names()) or " Use a name such as Asia/Seoul."
-        raise UnfitError(f'There is no time zone "{short(name)}".{hint}')
+        example = gettext("Use a name such as Asia/Seoul.")
+        hint = nearest(name, zone_names()) or f" {example}"
+        said = gettext('There is no time zone "%(name)s".%(hint)s')
+        raise UnfitError(said % {"name": short(name), "hint": hint})
     return ZoneInfo(name)

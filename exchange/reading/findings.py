@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from django.utils.translation import gettext
+
 from exchange.problems import Note, Problem, ProgramError, Where
 
 PROBLEMS_SHOWN = 50
@@ -29,7 +31,8 @@ class Findings:
             self._count_one_more()
             return
         field = f"{path}.{short(name)}" if path else short(name)
-        self.problem(where, field, f"There is no such {what}.{nearest(name, known)}")
+        said = gettext("There is no such %(thing)s.") % {"thing": what}
+        self.problem(where, field, f"{said}{nearest(name, known)}")
 
     def note(self, kind: str, where: Where, message: str) -> None:
         self._notes[Note(kind, where, message)] = None
@@ -51,7 +54,9 @@ class Findings:
         """Raise everything that was found, if it was anything."""
         if self._more:
             count = f"at least {self._more}" if self._more >= PROBLEMS_COUNTED else str(self._more)
-            self._problems.append(Problem(Where(), "", f"There are {count} more problems."))
+            self._problems.append(
+                Problem(Where(), "", gettext("There are %(count)s more problems.") % {"count": count})
+            )
         if self._problems:
             raise ProgramError(self._problems)
 
@@ -72,7 +77,10 @@ def closest(name: str, known: Iterable[str]) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """Say which known name was probably meant, or nothing."""
     close = closest(name, known)
-    return f' Did you mean "{close}"?' if close else ""
+    if not close:
+        return ""
+    said = gettext('Did you mean "%(name)s"?') % {"name": close}
+    return f" {said}"
 
 
 def short(text: str, limit: int = 60) -> str:

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from exchange.files import Source
 from exchange.problems import Where
 from exchange.reading.decoding import decode
@@ -36,16 +38,20 @@ def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
     try:
         found = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
     except json.JSONDecodeError as error:
-        message = f"This is not JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+        message = gettext("This is not JSON: %(msg)s (line %(lineno)s, column %(colno)s).") % {
+            "msg": error.msg,
+            "lineno": error.lineno,
+            "colno": error.colno,
+        }
     except RecursionError:
-        message = "Lists and objects are nested too deeply here for a conference program."
+        message = gettext("Lists and objects are nested too deeply here for a conference program.")
     except _RefusedError as error:
         message = str(error)
     except ValueError:
-        message = "A number in this file is far too long."
+        message = gettext("A number in this file is far too long.")
     else:
         if isinstance(found, dict):
             return found
-        message = 'The file must hold one JSON object: it begins with "{" and ends with "}".'
+        message = gettext('The file must hold one JSON object: it begins with "{" and ends with "}".')
     findings.problem(Where(source.name), "", message)
     return None

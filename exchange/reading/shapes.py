@@ -10,6 +10,8 @@ from datetime import date, datetime, tzinfo
 from functools import cached_property
 from typing import Any, Protocol, get_args, get_origin, get_type_hints
 
+from django.utils.translation import gettext
+
 from exchange.problems import Where
 from exchange.reading.fields import UnfitError, checked_text, day, moment, whole_number
 from exchange.reading.findings import Findings
@@ -60,7 +62,10 @@ class Scalar:
 
     def read(self, value: object, place: Place) -> Any:
         if type(value) is not self.kind:
-            raise UnfitError(f"This must be {self.words}, not {in_words(value)}.")
+            raise UnfitError(
+                gettext("This must be %(words)s, not %(value)s.")
+                % {"words": self.words, "value": in_words(value)}
+            )
         if isinstance(value, str):
             return _noted_text(value, place)
         return whole_number(value) if isinstance(value, int) else value
@@ -92,7 +97,7 @@ class Pair:
 
     def read(self, value: object, place: Place) -> tuple[str, str]:
         if not isinstance(value, dict) or set(value) != set(self.names):
-            raise UnfitError('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.')
+            raise UnfitError(gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.'))
         scheme, name = (read_part(TEXT, value[key], place.at(key)) for key in self.names)
         return scheme, name
 
@@ -117,7 +122,7 @@ class Listing:
 
     def read(self, value: object, place: Place) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise UnfitError(f"This must be a list, not {in_words(value)}.")
+            raise UnfitError(gettext("This must be a list, not %(value)s.") % {"value": in_words(value)})
         return tuple(read_part(self.shape, part, place[index]) for index, part in enumerate(value))
 
     def write(self, value: tuple[Any, ...], zone: tzinfo) -> object:
@@ -149,7 +154,7 @@ class Fields:
 
     def read(self, value: object, place: Place) -> Any:
         if not isinstance(value, dict):
-            raise UnfitError(f"This must be an object, not {in_words(value)}.")
+            raise UnfitError(gettext("This must be an object, not %(value)s.") % {"value": in_words(value)})
         for name in value:
             if name not in self.known:
                 place.findings.unknown(place.where, name, "field", self.known, path=place.path)
@@ -164,7 +169,7 @@ class Fields:
             elif name in value:
                 found[name] = read_part(shape, value[name], place.at(name))
             elif self.defaults[name] is MISSING:
-                place.findings.problem(place.where, place.at(name).path, "This field is missing.")
+                place.findings.problem(place.where, place.at(name).path, gettext("This field is missing."))
                 found[name] = UNSTATED
         return self.record(**found)
 
@@ -220,6 +225,6 @@ def in_words(value: object) -> str:
 def _noted_text(value: str, place: Place) -> str:
     text = checked_text(value)
     if text != value:
-        message = f"Control characters were removed from {place.path or 'a text'}."
+        message = gettext("Control characters were removed from %(text)s.") % {"text": place.path or "a text"}
         place.findings.note("warning", place.where, message)
     return text

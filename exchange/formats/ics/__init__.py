@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext_lazy as _
 from icalendar import Calendar, Event, Timezone
 
 from exchange.files import Context, Format, OutputFile
@@ -49,7 +50,7 @@ def calendar(parts: Sequence[Part], name: str, address: str = "") -> Iterator[by
         for part in parts
     ]
     yield _head(name, address).to_ical().removesuffix(CLOSING)
-    for zone, moments in _spans((zone, own) for _, zone, own in found).items():
+    for zone, moments in _spans((zone, own) for _part, zone, own in found).items():
         yield _zone(zone, moments).to_ical()
     for part, zone, own in found:
         host = urlsplit(part.context.site_url).hostname or "plenary.invalid"
@@ -147,8 +148,8 @@ def _text(value: str) -> str:
 
 FORMAT = Format(
     name="ics",
-    label="Calendar (iCalendar)",
-    description="All sessions and talks for calendar programs; to be subscribed to as well.",
+    label=_("Calendar (iCalendar)"),
+    description=_("All sessions and talks for calendar programs; to be subscribed to as well."),
     extensions=("ics",),
     media_type="text/calendar; charset=utf-8",
     write=write,

@@ -5,6 +5,9 @@ Only papers' orals, posters and spotlights are in it; `exchange.event…` hold t
 
 from collections.abc import Iterable, Sequence
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.orals_posters.links import public_host
 from exchange.formats.orals_posters.output import write_files
@@ -40,7 +43,9 @@ class Collected:
         elif all(isinstance(text, str) for text in content.values()):
             self._add_abstracts(content, source.name)
         else:
-            message = 'This is neither a page with "results" nor an object of event number -> abstract.'
+            message = gettext(
+                'This is neither a page with "results" nor an object of event number -> abstract.'
+            )
             self.findings.problem(Where(source.name), "", message)
 
     def _add_page(self, content: dict[str, object], name: str) -> None:
@@ -50,13 +55,17 @@ class Collected:
         for index, row in enumerate(rows):
             event = read_event(row, Where(name, _place(index, row)), self.findings)
             if event and event.id in self.events:
-                message = f"Another event has this number: {self.events[event.id].where.place}."
+                message = gettext("Another event has this number: %(place)s.") % {
+                    "place": self.events[event.id].where.place
+                }
                 self.findings.problem(event.where, "id", message)
             elif event:
                 self.events[event.id] = event
         count = content.get("count")
         if type(count) is int and count > len(rows):
-            message = f"The file says that there are {count} events and holds {len(rows)}. Get the rest too."
+            message = gettext(
+                "The file says that there are %(count)s events and holds %(rows)s. Get the rest too."
+            ) % {"count": count, "rows": len(rows)}
             self.findings.note("warning", Where(name), message)
         following = content.get("next")
         self.host = self.host or (public_host(following) if isinstance(following, str) else "")
@@ -69,7 +78,7 @@ class Collected:
                 self.findings.problem(Where(name, short(key)), "", str(error))
             else:
                 if self.abstracts[key] != text:
-                    message = "Control characters were removed from the abstract."
+                    message = gettext("Control characters were removed from the abstract.")
                     self.findings.note("warning", Where(name, short(key)), message)
 
     def settle_host(self) -> str:
@@ -80,7 +89,10 @@ class Collected:
     def note_left_over(self) -> None:
         left = [key for key in self.abstracts if not (key.isdecimal() and int(key[:18]) in self.events)]
         if left:
-            message = f"{len(left)} abstracts belong to no event of these files, such as {short(left[0])}."
+            message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.") % {
+                "count": len(left),
+                "first": short(left[0]),
+            }
             self.findings.note("warning", Where(), message)
 
 
@@ -96,7 +108,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     for source in sources:
         collected.add(source)
     if not (collected.has_events or findings.has_problems):
-        findings.problem(Where(), "", 'Give the file with the events: the one that holds "results".')
+        findings.problem(Where(), "", gettext('Give the file with the events: the one that holds "results".'))
     program = _program(collected, context)
     check(program, findings)
     findings.settle()
@@ -134,8 +146,8 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 FORMAT = Format(
     name="orals_posters",
-    label="Orals and posters (JSON)",
-    description="The orals-posters.json of conference sites, with its abstracts: papers and appearances.",
+    label=_("Orals and posters (JSON)"),
+    description=_("The orals-posters.json of conference sites, with its abstracts: papers and appearances."),
     extensions=("json",),
     media_type="application/json",
     read=read,

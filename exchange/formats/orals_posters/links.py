@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qs, quote, urlsplit
 
+from django.utils.translation import gettext
+
 from exchange.formats.orals_posters.rows import Event, encoded, tidy
 from exchange.reading.findings import Findings, short
 from exchange.records import MaterialRecord
@@ -97,7 +99,8 @@ def materials_of(events: Iterable[Event], host: str, findings: Findings) -> tupl
                 material = MaterialRecord(where=event.where, kind=kind, url=url, label=label, visible=visible)
                 found.setdefault(url, material)
             elif address:
-                message = f"This link was left out, because its host is not known: {short(address, 120)}"
+                said = gettext("This link was left out, because its host is not known: %(address)s")
+                message = said % {"address": short(address, 120)}
                 findings.note("warning", event.where, message)
     return tuple(found.values())
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext
+
 from exchange.files import Context
 from exchange.formats.orals_posters.links import UNKNOWN_HOST, materials_of, public_host, track_of
 from exchange.formats.orals_posters.rows import Event, EventAuthor, tidy
@@ -144,10 +146,16 @@ class PaperReader:
         main = events[0]
         for other in events[1:]:
             if other.name != main.name:
-                message = (
-                    f"Event {other.id} ({other.kind}) has another title: “{other.name}”. "
-                    f"The title of event {main.id} ({main.kind}) was taken."
-                )
+                message = gettext(
+                    "Event %(id)s (%(kind)s) has another title: “%(name)s”. "
+                    "The title of event %(taken)s (%(taken_kind)s) was taken."
+                ) % {
+                    "id": other.id,
+                    "kind": other.kind,
+                    "name": other.name,
+                    "taken": main.id,
+                    "taken_kind": main.kind,
+                }
                 self.findings.note("warning", other.where, message)
 
     def _authors(self, events: Sequence[Event]) -> Stated[tuple[AuthorRecord, ...]]:
@@ -157,7 +165,12 @@ class PaperReader:
         kept = self._distinct(listed[0])
         for other in listed[1:]:
             if [author.name for author in self._distinct(other)] != [author.name for author in kept]:
-                message = f"Event {other.id} lists other authors. Those of event {listed[0].id} were taken."
+                message = gettext(
+                    "Event %(id)s lists other authors. Those of event %(taken)s were taken."
+                ) % {
+                    "id": other.id,
+                    "taken": listed[0].id,
+                }
                 self.findings.note("warning", other.where, message)
         self._note_namesakes(kept, listed[0])
         return tuple(self._author(author, listed[0]) for author in kept)
@@ -165,16 +178,18 @@ class PaperReader:
     def _distinct(self, event: Event) -> list[EventAuthor]:
         kept, repeats = distinct(event.authors)
         for author in repeats:
-            message = f"{author.name} stands twice among the authors; once was taken."
+            message = gettext("%(name)s stands twice among the authors; once was taken.") % {
+                "name": author.name
+            }
             self.findings.note("repeat", event.where, message)
         return kept
 
     def _note_namesakes(self, kept: Sequence[EventAuthor], event: Event) -> None:
         names = Counter(author.name for author in kept)
         for name in sorted(name for name, count in names.items() if count > 1):
-            message = (
-                f"Two authors are called {name} and have different numbers. They were taken as two people."
-            )
+            message = gettext(
+                "Two authors are called %(name)s and have different numbers. They were taken as two people."
+            ) % {"name": name}
             self.findings.note("doubt", event.where, message)
 
     def _author(self, author: EventAuthor, event: Event) -> AuthorRecord:

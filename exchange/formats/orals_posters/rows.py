@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from exchange.problems import Where
 from exchange.reading.fields import UnfitError, checked_text, moment
 from exchange.reading.findings import Findings, short
@@ -95,10 +97,12 @@ def encoded(text: str) -> str:
 def read_event(row: object, where: Where, findings: Findings) -> Event | None:
     """Return the event of a row; tell the findings and return None where the row is not one."""
     if not isinstance(row, dict):
-        findings.problem(where, "", f"This must be an object, not {in_words(row)}.")
+        findings.problem(where, "", gettext("This must be an object, not %(row)s.") % {"row": in_words(row)})
         return None
     for name in row.keys() - FIELD_SET:
-        message = f'The field "{short(name)}" is not known to this format and was left out.'
+        message = gettext('The field "%(name)s" is not known to this format and was left out.') % {
+            "name": short(name)
+        }
         findings.note("warning", Where(where.file), message)
     reader = RowReader(row, where, findings)
     if not (reader.name("name") or reader.has_misfits):
@@ -235,7 +239,10 @@ class RowReader:
             self.misfit(name, str(error))
             return ""
         if text != value:
-            message = f"Control characters were removed from {self.path}{name}."
+            message = gettext("Control characters were removed from %(path)s%(name)s.") % {
+                "path": self.path,
+                "name": name,
+            }
             self.findings.note("warning", self.where, message)
         return text
 
@@ -243,7 +250,8 @@ class RowReader:
         if "&" in text:
             text = self._clean(ENTITY.sub(lambda found: html.unescape(found[0]), text), name)
             if any(html.unescape(found[0]) != found[0] for found in ENTITY.finditer(text)):
-                message = f"{self.path}{name} still holds an HTML entity; it was encoded twice: {short(text)}"
+                said = gettext("%(field)s still holds an HTML entity; it was encoded twice: %(text)s")
+                message = said % {"field": f"{self.path}{name}", "text": short(text)}
                 self.findings.note("doubt", self.where, message)
         return tidy(text)
 

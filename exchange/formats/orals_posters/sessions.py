@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
+
 from exchange.formats.orals_posters.rows import Event
 from exchange.reading.findings import Findings
 from exchange.reading.slugs import slug
@@ -61,11 +63,15 @@ class SessionReader:
         first = events[0]
         starts = [event.start for event in events if event.start]
         if not starts:
-            message = f"The session “{first.session}” has no times; its papers were taken as not scheduled."
+            message = gettext(
+                "The session “%(session)s” has no times; its papers were taken as not scheduled."
+            ) % {"session": first.session}
             self.findings.note("warning", first.where, message)
             return
         for other in {event.session for event in events} - {first.session}:
-            message = f"Session {first.parent_id} has a second title: “{other}”. “{first.session}” was taken."
+            message = gettext(
+                "Session %(parent_id)s has a second title: “%(other)s”. “%(session)s” was taken."
+            ) % {"parent_id": first.parent_id, "other": other, "session": first.session}
             self.findings.note("warning", first.where, message)
         ends = [event.end for event in events if event.end]
         rooms = {slug(event.room) if event.room else None for event in events}

@@ -9,6 +9,9 @@ from pathlib import PurePath
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.tables.archive import opened, packed
 from exchange.formats.tables.columns import AUTHORS, CHILDREN, PARENTS, SINGLE, TABLES, Table
@@ -30,9 +33,9 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     findings = Findings()
     sheets = _sheets([file for source in sources for file in opened(source, findings)], findings)
     if not sheets and not findings.has_problems:
-        findings.problem(Where(), "", "There is no table to read. Give files such as papers.csv.")
+        findings.problem(Where(), "", gettext("There is no table to read. Give files such as papers.csv."))
     if AUTHORS in sheets and AUTHORS in getattr(sheets.get("papers"), "columns", ()):
-        message = "The authors stand in authors.csv too. Keep that file or this column."
+        message = gettext("The authors stand in authors.csv too. Keep that file or this column.")
         findings.problem(sheets["papers"].where, AUTHORS, message)
     zone = _zone(sheets, context, findings)
     entries = {name: read_rows(TABLES[name], sheet, zone, findings) for name, sheet in sheets.items()}
@@ -49,12 +52,11 @@ def _sheets(files: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
         name = path.stem.casefold()
         if name not in TABLES or path.suffix[1:].casefold() not in EXTENSIONS[1:]:
             known = [f"{table}.csv" for table in TABLES]
-            message = (
-                f"No table has this name.{nearest(path.name, known) or ' Known are: ' + ', '.join(known)}"
-            )
+            listed = gettext("Known are: %(tables)s") % {"tables": ", ".join(known)}
+            message = f"{gettext('No table has this name.')}{nearest(path.name, known) or f' {listed}'}"
             findings.problem(Where(short(file.name)), "", message)
         elif name in found:
-            findings.problem(Where(short(file.name)), "", "This table is given twice. Give it once.")
+            findings.problem(Where(short(file.name)), "", gettext("This table is given twice. Give it once."))
         elif sheet := read_sheet(Source(path.name, file.content), findings):
             found[name] = sheet
     return found
@@ -78,7 +80,7 @@ def _program(entries: dict[str, list[Entry]], context: Context, findings: Findin
     }
     for name in SINGLE:
         for record in parts[name][1:]:
-            findings.problem(record.where, "", "This table holds one row.")
+            findings.problem(record.where, "", gettext("This table holds one row."))
     own = [replace(edition, slug=edition.slug or context.edition) for edition in parts["edition"]]
     parts["edition"] = own
     for table in CHILDREN:
@@ -109,9 +111,12 @@ def _joined(
         if link in known or not link:
             continue
         if table.parent in entries:
-            message = (
-                f"There is no such {table.link} in {table.parent}.csv: {short(link)}.{nearest(link, known)}"
-            )
+            said = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.") % {
+                "column": table.link,
+                "table": table.parent,
+                "key": short(link),
+            }
+            message = f"{said}{nearest(link, known)}"
             findings.problem(group[0].where, table.link, message)
         else:
             parents = [*parents, _bare(TABLES[table.parent], link, group[0].where)]
@@ -133,12 +138,14 @@ def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tup
     for entry in reversed(entries):
         level = int(entry.link) if entry.link in map(str, range(1, DEEPEST_MENU + 1)) else 0
         if not level:
-            message = "Write 1 for a line of the menu, 2 for a line below it."
+            message = gettext("Write 1 for a line of the menu, 2 for a line below it.")
             findings.problem(entry.record.where, table.link, message)
             continue
         _put(levels, level, entry.record)
     if any(levels[1:]):
-        findings.problem(entries[0].record.where, table.link, "The line above this level is missing.")
+        findings.problem(
+            entries[0].record.where, table.link, gettext("The line above this level is missing.")
+        )
     return tuple(reversed(levels[0]))
 
 
@@ -186,8 +193,8 @@ def _menu(lines: Iterable[MenuRecord], level: int) -> Iterator[Entry]:
 
 FORMAT = Format(
     name="tables",
-    label="Tables (CSV)",
-    description="A set of CSV files, or one ZIP of them, to edit in a spreadsheet.",
+    label=_("Tables (CSV)"),
+    description=_("A set of CSV files, or one ZIP of them, to edit in a spreadsheet."),
     extensions=EXTENSIONS,
     media_type="application/zip",
     read=read,

@@ -6,6 +6,8 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 
+from django.utils.translation import gettext
+
 from exchange.files import Source
 from exchange.problems import Where
 from exchange.reading.findings import Findings, short
@@ -36,7 +38,7 @@ def opened(source: Source, findings: Findings) -> list[Source]:
             return list(_members(archive, source.name, findings))
     except DAMAGED:
         findings.problem(
-            Where(source.name), "", "The ZIP file is damaged or of an unusual kind. Pack it again."
+            Where(source.name), "", gettext("The ZIP file is damaged or of an unusual kind. Pack it again.")
         )
         return []
 
@@ -46,21 +48,28 @@ def _members(archive: zipfile.ZipFile, name: str, findings: Findings) -> Iterato
     left = MOST_BYTES
     members = [member for member in archive.infolist() if not member.filename.startswith(RESOURCE_FORKS)]
     if len(members) > MOST_FILES:
-        findings.problem(Where(name), "", f"The ZIP file holds more than {MOST_FILES} files.")
+        findings.problem(
+            Where(name),
+            "",
+            gettext("The ZIP file holds more than %(most_files)s files.") % {"most_files": MOST_FILES},
+        )
         return
     for member in members:
         where = Where(name, short(member.filename))
         if "/" in member.filename or "\\" in member.filename:
-            findings.problem(where, "", "Pack the files themselves, not a folder that holds them.")
+            findings.problem(where, "", gettext("Pack the files themselves, not a folder that holds them."))
         elif member.flag_bits & 1:
-            findings.problem(where, "", "The file is encrypted. Pack it without a password.")
+            findings.problem(where, "", gettext("The file is encrypted. Pack it without a password."))
         else:
             with archive.open(member) as file:
                 content = file.read(left + 1)
             left -= len(content)
             if left < 0:
                 findings.problem(
-                    Where(name), "", f"The files are larger than {MOST_BYTES // 10**6} MB together."
+                    Where(name),
+                    "",
+                    gettext("The files are larger than %(most_bytes)s MB together.")
+                    % {"most_bytes": MOST_BYTES // 10**6},
                 )
                 return
             yield Source(member.filename, content)

@@ -11,6 +11,8 @@ from datetime import date, datetime
 from typing import Any, get_args, get_origin
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
+
 from exchange.reading.fields import UnfitError, checked_text, day, is_repeated, moment, whole_number
 from exchange.reading.findings import short
 from exchange.records import UNSTATED, Stated
@@ -50,7 +52,7 @@ def _text(text: str, zone: ZoneInfo) -> str:
 
 def _whole(text: str, zone: ZoneInfo) -> int:
     if not WHOLE.match(text.strip()):
-        raise UnfitError(f'"{short(text)}" is not a whole number.')
+        raise UnfitError(gettext('"%(text)s" is not a whole number.') % {"text": short(text)})
     return whole_number(int(text))
 
 
@@ -58,7 +60,7 @@ def _flag(text: str, zone: ZoneInfo) -> bool:
     try:
         return FLAGS[text.strip().casefold()]
     except KeyError:
-        raise UnfitError(f'"{short(text)}" is neither yes nor no.') from None
+        raise UnfitError(gettext('"%(text)s" is neither yes nor no.') % {"text": short(text)}) from None
 
 
 def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
@@ -66,7 +68,8 @@ def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
     found = [part.partition(":") for part in split(checked_text(text))]
     if any(not (scheme.strip() and value.strip()) for scheme, _, value in found):
         raise UnfitError(
-            f'"{short(text)}" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….'
+            gettext('"%(text)s" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….')
+            % {"text": short(text)}
         )
     return tuple((scheme.strip(), value.strip()) for scheme, _, value in found)
 

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
+
 from exchange.formats.tables.cells import split
 from exchange.formats.tables.columns import AUTHORS, LEVEL, Column, Table
 from exchange.reading.csvfile import Row, Sheet, heading
@@ -30,7 +32,7 @@ def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) ->
     for column in unknown:
         findings.unknown(sheet.where, heading(column), "column", map(heading, known))
     if table.link and table.link not in sheet.columns:
-        findings.problem(sheet.where, heading(table.link), "This column is missing.")
+        findings.problem(sheet.where, heading(table.link), gettext("This column is missing."))
         return []
     if unknown:
         return []
@@ -49,7 +51,7 @@ class RowReader:
     def entry(self) -> Entry:
         link = self.row.cells.get(self.table.link, "").strip()
         if self.table.link and self.table.link != LEVEL and not link:
-            message = f"Say to which {self.table.link} the row belongs: its uid."
+            message = gettext("Say to which %(link)s the row belongs: its uid.") % {"link": self.table.link}
             self.findings.problem(self.row.where, heading(self.table.link), message)
         return Entry(link, self._record())
 
@@ -72,7 +74,9 @@ class RowReader:
             if value is UNSTATED and column.default is not MISSING:
                 continue
             if value in (UNSTATED, "") and column.default is MISSING and column.name != self.table.key:
-                self.findings.problem(self.row.where, heading(column.name), "This cell must not be empty.")
+                self.findings.problem(
+                    self.row.where, heading(column.name), gettext("This cell must not be empty.")
+                )
             (person if column.of_person else own)[column.field] = value
         return own, person
 
@@ -87,17 +91,19 @@ class RowReader:
         if isinstance(value, datetime):
             return self._moment(value, column)
         if isinstance(value, str) and value != text:
-            message = f"Control characters were removed from {heading(column.name)}."
+            message = gettext("Control characters were removed from %(name)s.") % {
+                "name": heading(column.name)
+            }
             self.findings.note("warning", self.row.where, message)
         return value
 
     def _moment(self, value: datetime, column: Column) -> datetime:
         if isinstance(value.tzinfo, ZoneInfo) and is_repeated(value):
             second = value.replace(fold=1).isoformat(" ", "minutes")
-            message = (
-                f"{heading(column.name)}: the clock shows {value:%Y-%m-%d %H:%M} twice on this day. "
-                f"The first was taken; for the second, write {second}."
-            )
+            message = gettext(
+                "%(name)s: the clock shows %(value)s twice on this day. "
+                "The first was taken; for the second, write %(second)s."
+            ) % {"name": heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}", "second": second}
             self.findings.note("warning", self.row.where, message)
         return value.astimezone(UTC)
 
@@ -107,7 +113,7 @@ class RowReader:
         if not any(person.values()) and self.table.name == "grants":
             return
         if not name.strip():
-            self.findings.problem(self.row.where, "name", "The name is missing.")
+            self.findings.problem(self.row.where, "name", gettext("The name is missing."))
         field = "ref" if self.table.name == "people" else "person"
         own[field] = PersonRef(where=self.row.where, **{"name": name, **person})
 
