@@ -20,11 +20,15 @@ from conference.keptpage import Headers, KeptPage, keepable
 from conference.stamps import Stamps, State
 
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
-APART = frozenset(("admin", "api", "media", "static", "healthz", "readyz"))
+APART = frozenset(("admin", "media", "static", "healthz", "readyz"))
 # Parameters that may stand in a key. An address with any other goes to Django each time, and fills no cache.
 LISTS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
 FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "topic", "track"))
 PARAMETERS = LISTS | FACETS
+# Below it any parameter may stand in a key: the API itself refuses those that it does not know.
+API = "api"
+# But what people type, and moments, are asked for once.
+UNKEPT = frozenset(("q", "changed_since"))
 LONGEST_ADDRESS = 400
 MOST_BYTES = 64 * 1024 * 1024
 # What a request says of one reader: it must not shape a page that all readers share.
@@ -47,12 +51,26 @@ def key_of(environ: WSGIEnvironment) -> Key | None:
     if len(path) + len(query) > LONGEST_ADDRESS or first_part(path) in APART:
         return None
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
-    return (path, urlencode(pairs)) if {name for name, _ in pairs} <= PARAMETERS else None
+    names = {name for name, _ in pairs}
+    is_known = UNKEPT.isdisjoint(names) if first_part(path) == API else names <= PARAMETERS
+    return (path, urlencode(pairs)) if is_known else None
 
 
 def first_part(path: str) -> str:
     """Return what stands between the first two slashes: an edition's slug, or a section of the whole site."""
     return path.removeprefix("/").partition("/")[0]
+
+
+def realm(path: str, query: str) -> str:
+    """Return the slug of the edition whose stamp an answer hangs on; anything else for the whole site's.
+
+    Addresses of the API name it behind the resource, or as the parameter `edition`.
+    """
+    first, *rest = path.lstrip("/").split("/")
+    if first != API or not rest:
+        return first
+    named = [value for name, value in parse_qsl(query) if name == "edition"]
+    return rest[2] if len(rest) > 3 else "".join(named[:1])
 
 
 def has_session(environ: WSGIEnvironment) -> bool:
@@ -90,7 +108,7 @@ class PageCache:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         key = key_of(environ)
-        state = self.stamps.of(first_part(key[0])) if key else None
+        state = self.stamps.of(realm(*key)) if key else None
         if key is None or state is None:
             return self.application(environ, start_response)
         page = self._good(key, state)

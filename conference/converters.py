@@ -34,6 +34,18 @@ class YearConverter:
         return str(value)
 
 
+class NumberConverter:
+    """A number counted from 1, as large as a database can hold."""
+
+    regex = r"[1-9][0-9]{0,17}"
+
+    def to_python(self, value: str) -> int:
+        return int(value)
+
+    def to_url(self, value: int) -> str:
+        return str(value)
+
+
 class OldKindConverter(StringConverter):
     """A kind of event as the old site's addresses name it."""
 
@@ -44,4 +56,5 @@ register_converter(SlugKeyConverter, "key")
 register_converter(UidConverter, "uid")
 register_converter(ColourConverter, "colour")
 register_converter(YearConverter, "year")
+register_converter(NumberConverter, "number")
 register_converter(OldKindConverter, "oldkind")

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any, Self
 
 from django.db import models, transaction
@@ -9,6 +11,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conference import revision
+
+# From when an edition, its papers and its timetable are public.
+GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
 def moment(at: datetime | None) -> datetime:
@@ -112,6 +117,13 @@ class EditionQuerySet(ContentQuerySet[Any]):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(edition_public("", at))
+
+    def changed_since(self, since: datetime, at: datetime | None = None) -> Self:
+        """Editions of which something may have changed: by an edit there or in the site, or an open gate."""
+        if revision.current(None).changed_at >= since:
+            return self
+        opened = (Q(**{f"{gate}__range": (since, moment(at))}) for gate in GATES)
+        return self.filter(reduce(or_, opened, Q(changed_at__gte=since)))
 
 
 class ConferenceQuerySet(ContentQuerySet[Any]):

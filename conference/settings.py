@@ -36,6 +36,7 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
     "website",
+    "api",
     "exchange",
     "schedule",
     "papers",
@@ -152,6 +153,37 @@ SECURE_CSP = {
 
 # A session with 800 posters, or a paper with 150 authors, is one form (Django's own limit is 1,000 fields).
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+
+# Proxies of our own in front of the site: so many entries of X-Forwarded-For, from its end, are true.
+TRUSTED_PROXIES: int = env.int("TRUSTED_PROXIES", 1 if env.bool("BEHIND_PROXY", False) else 0)
+# A venue of thousands may share one address; what the page cache answers does not count.
+API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", 1200)
+API_REQUESTS_PER_MINUTE_AND_TOKEN: int = env.int("API_REQUESTS_PER_MINUTE_AND_TOKEN", 600)
+# What brings the search index up to date before the API searches: who knows what goes in is a floor above it.
+SEARCH_INDEX_REFRESH = "website.freshness.refresh"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.OnlyJson",
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "api.schema.ResourceSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["api.throttling.PerMinute"],
+    "EXCEPTION_HANDLER": "api.errors.answer_error",
+    "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": f"{SITE_NAME} API",
+    "DESCRIPTION": "Everything that is published of a conference, and for staff with a token their drafts.",
+    "VERSION": "1.0.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVERS": [{"url": SITE_URL}],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+}
 
 LOGGING = {
     "version": 1,

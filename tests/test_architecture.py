@@ -24,9 +24,8 @@ TOP_LEVEL = [
     "static",
     "tests",
 ]
-# From the roof down; the optional ones may be missing.
+# From the roof down.
 FLOORS = ["website", "api", "exchange", "schedule", "papers", "people", "conference", "search"]
-OPTIONAL = {"api"}
 # Python beside the house: it may import any floor, and no floor imports it.
 OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
 APPS = ["conference", "people", "papers", "schedule", "search"]
@@ -100,7 +99,7 @@ def test_floors_stand_and_have_contracts() -> None:
     roots = set(tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["importlinter"]["root_packages"])
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - OUTSIDE
 
-    assert packages - OPTIONAL == set(FLOORS) - OPTIONAL
+    assert packages == set(FLOORS)
     assert packages == roots
 
 

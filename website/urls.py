@@ -46,6 +46,7 @@ own = [
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("api/", include("api.urls")),
     path("", include("conference.urls")),
     path("", include("people.urls")),
     path("", include("papers.urls")),

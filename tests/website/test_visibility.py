@@ -46,8 +46,8 @@ SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost", "kings", f"{LOW}-university"]
 NUMBERS = {"month": [4], "day": [6]}
 QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
 QUERIES += ["?view=detailed", "?show=people", "?sort=random&seed=1", "?q=ada", "?q=notes&kind=paper"]
-# The desk asks for a password; its pages are tested beside it.
-CLOSED = {"admin"}
+# The desk asks for a password; its pages are tested beside it. The API has a crawl of its own: tests/api.
+CLOSED = {"admin", "api"}
 
 
 def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:

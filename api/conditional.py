@@ -1,0 +1,77 @@
+"""What answers say to caches and to pages of other sites: ETag, 304, who may keep them, who may read them."""
+
+from hashlib import blake2b
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.http import http_date, quote_etag
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conference.caching import realm
+from conference.stamps import read_states
+
+READING = ("GET", "HEAD", "OPTIONS")
+# Anybody may keep a copy, but has to ask whether it still holds.
+SHARED = "public, max-age=0, must-revalidate"
+# What drafts may stand in stays with who asked.
+OWN = "private, no-store"
+EXPOSED = "ETag, Last-Modified, Retry-After"
+
+
+def is_anonymous(request: HttpRequest) -> bool:
+    """Whether nobody is signed in, and nobody tried to with a token."""
+    return not ("HTTP_AUTHORIZATION" in request.META or request.user.is_authenticated)
+
+
+def say_who_may_read(request: Any, response: HttpResponse) -> None:
+    """Let pages of any site read what everybody may read; no cookie and no token comes along."""
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Access-Control-Expose-Headers"] = EXPOSED
+    if request.method == "OPTIONS":
+        response["Access-Control-Allow-Methods"] = ", ".join(READING)
+        response["Access-Control-Allow-Headers"] = "Accept, If-None-Match, If-Modified-Since"
+        response["Access-Control-Max-Age"] = "86400"
+
+
+def etag_of(content: bytes) -> str:
+    """Return the ETag of an answer, as the page cache gives it."""
+    return quote_etag(blake2b(content, digest_size=9).hexdigest())
+
+
+def conditional(request: Any, response: Any) -> Any:
+    """Give a good answer its ETag and date, or 304 in its place where the asker has it already."""
+    if response.status_code != status.HTTP_200_OK or request.method not in ("GET", "HEAD"):
+        return response
+    if isinstance(response, Response):
+        response.render()
+    changed = None
+    if is_anonymous(request):
+        states = read_states(timezone.now())
+        slug = realm(request.path, request.META.get("QUERY_STRING", ""))
+        changed = int((states.get(slug) or states[""]).changed_at.timestamp())
+        response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
+    else:
+        response["Cache-Control"] = OWN
+        patch_vary_headers(response, ["Authorization", "Cookie"])
+    response["ETag"] = etag_of(response.content)
+    return get_conditional_response(request._request, response["ETag"], changed, response)
+
+
+class Answering(APIView):
+    """What all views of the API share: conditional answers, and that pages of other sites may read them."""
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        """Answer a browser that asks whether a page of another site may read."""
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def get_throttles(self) -> Any:
+        return [] if self.request.method == "OPTIONS" else super().get_throttles()
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        finished = super().finalize_response(request, response, *args, **kwargs)
+        say_who_may_read(self.request, finished)
+        return conditional(self.request, finished)

@@ -1,0 +1,102 @@
+"""Lists in pages that are walked by cursor: a row is in one page only, however much changes meanwhile.
+
+A cursor names the last row of a page by its sort value and primary key; the next page begins behind it.
+The usual order is that of the primary key, which never changes. In another order a row comes twice only
+if the value that it is sorted by moved ahead during the walk.
+"""
+
+import binascii
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import F, Q
+
+from api.errors import BadValue
+
+USUAL, MOST = 50, 200
+# Wider answers cost more.
+MOST_EXPANDED = 100
+BIGGEST_KEY = 2**63 - 1
+RELEVANCE = "relevance"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in a list: behind the row with this key and sort value, in this order."""
+
+    order: str
+    value: Any
+    key: int
+
+    def __str__(self) -> str:
+        value = self.value.isoformat() if isinstance(self.value, datetime | date) else self.value
+        written = json.dumps([self.order, value, self.key], separators=(",", ":"), ensure_ascii=False)
+        return urlsafe_b64encode(written.encode()).decode().rstrip("=")
+
+
+def read_cursor(text: str, order: str) -> Cursor:
+    """Return the cursor that an address carries; raise `BadValue` for what is none of this order."""
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        written_in, value, key = json.loads(urlsafe_b64decode(padded.encode("ascii")))
+        if written_in != order or type(key) is not int or not 0 <= key <= BIGGEST_KEY:
+            raise ValueError
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        raise BadValue(
+            "cursor", text, "Take it from “next” of the page before, with the same order."
+        ) from None
+    return Cursor(order, value, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One page of a walk: which size, in which order, from where. `orders` are those of the resource."""
+
+    size: int
+    order: str
+    cursor: str
+    orders: Mapping[str, Any]
+
+    def page(self, rows: Any) -> tuple[list[int], Cursor | None]:
+        """Return the primary keys of the page, and the cursor of the next one. One query."""
+        name = self.order.removeprefix("-")
+        expression = self.orders.get(name, F("pk"))
+        is_down = self.order.startswith("-")
+        rows = rows.annotate(sort_value=expression)
+        if self.cursor:
+            rows = rows.filter(self._behind(rows, is_down))
+        ways = ("-sort_value", "-pk") if is_down else ("sort_value", "pk")
+        found = list(rows.order_by(*ways).values_list("pk", "sort_value")[: self.size + 1])
+        shown = found[: self.size]
+        following = Cursor(self.order, shown[-1][1], shown[-1][0]) if len(found) > self.size else None
+        return [key for key, _ in shown], following
+
+    def _behind(self, rows: Any, is_down: bool) -> Q:
+        cursor = read_cursor(self.cursor, self.order)
+        field = rows.query.annotations["sort_value"].output_field
+        try:
+            value = field.to_python(cursor.value)
+            if value is None or (isinstance(value, str) and "\0" in value):
+                raise ValueError
+            if isinstance(value, int) and abs(value) > BIGGEST_KEY:
+                raise ValueError
+        except (ValidationError, ValueError, TypeError, OverflowError):
+            raise BadValue("cursor", self.cursor, "Take it from “next” of the page before.") from None
+        way = "lt" if is_down else "gt"
+        return Q(**{f"sort_value__{way}": value}) | Q(sort_value=value, **{f"pk__{way}": cursor.key})
+
+    def ranked_page(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
+        """Return the same of keys that stand in the order of how well they fit."""
+        start = 0
+        if self.cursor:
+            cursor = read_cursor(self.cursor, self.order)
+            number = cursor.value if type(cursor.value) is int and cursor.value >= 0 else 0
+            start = keys.index(cursor.key) + 1 if cursor.key in keys else number
+        shown = list(keys[start : start + self.size])
+        end = start + len(shown)
+        return shown, Cursor(self.order, end, shown[-1]) if end < len(keys) and shown else None

@@ -1,0 +1,158 @@
+"""Conferences, editions, and what stands on their sites apart from the program."""
+
+from django.db.models import F
+
+from api.fields import (
+    address,
+    choice,
+    day,
+    file,
+    moment,
+    number,
+    page,
+    string,
+    texts,
+    yes_or_no,
+    zone,
+)
+from api.shapes import Many, One, Resource, Shape
+from conference.models import Announcement, Conference, Edition, Page, Sponsor
+from people.models import CommitteeRole
+
+EDITION = One("editions", "edition", "The edition it belongs to.")
+
+CONFERENCES = Resource(
+    name="conferences",
+    title="Conference",
+    help="Series of conferences, each with its editions.",
+    model=Conference,
+    key="slug",
+    page=page((), lambda row: "/"),
+    fields={
+        "name": string("name", "As people say it, such as MLSys."),
+        "full_name": string("full_name", "In full."),
+        **texts("description", "What it is about."),
+        "website": address("website", "Its own site."),
+        "logo": file("logo", "Its logo."),
+    },
+    lists={"editions": "conference"},
+    orders={"name": F("name")},
+)
+
+# What belongs to an edition, or can be narrowed to it.
+PARTS = (
+    "papers",
+    "topics",
+    "awards",
+    "sessions",
+    "presentations",
+    "rooms",
+    "materials",
+    "sponsors",
+    "pages",
+    "announcements",
+    "releases",
+    "people",
+    "institutions",
+)
+
+COMMITTEE = Shape(
+    title="CommitteeMember",
+    model=CommitteeRole,
+    fields={
+        "role": string("role", "The office, such as Program Chair."),
+        "name": string("person__name", "The person's name."),
+        "affiliation": string("affiliation", "As printed in this year's program."),
+    },
+    ones={"person": One("people", "person", "Who it is.")},
+)
+
+EDITIONS = Resource(
+    name="editions",
+    title="Edition",
+    help="The years of a conference.",
+    model=Edition,
+    key="slug",
+    page=page(("slug",), lambda row: f"/{row['slug']}/"),
+    fields={
+        "year": number("year", "The year."),
+        "name": string("name", "Such as MLSys 2021."),
+        "start_date": day("start_date", "The first day."),
+        "end_date": day("end_date", "The last day."),
+        "timezone": zone("timezone"),
+        "second_timezone": string("second_timezone", "Of those who take part from elsewhere; may be empty."),
+        "day_start_hour": number(
+            "day_start_hour", "What starts before this hour belongs to the evening before."
+        ),
+        "mode": choice("mode", Edition.Mode.choices, "Whether there is a place to travel to."),
+        "venue": string("venue", "The building."),
+        "city": string("city", "The city."),
+        "country": string("country", "The country."),
+        **texts("description", "The welcome."),
+        "accent": string("accent", "The colour of its pages."),
+        "logo": file("logo", "Its logo."),
+    },
+    ones={"conference": One("conferences", "conference", "The series it belongs to.")},
+    manys={"committee": Many(COMMITTEE, "edition", "The committee, in order.", ("position", "pk"))},
+    lists=dict.fromkeys(PARTS, "edition"),
+    orders={"year": F("year"), "start_date": F("start_date")},
+)
+
+PAGES = Resource(
+    name="pages",
+    title="Page",
+    help="Free pages, of an edition or of the whole site.",
+    model=Page,
+    key="slug",
+    edition="edition__slug",
+    edition_optional=True,
+    page=page(
+        ("slug", "edition__slug"),
+        lambda row: f"/{row['edition__slug'] + '/' if row['edition__slug'] else ''}pages/{row['slug']}/",
+    ),
+    fields={"title": string("title", "Its title."), **texts("body", "Its text.")},
+    ones={"edition": EDITION},
+    orders={"title": F("title")},
+    kind="page",
+)
+
+SPONSORS = Resource(
+    name="sponsors",
+    title="Sponsor",
+    help="Sponsors of an edition, by tier.",
+    model=Sponsor,
+    key="slug",
+    edition="edition__slug",
+    page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/sponsors/"),
+    fields={
+        "name": string("name", "The name."),
+        "tier": string("tier", "Such as Gold."),
+        "position": number("position", "Its place among the sponsors of its edition."),
+        "website": address("url", "Its own site."),
+        "logo": file("logo", "Its logo."),
+        **texts("description", "What it says of itself."),
+    },
+    ones={"edition": EDITION},
+    orders={"name": F("name"), "position": F("position")},
+)
+
+ANNOUNCEMENTS = Resource(
+    name="announcements",
+    title="Announcement",
+    help="News of an edition.",
+    model=Announcement,
+    key="uid",
+    edition="edition__slug",
+    page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
+    fields={
+        "title": string("title", "Its title."),
+        **texts("text", "The news."),
+        "published_at": moment("published_at", "edition__timezone", "Since when it is shown."),
+        "timezone": zone("edition__timezone"),
+        "pinned": yes_or_no("pinned", "Whether it stays above the others."),
+    },
+    ones={"edition": EDITION},
+    orders={"published_at": F("published_at")},
+)
+
+__all__ = ["ANNOUNCEMENTS", "CONFERENCES", "EDITION", "EDITIONS", "PAGES", "SPONSORS"]

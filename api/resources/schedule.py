@@ -1,0 +1,255 @@
+"""Rooms, sessions (breaks and registration are sessions like any other), presentations, releases."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db.models import DateTimeField, F, Value
+from django.db.models.functions import Coalesce
+from rest_framework import serializers
+
+from api.fields import (
+    address,
+    choice,
+    moment,
+    number,
+    page,
+    plain,
+    slug,
+    string,
+    texts,
+    yes_or_no,
+    zone,
+)  # fmt: skip
+from api.resources.conference import EDITION
+from api.resources.papers import paper_path
+from api.shapes import Field, Many, One, Resource, Row, Shape
+from people.querysets import with_shown_names
+from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
+
+# Later than everything that has a time: what is not scheduled yet comes last.
+NEVER = Value(datetime(9000, 1, 1, tzinfo=UTC), DateTimeField())
+ZONE, HOUR = "edition__timezone", "edition__day_start_hour"
+
+
+def program_day(name: str) -> Field:
+    """The program day of a moment: a talk at 00:30 belongs to the evening before."""
+
+    def make(row: Row) -> str | None:
+        if row[name] is None:
+            return None
+        local: datetime = row[name].astimezone(ZoneInfo(row[ZONE]))
+        return (local.date() - timedelta(days=1 if local.hour < row[HOUR] else 0)).isoformat()
+
+    schema = serializers.DateField(help_text="The program day it belongs to.", allow_null=True)
+    return Field((name, ZONE, HOUR), make, schema)
+
+
+def called_off(*levels: str) -> dict[str, Field]:
+    """Whether it is cancelled, itself or with what it is part of, and the reason."""
+    states = tuple(f"{level}status" for level in levels)
+    reasons = tuple(f"{level}cancellation_reason" for level in levels)
+
+    def why(row: Row) -> str:
+        told = (
+            row[reason]
+            for state, reason in zip(states, reasons, strict=True)
+            if row[state] == "cancelled" and row[reason]
+        )
+        return next(told, "")
+
+    help = "Whether it stays in the program only to say that it does not happen."
+    return {
+        "cancelled": Field(
+            states,
+            lambda row: "cancelled" in {row[state] for state in states},
+            serializers.BooleanField(help_text=help),
+        ),
+        "cancellation_reason": Field(
+            (*states, *reasons),
+            why,
+            serializers.CharField(help_text="Why, in the chairs' words.", allow_blank=True),
+        ),
+    }
+
+
+def session_path(row: Row, prefix: str = "") -> str:
+    title = slug(row[f"{prefix}title"])
+    return f"/{row['edition__slug']}/sessions/{row[f'{prefix}uid']}/{title}/"
+
+
+ROOMS = Resource(
+    name="rooms",
+    title="Room",
+    help="Rooms in which something public takes place.",
+    model=Room,
+    key="slug",
+    edition="edition__slug",
+    page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/rooms/{row['slug']}/"),
+    fields={
+        "name": string("name", "The name."),
+        "capacity": number("capacity", "Seats, or poster boards in a hall.", empty=True),
+        "virtual": yes_or_no("virtual", "Whether it is no place."),
+        "stream_url": address("stream_url", "The stream."),
+        "position": number("position", "Its place among the rooms of its edition."),
+    },
+    ones={"edition": EDITION},
+    lists={"sessions": "room", "presentations": "room"},
+    orders={"name": F("name"), "position": F("position")},
+)
+
+ROLES = Shape(
+    title="SessionPerson",
+    model=SessionRole,
+    prepare=with_shown_names,
+    fields={
+        "role": choice("role", SessionRole.Role.choices, "The part in the session."),
+        "name": string("shown_name", "The name as printed."),
+        "affiliation": string("affiliation", "The affiliation as printed."),
+    },
+    ones={"person": One("people", "person", "Who it is.")},
+)
+
+SESSIONS = Resource(
+    name="sessions",
+    title="Session",
+    help="The blocks of the timetable: talks, posters, breaks, registration.",
+    model=Session,
+    key="uid",
+    edition="edition__slug",
+    page=page(("uid", "title", "edition__slug"), session_path),
+    fields={
+        "kind": choice("kind", Session.Kind.choices, "What it is."),
+        **texts("title", "The title."),
+        **texts("abstract", "What it is about."),
+        "start": moment("start", ZONE, "When it begins."),
+        "end": moment("end", ZONE, "When it ends."),
+        "timezone": zone(ZONE),
+        "day": program_day("start"),
+        **called_off("", "parent__"),
+        "stream_url": address("stream_url", "The stream."),
+        "recording_url": address("recording_url", "The recording."),
+        "chat_url": address("chat_url", "The chat."),
+    },
+    ones={
+        "edition": EDITION,
+        "room": One("rooms", "room", "Where it is."),
+        "parent": One("sessions", "parent", "The workshop or tutorial that it is part of."),
+    },
+    manys={
+        "people": Many(ROLES, "session", "Speakers, chairs and others, in order.", ("position", "pk")),
+        "presentations": Many("presentations", "session", "What is presented.", ("begins", "position", "pk")),
+        "parts": Many("sessions", "parent", "The sessions in it.", ("start", "pk")),
+    },
+    lists={"presentations": "session", "sessions": "parent", "papers": "session"},
+    orders={"start": F("start"), "title": F("title")},
+    kind="session",
+)
+
+SPEAKERS = Shape(
+    title="Speaker",
+    model=Speaker,
+    prepare=with_shown_names,
+    fields={
+        "name": string("shown_name", "The name as printed."),
+        "affiliation": string("affiliation", "The affiliation as printed."),
+    },
+    ones={"person": One("people", "person", "Who it is.")},
+)
+
+
+def placed(rows: Any) -> Any:
+    """With what a presentation has of its own, or else of its session."""
+    return rows.annotate(
+        begins=Coalesce("start", "session__start", NEVER),
+        starts=Coalesce("start", "session__start"),
+        ends=Coalesce("end", "session__end"),
+        place=Coalesce("room", "session__room"),
+        place_slug=Coalesce("room__slug", "session__room__slug"),
+    )
+
+
+def title_of(row: Row) -> str:
+    return row["title"] or row["paper__title"] or ""
+
+
+def presentation_path(row: Row) -> str:
+    """The page of its paper, else of its session, else of its edition."""
+    if row["paper__uid"]:
+        return paper_path({**row, "paper__edition__slug": row["edition__slug"]}, "paper__")
+    return session_path(row, "session__") if row["session__uid"] else f"/{row['edition__slug']}/"
+
+
+PRESENTATIONS = Resource(
+    name="presentations",
+    title="Presentation",
+    help="Appearances of papers, and talks of their own.",
+    model=Presentation,
+    key="uid",
+    edition="edition__slug",
+    prepare=placed,
+    page=page(
+        ("edition__slug", "paper__uid", "paper__title", "session__uid", "session__title"), presentation_path
+    ),
+    fields={
+        "kind": choice("kind", Presentation.Kind.choices, "How it is presented."),
+        "title": Field(
+            ("title", "paper__title"),
+            title_of,
+            serializers.CharField(help_text="Its own title, else its paper's. Markdown with TeX."),
+        ),
+        "title_html": Field(
+            ("title_html", "paper__title_html"),
+            lambda row: row["title_html"] or row["paper__title_html"] or "",
+            serializers.CharField(help_text="As safe HTML."),
+        ),
+        "title_plain": Field(
+            ("title", "paper__title"),
+            lambda row: plain(title_of(row)),
+            serializers.CharField(help_text="Without markup."),
+        ),
+        **texts("abstract", "Its own abstract; empty where its paper's holds."),
+        "start": moment("starts", ZONE, "When it begins; null while it is not scheduled.", empty=True),
+        "end": moment("ends", ZONE, "When it ends.", empty=True),
+        "timezone": zone(ZONE),
+        "day": program_day("starts"),
+        "position": number("position", "Its place in its session."),
+        "board": string("board", "The poster board."),
+        **called_off("", "session__", "session__parent__"),
+        "recording_url": address("recording_url", "The recording."),
+    },
+    ones={
+        "edition": EDITION,
+        "paper": One("papers", "paper", "The paper that is presented; null for a talk of its own."),
+        "session": One("sessions", "session", "The session it stands in; null while it is not scheduled."),
+        "room": One("rooms", "place", "Where it is.", key="place_slug", edition="edition__slug"),
+    },
+    manys={
+        "speakers": Many(SPEAKERS, "presentation", "The speakers of a talk, in order.", ("position", "pk"))
+    },
+    orders={"start": Coalesce("start", "session__start", NEVER)},
+    kind="talk",
+)
+
+RELEASES = Resource(
+    name="releases",
+    title="Release",
+    help="Numbered announcements of the program.",
+    model=Release,
+    key="number",
+    edition="edition__slug",
+    page=page(
+        ("number", "edition__slug"), lambda row: f"/{row['edition__slug']}/changes/#release-{row['number']}"
+    ),
+    fields={
+        "number": number("number", "Counted from 1 in each edition."),
+        "title": string("title", "Its title; may be empty."),
+        **texts("text", "What it says."),
+        "published_at": moment("published_at", ZONE, "When the program was announced."),
+        "timezone": zone(ZONE),
+    },
+    ones={"edition": EDITION},
+    orders={"published_at": F("published_at"), "number": F("number")},
+)
+
+__all__ = ["PRESENTATIONS", "RELEASES", "ROOMS", "SESSIONS"]

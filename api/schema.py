@@ -1,0 +1,165 @@
+"""The description of the API in OpenAPI 3.1, made from what the resources and filters declare."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from django_filters import BooleanFilter, ChoiceFilter, DateFilter, IsoDateTimeFilter, NumberFilter
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, inline_serializer
+from rest_framework import serializers
+
+from api.filters import NAMED, NAMED_FORM
+from api.pagination import MOST, RELEVANCE, USUAL
+from api.serializers import ErrorSerializer, ReferenceSerializer, serializer_of
+from api.shapes import RESOURCES, Resource
+
+ERRORS = {
+    400: "A parameter is unknown or malformed; it is named.",
+    404: "There is no such thing, or nothing public of that name.",
+    429: "Too many requests; Retry-After says for how many seconds to wait.",
+}
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """Return the description of the whole API; it is the same while the process runs."""
+    generator: Any = SchemaGenerator
+    found: dict[str, Any] = generator().get_schema(public=True)
+    return found
+
+
+class ResourceSchema(AutoSchema):
+    """How drf-spectacular reads our views."""
+
+    @property
+    def resource(self) -> Resource | None:
+        found: Resource | None = getattr(self.view, "resource", None)
+        return found
+
+    @property
+    def is_list(self) -> bool:
+        return getattr(self.view, "action", "") == "list"
+
+    def get_operation_id(self) -> str:
+        resource = self.resource
+        if resource is None:
+            return type(self.view).__name__.lower()
+        names = "_".join(part for part in self.path.split("/") if part.startswith("{"))
+        where = "_of_site" if resource.edition_optional and "{edition}" not in names else ""
+        return f"{resource.name}_{'list' if self.is_list else f'retrieve{where}'}"
+
+    def get_tags(self) -> list[str]:
+        return [self.resource.name if self.resource else "api"]
+
+    def get_summary(self) -> str:
+        if self.resource is None:
+            return (type(self.view).__doc__ or "").partition("\n")[0]
+        return self.resource.help if self.is_list else f"One of them: {self.resource.title}."
+
+    def get_description(self, *args: str) -> str:
+        return ""
+
+    def get_request_serializer(self) -> None:
+        return None
+
+    def get_override_parameters(self) -> list[Any]:
+        resource = self.resource
+        if resource is None:
+            return []
+        return [
+            *self._identity(),
+            *self._shaping(resource),
+            *(self._narrowing(resource) if self.is_list else ()),
+        ]
+
+    def _identity(self) -> Iterator[OpenApiParameter]:
+        told = {"id": "The id of the thing.", "edition": "The slug of its edition, such as 2021."}
+        for name, text in told.items():
+            if f"{{{name}}}" in self.path:
+                yield OpenApiParameter(name, str, OpenApiParameter.PATH, required=True, description=text)
+
+    @staticmethod
+    def _shaping(resource: Resource) -> Iterator[OpenApiParameter]:
+        fields = "Only these, separated by commas; deeper ones by dots, such as authors.name."
+        yield OpenApiParameter("fields", str, description=f"{fields} Known: {', '.join(resource.names)}.")
+        if resource.relations:
+            deeper = "With these in full, separated by commas; deeper ones by dots, at most three levels."
+            yield OpenApiParameter(
+                "expand", str, description=f"{deeper} Known: {', '.join(resource.relations)}."
+            )
+
+    def _narrowing(self, resource: Resource) -> Iterator[OpenApiParameter]:
+        view: Any = self.view
+        for name, one in view.filterset.base_filters.items():
+            yield OpenApiParameter(name, filter_schema(one), description=str(one.extra.get("help_text", "")))
+        orders = [name for order in resource.orders for name in (order, f"-{order}")]
+        orders += [RELEVANCE] if resource.kind else []
+        if orders:
+            yield OpenApiParameter(
+                "ordering", {"type": "string", "enum": orders}, description="The usual order never changes."
+            )
+        size = {"type": "integer", "minimum": 1, "default": USUAL}
+        yield OpenApiParameter(
+            "page_size", size, description=f"At most {MOST}; more is answered with {MOST}."
+        )
+        yield OpenApiParameter("cursor", str, description="From “next” of the page before.")
+
+    def get_response_serializers(self) -> Any:
+        good: Any = serializer_of(self.resource) if self.resource else root_serializer()
+        if self.is_list and self.resource:
+            good = page_serializer(self.resource)
+        codes = [400, 429] if self.is_list or self.resource is None else [400, 404, 429]
+        return {200: good, **{code: OpenApiResponse(ErrorSerializer, ERRORS[code]) for code in codes}}
+
+
+def filter_schema(one: Any) -> dict[str, Any]:
+    """Return the schema of a parameter that narrows a list."""
+    if isinstance(one, ChoiceFilter):
+        return {"type": "string", "enum": [value for value, _ in one.extra["choices"]]}
+    if isinstance(one, BooleanFilter):
+        return {"type": "boolean"}
+    if isinstance(one, NumberFilter):
+        return {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
+    if isinstance(one, (DateFilter, IsoDateTimeFilter)):
+        return {"type": "string", "format": "date" if isinstance(one, DateFilter) else "date-time"}
+    if NAMED in one.extra.get("validators", []):
+        return {"type": "string", "pattern": NAMED_FORM}
+    return {"type": "string", "maxLength": one.extra.get("max_length", 200)}
+
+
+@cache
+def page_serializer(resource: Resource) -> Any:
+    """Return the serializer of one page of a list."""
+    following = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
+    return inline_serializer(
+        f"{resource.title}List", {"next": following, "results": serializer_of(resource)(many=True)}
+    )
+
+
+@cache
+def root_serializer() -> Any:
+    return inline_serializer("Root", {name: serializers.URLField() for name in RESOURCES})
+
+
+class RelatedExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """A reference, or the whole of what it points at."""
+
+    target_class = "api.serializers.RelatedField"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        whole = serializer_of(self.target.one.resource)
+        refs = [auto_schema.resolve_serializer(one, direction).ref for one in (ReferenceSerializer, whole)]
+        return {"anyOf": refs}
+
+
+class ExpandedExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """A list of the whole of what points here."""
+
+    target_class = "api.serializers.ExpandedField"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        whole = serializer_of(self.target.many.resolved)
+        return {"type": "array", "items": auto_schema.resolve_serializer(whole, direction).ref}

@@ -1,0 +1,70 @@
+"""The declared shapes as serializers of Django REST framework, from which the schema is written."""
+
+import copy
+from typing import Any
+
+from rest_framework import serializers
+
+from api.shapes import Many, One, Resource, Shape
+
+
+class ReferenceSerializer(serializers.Serializer[Any]):
+    """Something else, by its identity."""
+
+    id = serializers.CharField()
+    url = serializers.URLField()
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    """Why there is no other answer."""
+
+    detail = serializers.CharField(help_text="What is wrong, in a sentence.")
+    parameter = serializers.CharField(help_text="The parameter that is wrong.", required=False)
+    allowed = serializers.ListField(
+        child=serializers.CharField(), help_text="The values or parameters that are known.", required=False
+    )
+
+
+class RelatedField(serializers.Field[Any, Any, Any, Any]):
+    """A reference, or what it points at where that is expanded."""
+
+    def __init__(self, one: One, **kwargs: Any) -> None:
+        self.one = one
+        super().__init__(**kwargs)
+
+
+class ExpandedField(serializers.Field[Any, Any, Any, Any]):
+    """A list of resources that is there when it is expanded."""
+
+    def __init__(self, many: Many, **kwargs: Any) -> None:
+        self.many = many
+        super().__init__(**kwargs)
+
+
+MADE: dict[int, type[serializers.Serializer[Any]]] = {}
+
+
+def serializer_of(shape: Shape) -> type[serializers.Serializer[Any]]:
+    """Return the serializer that describes a shape, one class for each."""
+    if id(shape) not in MADE:
+        MADE[id(shape)] = _made(shape)
+    return MADE[id(shape)]
+
+
+def _made(shape: Shape) -> type[serializers.Serializer[Any]]:
+    """Only `id` is always there, as `?fields=` can leave out the others."""
+    fields: dict[str, Any] = {}
+    for name, field in shape.all_fields.items():
+        described = copy.deepcopy(field.schema)
+        described.required = name == "id"
+        fields[name] = described
+    for name, one in shape.ones.items():
+        fields[name] = RelatedField(one, help_text=one.help, required=False, allow_null=True)
+    for name, many in shape.manys.items():
+        if many.is_part:
+            part = serializer_of(many.resolved)
+            fields[name] = part(many=True, help_text=many.help, required=False)
+        else:
+            fields[name] = ExpandedField(many, help_text=f"{many.help} With expand={name}.", required=False)
+    told = shape.help if isinstance(shape, Resource) else shape.title
+    return type(f"{shape.title}Serializer", (serializers.Serializer,), {**fields, "__doc__": told})

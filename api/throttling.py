@@ -1,0 +1,72 @@
+"""How much one may ask: per token, or per address without one. What the page cache answers does not count.
+
+The address is that which the last of our own proxies saw: what a client writes into X-Forwarded-For itself
+neither dodges a limit nor puts it on somebody else.
+"""
+
+import time
+from hashlib import blake2b
+from ipaddress import IPv6Address, ip_address
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+MINUTE = 60
+# The network that a provider gives to one customer: counting its addresses one by one would limit nobody.
+CUSTOMER_BITS = 64
+
+
+def client_address(request: Any) -> str:
+    """Return the address that asks, as far as it can be trusted; IPv6 by the network of the customer."""
+    proxies: int = settings.TRUSTED_PROXIES
+    told: list[str] = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    address: str = request.META.get("REMOTE_ADDR", "")
+    if proxies and told != [""]:
+        address = told[-min(proxies, len(told))]
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address[:45]
+    if isinstance(found, IPv6Address):
+        return str(found.ipv4_mapped or found.exploded[: CUSTOMER_BITS // 4 + 3])
+    return str(found)
+
+
+class PerMinute(BaseThrottle):
+    """So many requests in a minute by the clock, counted in Django's cache."""
+
+    def __init__(self) -> None:
+        self.left = 0.0
+
+    def timer(self) -> float:
+        return time.time()
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        who, most = self.who(request)
+        now = self.timer()
+        self.left = MINUTE - now % MINUTE
+        key = f"throttle:{who}:{int(now // MINUTE)}"
+        if cache.add(key, 1, timeout=2 * MINUTE):
+            return most > 0
+        try:
+            return cache.incr(key) <= most
+        except ValueError:
+            return True
+
+    def wait(self) -> float:
+        return self.left
+
+    def who(self, request: Request) -> tuple[str, int]:
+        """Return whose requests are counted together, and how many there may be."""
+        if request.auth is not None or request.user.is_authenticated:
+            asker = f"{request.user.pk} {request.auth}"
+            return f"user:{digest(asker)}", settings.API_REQUESTS_PER_MINUTE_AND_TOKEN
+        return f"address:{digest(client_address(request))}", settings.API_REQUESTS_PER_MINUTE
+
+
+def digest(text: str) -> str:
+    """Return a short form that any cache takes as a key and that keeps no address."""
+    return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()

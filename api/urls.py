@@ -1,0 +1,38 @@
+"""The addresses of the API: a list of each resource, and below it each thing with its edition and id."""
+
+from collections.abc import Iterator
+
+from django.urls import URLPattern, path
+
+from api import views
+from api.endpoints import ALL
+from api.shapes import VERSION
+from api.viewsets import ResourceViewSet
+from conference import converters
+
+__all__ = ["app_name", "converters", "urlpatterns"]
+
+app_name = "api"
+
+# How the identity of a thing is written in an address, by the column that holds it.
+WRITTEN = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
+
+
+def addresses(view: type[ResourceViewSet]) -> Iterator[URLPattern]:
+    """Make the address of the list, and of one thing."""
+    resource = view.resource
+    ending = f"<{WRITTEN[resource.key]}:id>/"
+    one = view.as_view({"get": "retrieve"})
+    yield path(f"{VERSION}/{resource.name}/", view.as_view({"get": "list"}), name=resource.name)
+    if resource.edition:
+        yield path(f"{VERSION}/{resource.name}/<key:edition>/{ending}", one, name=f"{resource.name}_one")
+    if not resource.edition or resource.edition_optional:
+        yield path(f"{VERSION}/{resource.name}/{ending}", one, name=f"{resource.name}_of_site")
+
+
+urlpatterns = [
+    *(pattern for view in ALL for pattern in addresses(view)),
+    path(f"{VERSION}/", views.Root.as_view(), name="root"),
+    path("schema/", views.Schema.as_view(), name="schema"),
+    path("<path:rest>", views.Unknown.as_view(), name="unknown"),
+]

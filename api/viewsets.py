@@ -1,0 +1,114 @@
+"""Lists and single things of every resource, as Django REST framework serves them."""
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.http import Http404
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSetMixin
+
+from api import selection
+from api.building import Builder
+from api.conditional import Answering
+from api.errors import BadValue, UnknownParameter
+from api.filters import ResourceFilter
+from api.pagination import MOST, MOST_EXPANDED, RELEVANCE, USUAL, Walk
+from api.reader import Reader
+from api.searching import ranked
+from api.selection import Wanted
+from api.shapes import Resource
+
+# The method named list hides the type of that name from what stands below it.
+type Keys = list[int]
+
+
+class ResourceViewSet(ViewSetMixin, Answering):
+    """One resource: its list and one of it. Subclasses name the resource and what narrows its list."""
+
+    resource: ClassVar[Resource]
+    filterset: ClassVar[type[ResourceFilter]] = ResourceFilter
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads; asked once for each request."""
+        memory = vars(self)
+        if "_reader" not in memory:
+            memory["_reader"] = Reader(timezone.now())
+        reader: Reader = memory["_reader"]
+        return reader
+
+    # Requests
+
+    def list(self, request: Request) -> Response:
+        parameters = request.query_params
+        others = ["q"] if self.resource.kind else []
+        chooser = self.filterset(parameters, self.reader.rows(self.resource.model), self.reader, others)
+        rows = chooser.narrowed()
+        wanted = self.wanted(request)
+        walk = self.walk(request, wanted)
+        words = parameters.get("q", "")
+        if words and walk.order in ("", RELEVANCE):
+            keys, following = walk.ranked_page(self.best(words, rows, parameters.get("edition", "")))
+        else:
+            keys, following = walk.page(self.found(words, rows))
+        results = Builder(self.reader).in_order(self.resource, keys, wanted)
+        return Response({"next": self.next_url(request, following), "results": results})
+
+    def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
+        for name in request.query_params:
+            if name not in ("fields", "expand"):
+                raise UnknownParameter(name, ("fields", "expand"))
+        wanted = self.wanted(request)
+        key = self.addressed(id, edition).values_list("pk", flat=True).first()
+        found = Builder(self.reader).in_order(self.resource, [] if key is None else [key], wanted)
+        if not found:
+            raise Http404
+        return Response(found[0])
+
+    # What is asked for
+
+    def addressed(self, id: str, edition: str | None) -> Any:
+        """Return the visible rows with this address: one or none."""
+        lookup: dict[str, Any] = {self.resource.key: id}
+        if self.resource.edition:
+            lookup[self.resource.edition] = edition
+        if edition is None and self.resource.edition_optional:
+            lookup = {self.resource.key: id, "edition__isnull": True}
+        return self.reader.rows(self.resource.model).filter(**lookup)
+
+    def wanted(self, request: Request) -> Wanted:
+        parameters = request.query_params
+        return selection.read(self.resource, parameters.get("fields", ""), parameters.get("expand", ""))
+
+    def walk(self, request: Request, wanted: Wanted) -> Walk:
+        parameters = request.query_params
+        order = parameters.get("ordering", "")
+        known = [name for field in self.resource.orders for name in (field, f"-{field}")]
+        known += [RELEVANCE] if self.resource.kind and parameters.get("q") else []
+        if order and order not in known:
+            raise BadValue("ordering", order, allowed=known)
+        most = MOST_EXPANDED if wanted.expanded else MOST
+        size = parameters.get("page_size", "")
+        if size and not (size.isascii() and size.isdigit() and int(size[:9])):
+            raise BadValue("page_size", size, f"Give a number from 1 to {most}.")
+        number = min(int(size[:9]), most) if size else USUAL
+        return Walk(number, order, parameters.get("cursor", ""), self.resource.orders)
+
+    def best(self, words: str, rows: Any, edition: str) -> Keys:
+        """Return the keys of the rows that the words find, the best first."""
+        keys = ranked(words, self.resource.kind, edition)
+        left = set(rows.order_by().filter(pk__in=keys).values_list("pk", flat=True))
+        return [key for key in keys if key in left]
+
+    def found(self, words: str, rows: Any) -> Any:
+        return rows.filter(pk__in=ranked(words, self.resource.kind)) if words else rows
+
+    def next_url(self, request: Request, following: Any) -> str | None:
+        """Return the address of the next page: this one with another cursor."""
+        if following is None:
+            return None
+        query = request.query_params.copy()
+        query["cursor"] = str(following)
+        return f"{settings.SITE_URL}{request.path}?{query.urlencode(safe=',/:')}"

@@ -1,0 +1,28 @@
+"""How tests ask the API."""
+
+from typing import Any
+
+from django.conf import settings
+from django.test import Client
+
+
+def get(client: Client, path: str, status: int = 200, **parameters: Any) -> Any:
+    """Return the JSON of an answer below /api/v1/."""
+    response = client.get(f"/api/v1/{path}", parameters)
+    assert response.status_code == status, response.content.decode()
+    return response.json()
+
+
+def results(client: Client, name: str, **parameters: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = get(client, f"{name}/", **parameters)["results"]
+    return found
+
+
+def ids(client: Client, name: str, **parameters: Any) -> list[str]:
+    return [row["id"] for row in results(client, name, fields="id", **parameters)]
+
+
+def path_of(url: str) -> str:
+    """Return an absolute address of this site as a path."""
+    assert url.startswith(settings.SITE_URL), url
+    return url.removeprefix(settings.SITE_URL)

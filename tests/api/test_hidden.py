@@ -1,0 +1,80 @@
+"""Nothing hidden comes through any resource, nested field, filter or search (trap 16)."""
+
+from itertools import batched
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+
+from api.endpoints import ALL
+from api.shapes import RESOURCES, Many, Shape
+from tests.website.marked import LOW
+
+ENDS = ("p", "w", "s", "a", "b", "c", "m", "ghost", "topic", "room", "page", "university", "back", "part")
+# Parameters whose values are ids: each is asked for all that is hidden, others for some.
+OWN_WORDS = {"award", "institution", "paper", "person", "room", "session", "topic"}
+HIDDEN = [LOW, *(f"{LOW}-{end}" for end in ENDS)]
+
+pytestmark = pytest.mark.django_db
+
+
+def expansions(shape: Shape, depth: int = 2) -> list[str]:
+    """Name every relation, down to a depth."""
+    found = []
+    for name, relation in shape.relations.items():
+        found.append(name)
+        below = relation.resolved if isinstance(relation, Many) else relation.resource
+        if depth > 1:
+            found += [f"{name}.{deeper}" for deeper in expansions(below, depth - 1)]
+    return found
+
+
+def leaks(client: Client, path: str) -> bool:
+    """Whether an answer holds the marker, not counting what was asked."""
+    response = client.get(path)
+    assert response.status_code in (200, 400, 404), path
+    return LOW in response.content.decode().lower().replace(f"“{LOW}", "")
+
+
+def test_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
+    client: Client, program: dict[str, Any]
+) -> None:
+    paths = [f"/api/v1/{name}/?expand=" for name in RESOURCES]
+    for name, resource in RESOURCES.items():
+        paths += [
+            f"/api/v1/{name}/?expand={','.join(part)}"
+            for part in batched(expansions(resource), 40, strict=False)
+        ]
+
+    assert [path for path in paths if leaks(client, path)] == []
+
+
+def test_draft_leaks_by_no_filter(client: Client, program: dict[str, Any]) -> None:
+    for view in ALL:
+        for parameter in view.filterset.base_filters:
+            for value in HIDDEN[:: 1 if parameter in OWN_WORDS else 4]:
+                path = f"/api/v1/{view.resource.name}/?{urlencode({parameter: value})}"
+                response = client.get(path)
+                assert response.status_code == 400 or response.json()["results"] == [], path
+
+
+def test_hidden_thing_has_no_address(client: Client, program: dict[str, Any]) -> None:
+    for name, resource in RESOURCES.items():
+        editions = ["2021/", "2030/"] if resource.edition else [""]
+        for value in HIDDEN:
+            for edition in editions:
+                assert client.get(f"/api/v1/{name}/{edition}{value}/").status_code == 404, (name, value)
+
+
+def test_no_address_of_mail_shows(client: Client, program: dict[str, Any]) -> None:
+    text = "".join(client.get(f"/api/v1/{name}/").content.decode() for name in RESOURCES)
+
+    assert "@example" not in text
+    assert "email" not in text
+
+
+def test_hidden_name_is_shown_as_the_present_one(client: Client, program: dict[str, Any]) -> None:
+    papers = client.get("/api/v1/papers/?fields=title,authors.name").json()["results"]
+
+    assert {author["name"] for paper in papers for author in paper["authors"]} == {"Ada Lovelace"}

@@ -1,0 +1,130 @@
+"""What the resources answer: identity, links, texts in three forms, times in their zone."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from api.shapes import RESOURCES
+from conference.models import Announcement, Conference, Edition, Page, Sponsor
+from papers.models import Award, Paper, Topic
+from people.models import Institution, Person
+from schedule.models import Presentation, Release, Room, Session
+from tests import factories as make
+from tests.api.asking import get, path_of, results
+
+NAMES = [
+    "announcements", "awards", "conferences", "editions", "institutions", "materials", "pages", "papers",
+    "people", "presentations", "releases", "rooms", "sessions", "sponsors", "topics",
+]  # fmt: skip
+WITH_PAGES: list[Any] = [
+    Award,
+    Edition,
+    Institution,
+    Page,
+    Paper,
+    Person,
+    Presentation,
+    Release,
+    Room,
+    Session,
+    Topic,
+]
+
+LINKED = {name for name, resource in RESOURCES.items() if resource.lists}
+
+pytestmark = pytest.mark.django_db
+
+
+def test_root_lists_all_resources(client: Client) -> None:
+    assert sorted(get(client, "")) == sorted(RESOURCES) == NAMES
+
+
+def test_every_row_of_a_list_is_found_again_at_its_address(client: Client, program: dict[str, Any]) -> None:
+    for name in NAMES:
+        rows = results(client, name)
+        assert rows != []
+        assert [client.get(path_of(row["url"])).json() for row in rows] == rows
+
+
+def test_every_page_link_answers_200(client: Client, program: dict[str, Any]) -> None:
+    pages = {path_of(row["page"]) for name in NAMES for row in results(client, name)}
+
+    assert {page: client.get(page).status_code for page in pages} == dict.fromkeys(pages, 200)
+
+
+def test_every_link_to_a_list_answers_200(client: Client, program: dict[str, Any]) -> None:
+    rows = [
+        row for name in NAMES for row in results(client, name, fields="links" if name in LINKED else "id")
+    ]
+    paths = {path_of(url) for row in rows for url in row.get("links", {}).values()}
+
+    assert {path: client.get(path).status_code for path in paths} == dict.fromkeys(paths, 200)
+
+
+def test_page_is_the_address_that_the_site_gives(client: Client, program: dict[str, Any]) -> None:
+    for model in WITH_PAGES:
+        rows = results(client, model._meta.verbose_name_plural.lower(), fields="page")
+        wanted = {row.get_absolute_url() for row in model.objects.published()}
+        assert {path_of(row["page"]) for row in rows} == wanted
+
+
+def test_no_public_row_is_left_out(client: Client, program: dict[str, Any]) -> None:
+    models = [*WITH_PAGES, Announcement, Conference, Sponsor]
+    for model in models:
+        rows = results(client, model._meta.verbose_name_plural.lower())
+        assert len(rows) == model.objects.published().count(), model
+
+
+def test_text_comes_as_source_html_and_plain(client: Client) -> None:
+    edition = make.make_edition()
+    make.make_paper(edition, uid="p", title="On $a_1$", abstract="It costs $5 and *more*.")
+    paper = get(client, "papers/2021/p/")
+
+    assert (paper["title"], paper["abstract"]) == ("On $a_1$", "It costs $5 and *more*.")
+    assert paper["abstract_html"].strip() == "<p>It costs $5 and <em>more</em>.</p>"
+    assert paper["abstract_plain"] == "It costs $5 and more."
+    assert "<msub>" in paper["title_html"]
+
+
+def test_times_carry_offset_and_zone(client: Client) -> None:
+    edition = make.make_edition()
+    make.make_session(edition, uid="coffee", kind="break")
+    session = get(client, "sessions/2021/coffee/")
+
+    assert session["start"] == "2021-04-06T08:00:00-07:00"
+    assert (session["timezone"], session["day"], session["kind"]) == (
+        "America/Los_Angeles",
+        "2021-04-06",
+        "break",
+    )
+
+
+def test_authors_keep_their_order_and_printed_names(client: Client) -> None:
+    paper = make.make_paper(make.make_edition(), ["Zed", "Abe"], uid="p")
+    make.add_author(paper, make.make_person("Mia Wolf"), name="M. Wolf")
+    authors = get(client, "papers/2021/p/")["authors"]
+
+    assert [(one["position"], one["name"]) for one in authors] == [(1, "Zed"), (2, "Abe"), (3, "M. Wolf")]
+
+
+def test_presentation_has_what_its_session_and_paper_give(client: Client) -> None:
+    edition = make.make_edition()
+    session = make.make_session(edition, uid="s", room=make.make_room(edition, slug="hall"))
+    make.make_presentation(session, make.make_paper(edition, title="*On* it"), uid="a")
+    talk = get(client, "presentations/2021/a/")
+
+    assert (talk["title"], talk["title_plain"]) == ("*On* it", "On it")
+    assert (talk["start"], talk["room"]["id"], talk["session"]["id"]) == (
+        "2021-04-06T08:00:00-07:00",
+        "hall",
+        "s",
+    )
+
+
+def test_same_id_in_two_years_is_two_things(client: Client) -> None:
+    for year in (2021, 2022):
+        make.make_paper(make.make_edition(year), uid="same", title=f"Of {year}")
+
+    assert [get(client, f"papers/{year}/same/")["title"] for year in (2021, 2022)] == ["Of 2021", "Of 2022"]
+    assert len({row["url"] for row in results(client, "papers")}) == 2
