@@ -10,7 +10,11 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from conference.acting import acting
+
+    # What a command changes stands in the history under its name.
+    with acting("command", detail=" ".join(sys.argv[1:2])):
+        execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What every list and form of the admin shares: the edition's zone, fixed keys, choices, search, order."""
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, cast
 
 from django import forms
@@ -19,12 +19,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from conference import revision, times
+from conference.acting import acting
 from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, ZonedWidget
 from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from conference.adminlists import ContentList, found
 from conference.adminscope import asked_edition, edition_in_hand, edition_of, working_on
 from conference.bases import Ordered, reorder
 from conference.models import Edition
+from conference.recording import together
 
 CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition chosen here.")
 
@@ -176,16 +178,38 @@ class ContentAdmin(Fields, admin.ModelAdmin[Any]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        held = revision.hold() if request.method == "POST" else nullcontext()
-        with working_on(self.edition_for_form(request, object_id)), held:
-            response = super().changeform_view(request, object_id, form_url, extra_context)
-            return drawn(response)
+        with working_on(self.edition_for_form(request, object_id)), one_act(request):
+            return drawn(super().changeform_view(request, object_id, form_url, extra_context))
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with one_act(request):
+            return super().delete_view(request, object_id, extra_context)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        action = request.POST.get("action", "") if "_save" not in request.POST else ""
+        named = acting("action", detail=action) if action else nullcontext()
+        with named, one_act(request):
+            return super().changelist_view(request, extra_context)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         with working_on(self.edition_for_form(request, object_id)):
             return drawn(super().history_view(request, object_id, extra_context))
+
+
+@contextmanager
+def one_act(request: HttpRequest) -> Iterator[None]:
+    """Make what a request changes one act in the history, and one change for all that is cached."""
+    if request.method != "POST":
+        yield
+        return
+    with together(), revision.hold():
+        yield
 
 
 def drawn(response: HttpResponse) -> HttpResponse:

@@ -1,14 +1,15 @@
-"""What every model of the program shares: text derived at save, the revision stamp, order, publication."""
+"""What every model of the program shares: text derived at save, stamp and history, order, publication."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, ClassVar, Self
 
-from django.db import models, transaction
+from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference import revision
+from conference import deleting, recording, revision
+from conference.rowvalues import held, part_of, read, recorded_fields
 
 
 class Status(models.TextChoices):
@@ -19,12 +20,17 @@ class Status(models.TextChoices):
 
 
 class Content(models.Model):
-    """A row of the program. Saving or deleting it derives its text and advances its edition's stamp."""
+    """A row of the program. A change of it derives text, advances its edition's stamp and becomes history."""
 
     # Where the row's edition is found, such as "paper__edition"; empty for rows of the whole site.
     edition_lookup: ClassVar[str] = "edition"
     # Fields that `derive()` computes from others.
     derived_fields: ClassVar[tuple[str, ...]] = ()
+    # Fields that only count or stamp: the history does not follow them.
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ()
+    # The foreign keys to the things on whose forms the row stands, the nearest first, if its edition is not
+    # found through them: their history is its too.
+    part_of: ClassVar[tuple[str, ...]] = ()
 
     class Meta:
         abstract = True
@@ -33,14 +39,31 @@ class Content(models.Model):
         if kwargs.get("update_fields") is not None:
             kwargs["update_fields"] = {*kwargs["update_fields"], *self.derived_fields}
         self.derive()
-        with transaction.atomic():
+        with recording.together() as log:
+            before = self._stored_values(kwargs.get("update_fields"))
             super().save(*args, **kwargs)
-            revision.advance([self.stamped_edition()])
+            edition = self.stamped_edition()
+            if before is None:
+                log.created(self)
+            else:
+                written = [name for name in before if name in recorded_fields(type(self))]
+                log.changed(type(self), self.pk, before, held(self, written), edition)
+            revision.advance([edition])
+
+    def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:
+        """Return what the database has in the fields that are going to be written; `None` for a new row."""
+        if self.pk is None:
+            return None
+        fields = recorded_fields(type(self))
+        names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
+        wanted = {*names, *part_of(type(self))} - self.get_deferred_fields()
+        rows = type(self)._base_manager.filter(pk=self.pk).select_for_update()
+        return next(iter(read(rows, sorted(wanted)).values()), None)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        with transaction.atomic():
+        with recording.together() as log:
             edition = self.stamped_edition()
-            deleted = super().delete(*args, **kwargs)
+            deleted = deleting.delete([self], self, log, **kwargs)
             revision.advance([edition])
         return deleted
 
@@ -103,11 +126,11 @@ PARKED = 1_000_000
 
 
 def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
-    """Give the rows positions 1..n in the order of `keys`, however they stood before. Three queries.
+    """Give the rows positions 1..n in the order of `keys`, however they stood before.
 
     `rows` are all siblings; rows that `keys` does not name follow in their old order.
     """
-    with transaction.atomic():
+    with recording.together(), revision.hold():
         present: list[int] = list(rows.order_by("position", "pk").values_list("pk", flat=True))
         wanted = [*(key for key in keys if key in present), *(key for key in present if key not in keys)]
         rows.order_by().update(position=models.F("position") + PARKED)

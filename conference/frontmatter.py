@@ -62,6 +62,8 @@ class Page(Content):
 class MenuItem(Ordered, Content):
     """One line of an edition's menu: a built-in section, a free page or an address; nested once."""
 
+    part_of: ClassVar[tuple[str, ...]] = ("edition",)
+
     class Section(models.TextChoices):
         HOME = "home", _("Home")
         SCHEDULE = "schedule", _("Schedule")

@@ -23,13 +23,24 @@ from conference.fields import (
     validate_timezone,
 )
 from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
+from conference.history import ChangeSet, RowChange
 from conference.querysets import (
     ConferenceQuerySet,
     EditionQuerySet,
 )
 from conference.revision import SiteRevision
 
-__all__ = ["Announcement", "Conference", "Edition", "MenuItem", "Page", "SiteRevision", "Sponsor"]
+__all__ = [
+    "Announcement",
+    "ChangeSet",
+    "Conference",
+    "Edition",
+    "MenuItem",
+    "Page",
+    "RowChange",
+    "SiteRevision",
+    "Sponsor",
+]
 
 
 class Conference(Content):
@@ -69,6 +80,7 @@ class Edition(Content):
 
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ("revision", "changed_at")
 
     class Mode(models.TextChoices):
         IN_PERSON = "in_person", _("In person")

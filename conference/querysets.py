@@ -1,16 +1,17 @@
-"""What is public (`published()` is the only judge of it), and the queryset that stamps every bulk change."""
+"""What is public (`published()` is the only judge), and the queryset that stamps and records bulk changes."""
 
 from collections.abc import Iterable
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from conference import revision
+from conference import deleting, recording, revision
+from conference.rowvalues import part_of, plain, read, read_keys, recorded_fields
 
 # From when an edition, its papers and its timetable are public.
 GATES = ("public_from", "papers_public_from", "schedule_public_from")
@@ -70,22 +71,63 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         return set(self.order_by().values_list(lookup, flat=True).distinct())
 
     def update(self, **kwargs: Any) -> int:
-        with transaction.atomic():
+        with recording.together() as log:
             editions = self.stamped_editions()
+            before = self._before(kwargs)
             count = super().update(**kwargs)
+            if before:
+                self._note(log, before, kwargs, editions)
             if count:
                 revision.advance(editions)
         return count
 
     update.alters_data = True  # type: ignore[attr-defined]
 
+    def _before(self, written: Iterable[str]) -> dict[int, dict[str, Any]]:
+        """Return the recorded fields that are going to be written, of all rows; nothing if there are none."""
+        fields = recorded_fields(self.model)
+        names = {self.model._meta.get_field(name).name for name in written} & fields.keys()
+        return read(self, sorted(names.union(part_of(self.model)))) if names else {}
+
+    def _note(
+        self,
+        log: recording.Log,
+        before: dict[int, dict[str, Any]],
+        written: dict[str, Any],
+        editions: set[int | None],
+    ) -> None:
+        fields = recorded_fields(self.model)
+        news = {self.model._meta.get_field(name).name: value for name, value in written.items()}
+        news = {name: value for name, value in news.items() if name in fields}
+        after: dict[int, dict[str, Any]] = {}
+        if any(hasattr(value, "resolve_expression") for value in news.values()):
+            after = read_keys(self.model, before, news)
+        else:
+            same = {name: plain(fields[name].to_python(plain(value))) for name, value in news.items()}
+            after = dict.fromkeys(before, same)
+        alone = next(iter(editions)) if len(editions) == 1 else None
+        found = recording.row_editions(self.model, before) if len(editions) > 1 else {}
+        for key, values in before.items():
+            log.changed(self.model, key, values, after.get(key, {}), found.get(key, alone))
+
     def delete(self) -> tuple[int, dict[str, int]]:
-        with transaction.atomic():
+        with recording.together() as log:
             editions = self.stamped_editions()
-            deleted = super().delete()
+            deleted = deleting.delete(self._to_delete(), self, log)
+            self._result_cache = None
             if deleted[0]:
                 revision.advance(editions)
         return deleted
+
+    def _to_delete(self) -> Self:
+        asked: Any = self
+        if self.query.is_sliced or self.query.distinct_fields or asked._fields is not None:
+            raise TypeError("Cannot delete slices, distinct rows or values.")
+        rows = asked._chain()
+        rows._for_write = True
+        rows.query.select_for_update = rows.query.select_related = False
+        rows.query.clear_ordering(force=True)
+        return cast(Self, rows)
 
     delete.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = True  # type: ignore[attr-defined]
@@ -94,8 +136,10 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         rows: list[Any] = list(objs)
         for row in rows:
             row.derive()
-        with transaction.atomic():
+        with recording.together() as log:
             created = super().bulk_create(rows, *args, **kwargs)
+            for row in rows:
+                log.created(row)
             if rows:
                 revision.advance({row.stamped_edition() for row in rows})
         return created
@@ -105,7 +149,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         for row in rows:
             row.derive()
         names = [*dict.fromkeys([*fields, *self.model.derived_fields])]  # type: ignore[attr-defined]
-        with transaction.atomic(), revision.hold():
+        with recording.together(), revision.hold():
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:
                 revision.advance({row.stamped_edition() for row in rows})

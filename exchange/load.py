@@ -11,7 +11,8 @@ from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conference import revision
+from conference import recording, revision
+from conference.history import Origin
 from exchange.loading.editions import edition_for
 from exchange.loading.kinds import KINDS
 from exchange.loading.planning import Plan, Progress
@@ -67,13 +68,14 @@ def load(
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
     try:
-        with transaction.atomic(), revision.hold():
+        with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.hold():
             plan = _planned(program, edition_slug, shown)
             report = _report(plan, program)
             if not dry_run and any(plan.steps.values()):
                 write_rows(plan, shown)
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
                 report.run = _recorded(plan, report, run)
+                log.refer_to(report.run)
                 for follow in after_import:
                     transaction.on_commit(follow)
     except (IntegrityError, DataError) as error:

@@ -53,6 +53,7 @@ class Award(Ordered, Content):
 class AwardGrant(Ordered, Content):
     """An award going to a paper, which may be an older one (Test of Time), or to a person."""
 
+    part_of: ClassVar[tuple[str, ...]] = ("award", "paper")
     edition_lookup: ClassVar[str] = "award__edition"
     siblings_of: ClassVar[str] = "award"
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)

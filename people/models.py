@@ -127,6 +127,7 @@ class NamedAsPrinted(models.Model):
 class PersonName(Content):
     """Another spelling of a person's name. A hidden one appears nowhere that is public."""
 
+    part_of: ClassVar[tuple[str, ...]] = ("person",)
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
 
@@ -157,6 +158,7 @@ class PersonName(Content):
 class PersonIdentifier(Content):
     """How another system calls a person: the scheme (such as neurips.cc or dblp) and the value there."""
 
+    part_of: ClassVar[tuple[str, ...]] = ("person",)
     edition_lookup: ClassVar[str] = ""
 
     person = models.ForeignKey(Person, models.CASCADE, verbose_name=_("person"), related_name="identifiers")
@@ -228,6 +230,8 @@ class Institution(Content):
 
 class CommitteeRole(Ordered, Content):
     """A person's office in an edition, such as Program Chair."""
+
+    part_of: ClassVar[tuple[str, ...]] = ("edition", "person")
 
     edition = models.ForeignKey(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="committee_roles"

@@ -32,6 +32,7 @@ OTHER_EDITION = {
 class Presentation(Cancellable, Ordered, Content):
     """One appearance: of a paper, or a talk with its own title and speakers."""
 
+    part_of: ClassVar[tuple[str, ...]] = ("session", "paper")
     siblings_of: ClassVar[str] = "session"
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
 

@@ -5,7 +5,7 @@ The moment is stored with the row: calendars derive SEQUENCE and LAST-MODIFIED f
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
@@ -37,6 +37,8 @@ set_null.lazy_sub_objs = True  # type: ignore[attr-defined]
 
 class Rescheduled(models.Model):
     """A row that remembers when one of its calendar fields last took another value."""
+
+    unrecorded_fields: ClassVar[tuple[str, ...]] = (FIELD,)
 
     rescheduled_at = models.DateTimeField(default=this_second, editable=False)
 

@@ -29,9 +29,16 @@ FLOORS = ["website", "api", "exchange", "schedule", "papers", "people", "confere
 # Python beside the house: it may import any floor, and no floor imports it.
 OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
 APPS = ["conference", "people", "papers", "schedule", "search"]
-# No content of their own: a count of changes, and the index, whose hits go through the `published()` of the
-# things that they lead to.
-BOOKKEEPING = {"conference.SiteRevision", "search.Document", "search.Indexed", "search.Word"}
+# No content of their own: a count of changes, the history, which nobody but staff sees, and the index, whose
+# hits go through the `published()` of the things that they lead to.
+BOOKKEEPING = {
+    "conference.ChangeSet",
+    "conference.RowChange",
+    "conference.SiteRevision",
+    "search.Document",
+    "search.Indexed",
+    "search.Word",
+}
 MODULE_LINES = 300
 TEMPLATE_LINES = 120
 # What shows content; deciding what is public is the querysets' business.

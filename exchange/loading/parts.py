@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from django.db.models import F
 
 from conference.bases import PARKED, Content
+from conference.linking import linking
 from exchange.loading.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
 from exchange.loading.rows import in_batches, media_address
 from papers.models import Authorship
@@ -158,11 +159,12 @@ def _create(listing: Listing, parts: list[PartRow]) -> None:
 def _link(parts: list[PartRow], reused: set[int]) -> None:
     """Write the institutions of authors."""
     through: Any = Authorship.institutions.through
-    if reused:
-        through._default_manager.filter(authorship__in=reused).delete()
     links = [
         through(authorship_id=part.row.pk, institution_id=institution.pk)
         for part in parts
         for institution in part.institutions
     ]
-    through._default_manager.bulk_create(links, batch_size=BATCH)
+    with linking(Authorship, "institutions", reused):
+        if reused:
+            through._default_manager.filter(authorship__in=reused).delete()
+        through._default_manager.bulk_create(links, batch_size=BATCH)
