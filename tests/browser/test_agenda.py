@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from schedule.models import Agenda, Session
+from tests.browser.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 DAY, AGENDA = "/2021/schedule/2021-04-06/", "/2021/agenda/"
@@ -221,5 +221,5 @@ def test_agenda_hinders_nobody(open_page: Callable[..., Page], scheme: str) -> N
         page.wait_for_load_state("networkidle")
         wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
         found += [f"{address} scrolls sideways"] if wide else []
-        found += [one["id"] + one["nodes"][0]["html"][:200] for one in Axe().run(page).response["violations"]]
+        found += violations(page)
     assert found == []

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize
 
 from papers.models import Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Room, Session
+from tests.browser.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
@@ -50,8 +50,7 @@ def test_no_page_scrolls_sideways_breaks_the_policy_or_hinders_anyone(page: Page
         page.goto(address)
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
             complaints.append(f"{address}: scrolls sideways")
-        found = Axe().run(page).response["violations"]
-        complaints += [f"{address}: {one['id']}: {one['nodes'][0]['html'][:150]}" for one in found]
+        complaints += violations(page)
     assert [line for line in complaints if "404 (Not Found)" not in line] == []
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
@@ -113,8 +114,7 @@ def test_search_hinders_nobody(open_page: Callable[..., Page], size: ViewportSiz
         page.get_by_role("combobox").fill("tensor")
         page.wait_for_timeout(400)
         page.keyboard.press("ArrowDown")
-        found = Axe().run(page).response["violations"]
-        complaints += [f"{address}: {one['id']}: {one['nodes'][0]['html'][:150]}" for one in found]
+        complaints += violations(page)
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
             complaints.append(f"{address}: scrolls sideways")
     assert complaints == []

@@ -168,6 +168,8 @@ def test_year_menu_holds_the_conferences_public_editions_newest_first(
         ("MLSys 2023", "/2023/"),
         ("MLSys 2022", "/2022/"),
         ("MLSys 2021", "/2021/"),
+        ("People", "/people/"),
+        ("Awards", "/awards/"),
     ]
 
 
