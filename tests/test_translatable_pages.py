@@ -1,0 +1,36 @@
+"""The admin's own pages say nothing that bypasses gettext: lists and forms of every model."""
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from tests.pseudolocale import pseudolocale, untranslated
+
+pytestmark = pytest.mark.django_db
+
+FLOORS = ["exchange", "schedule", "papers", "people", "conference"]
+NAMES = [
+    f"{one._meta.app_label}_{one._meta.model_name}"
+    for one in admin.site._registry
+    if one._meta.app_label in FLOORS
+]
+# The name of the site, of its chair, and a zone.
+KNOWN = ["Plenary", "admin", "UTC"]
+
+
+def said(client: Client, address: str) -> list[str]:
+    with pseudolocale():
+        page = client.get(address, follow=True).text
+    assert page.count("⟦") > 10
+    return untranslated(page, KNOWN)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_list_says_nothing_untranslated(admin_client: Client, name: str) -> None:
+    assert said(admin_client, reverse(f"admin:{name}_changelist")) == []
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("exchange_")])
+def test_form_says_nothing_untranslated(admin_client: Client, name: str) -> None:
+    assert said(admin_client, reverse(f"admin:{name}_add")) == []
