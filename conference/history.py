@@ -30,19 +30,26 @@ class Origin(models.TextChoices):
 class ChangeSet(models.Model):
     """What one act changed: a form that was saved, an action, an import, a request to the API."""
 
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="change_sets"
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("user"),
+        null=True,
+        blank=True,
+        related_name="change_sets",
     )
     # Stays when the account goes.
-    user_name = models.CharField(max_length=150, blank=True)
-    origin = models.CharField(max_length=8, choices=Origin, default=Origin.CODE)
-    detail = models.CharField(max_length=200, blank=True)
+    user_name = models.CharField(_("user name"), max_length=150, blank=True)
+    origin = models.CharField(_("origin"), max_length=8, choices=Origin, default=Origin.CODE)
+    detail = models.CharField(_("detail"), max_length=200, blank=True)
     # What the act left behind elsewhere, such as "exchange.importrun:12".
-    reference = models.CharField(max_length=80, blank=True, db_index=True)
+    reference = models.CharField(_("reference"), max_length=80, blank=True, db_index=True)
 
     class Meta:
         ordering = ["-pk"]
+        verbose_name = _("change set")
+        verbose_name_plural = _("change sets")
 
     def __str__(self) -> str:
         return f"{self.get_origin_display()}, {self.at:%Y-%m-%d %H:%M} UTC"
@@ -72,22 +79,28 @@ class RowChange(models.Model):
         CHANGED = "changed", _("Changed")
         DELETED = "deleted", _("Deleted")
 
-    change_set = models.ForeignKey(ChangeSet, models.CASCADE, related_name="rows")
-    kind = models.CharField(max_length=7, choices=Kind)
-    model = models.CharField(max_length=60)
-    object_id = models.BigIntegerField()
+    change_set = models.ForeignKey(
+        ChangeSet, models.CASCADE, verbose_name=_("change set"), related_name="rows"
+    )
+    kind = models.CharField(_("kind"), max_length=7, choices=Kind)
+    model = models.CharField(_("model"), max_length=60)
+    object_id = models.BigIntegerField(_("object id"))
     # On whose pages the row stands too, as "papers.paper:7".
-    owner = models.CharField(max_length=80, blank=True)
-    other = models.CharField(max_length=80, blank=True)
-    edition_key = models.BigIntegerField(null=True, blank=True)
-    label = models.CharField(max_length=300, blank=True)
-    dragged = models.BooleanField(default=False, help_text="Deleted along with something else.")
-    values = models.JSONField(default=dict, blank=True)
+    owner = models.CharField(_("owner"), max_length=80, blank=True)
+    other = models.CharField(_("other"), max_length=80, blank=True)
+    edition_key = models.BigIntegerField(_("edition key"), null=True, blank=True)
+    label = models.CharField(_("label"), max_length=300, blank=True)
+    dragged = models.BooleanField(
+        _("dragged"), default=False, help_text=_("Deleted along with something else.")
+    )
+    values = models.JSONField(_("values"), default=dict, blank=True)
 
     objects = RowChangeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]
+        verbose_name = _("row change")
+        verbose_name_plural = _("row changes")
         indexes = [
             # The history page of a row: its own changes, and those of what hangs on it.
             models.Index(fields=["model", "object_id"], name="row_change_by_row"),

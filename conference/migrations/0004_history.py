@@ -7,46 +7,130 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conference', '0003_menu_leads_to_numbers_and_downloads'),
+        ("conference", "0003_menu_leads_to_numbers_and_downloads"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ChangeSet',
+            name="ChangeSet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('user_name', models.CharField(blank=True, max_length=150)),
-                ('origin', models.CharField(choices=[('form', 'Form'), ('action', 'Action'), ('import', 'Import'), ('merge', 'Merge'), ('command', 'Command'), ('api', 'API'), ('restore', 'Restored'), ('undo', 'Undone'), ('code', 'Program')], default='code', max_length=8)),
-                ('detail', models.CharField(blank=True, max_length=200)),
-                ('reference', models.CharField(blank=True, db_index=True, max_length=80)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='change_sets', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "at",
+                    models.DateTimeField(db_index=True, default=django.utils.timezone.now, verbose_name="at"),
+                ),
+                ("user_name", models.CharField(blank=True, max_length=150, verbose_name="user name")),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("form", "Form"),
+                            ("action", "Action"),
+                            ("import", "Import"),
+                            ("merge", "Merge"),
+                            ("command", "Command"),
+                            ("api", "API"),
+                            ("restore", "Restored"),
+                            ("undo", "Undone"),
+                            ("code", "Program"),
+                        ],
+                        default="code",
+                        max_length=8,
+                        verbose_name="origin",
+                    ),
+                ),
+                ("detail", models.CharField(blank=True, max_length=200, verbose_name="detail")),
+                (
+                    "reference",
+                    models.CharField(blank=True, db_index=True, max_length=80, verbose_name="reference"),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="change_sets",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
+                "verbose_name": "change set",
+                "verbose_name_plural": "change sets",
             },
         ),
         migrations.CreateModel(
-            name='RowChange',
+            name="RowChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('created', 'Created'), ('changed', 'Changed'), ('deleted', 'Deleted')], max_length=7)),
-                ('model', models.CharField(max_length=60)),
-                ('object_id', models.BigIntegerField()),
-                ('owner', models.CharField(blank=True, max_length=80)),
-                ('other', models.CharField(blank=True, max_length=80)),
-                ('edition_key', models.BigIntegerField(blank=True, null=True)),
-                ('label', models.CharField(blank=True, max_length=300)),
-                ('dragged', models.BooleanField(default=False, help_text='Deleted along with something else.')),
-                ('values', models.JSONField(blank=True, default=dict)),
-                ('change_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rows', to='conference.changeset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("created", "Created"), ("changed", "Changed"), ("deleted", "Deleted")],
+                        max_length=7,
+                        verbose_name="kind",
+                    ),
+                ),
+                ("model", models.CharField(max_length=60, verbose_name="model")),
+                ("object_id", models.BigIntegerField(verbose_name="object id")),
+                ("owner", models.CharField(blank=True, max_length=80, verbose_name="owner")),
+                ("other", models.CharField(blank=True, max_length=80, verbose_name="other")),
+                ("edition_key", models.BigIntegerField(blank=True, null=True, verbose_name="edition key")),
+                ("label", models.CharField(blank=True, max_length=300, verbose_name="label")),
+                (
+                    "dragged",
+                    models.BooleanField(
+                        default=False, help_text="Deleted along with something else.", verbose_name="dragged"
+                    ),
+                ),
+                ("values", models.JSONField(blank=True, default=dict, verbose_name="values")),
+                (
+                    "change_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rows",
+                        to="conference.changeset",
+                        verbose_name="change set",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
-                'indexes': [models.Index(fields=['model', 'object_id'], name='row_change_by_row'), models.Index(condition=models.Q(('owner', ''), _negated=True), fields=['owner'], name='row_change_by_owner'), models.Index(condition=models.Q(('other', ''), _negated=True), fields=['other'], name='row_change_by_other'), models.Index(condition=models.Q(('dragged', False), ('kind', 'deleted')), fields=['model', 'id'], name='row_change_gone')],
+                "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(fields=["model", "object_id"], name="row_change_by_row"),
+                    models.Index(
+                        condition=models.Q(("owner", ""), _negated=True),
+                        fields=["owner"],
+                        name="row_change_by_owner",
+                    ),
+                    models.Index(
+                        condition=models.Q(("other", ""), _negated=True),
+                        fields=["other"],
+                        name="row_change_by_other",
+                    ),
+                    models.Index(
+                        condition=models.Q(("dragged", False), ("kind", "deleted")),
+                        fields=["model", "id"],
+                        name="row_change_gone",
+                    ),
+                ],
+                "verbose_name": "row change",
+                "verbose_name_plural": "row changes",
             },
         ),
     ]
