@@ -43,6 +43,10 @@ class ResourceSchema(AutoSchema):
     def is_list(self) -> bool:
         return getattr(self.view, "action", "") == "list"
 
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        # A page of a list is described whole: nothing is to be wrapped, and no backend adds parameters.
+        return False
+
     def get_operation_id(self) -> str:
         resource = self.resource
         if resource is None:
@@ -61,6 +65,9 @@ class ResourceSchema(AutoSchema):
 
     def get_description(self, *args: str) -> str:
         return ""
+
+    def get_auth(self) -> Any:
+        return [{}]
 
     def get_request_serializer(self) -> None:
         return None

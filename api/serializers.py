@@ -41,23 +41,23 @@ class ExpandedField(serializers.Field[Any, Any, Any, Any]):
         super().__init__(**kwargs)
 
 
-MADE: dict[int, type[serializers.Serializer[Any]]] = {}
+MADE: dict[Shape, type[serializers.Serializer[Any]]] = {}
 
 
 def serializer_of(shape: Shape) -> type[serializers.Serializer[Any]]:
     """Return the serializer that describes a shape, one class for each."""
-    if id(shape) not in MADE:
-        MADE[id(shape)] = _made(shape)
-    return MADE[id(shape)]
+    if shape not in MADE:
+        MADE[shape] = _made(shape)
+    return MADE[shape]
 
 
 def _made(shape: Shape) -> type[serializers.Serializer[Any]]:
     """Only `id` is always there, as `?fields=` can leave out the others."""
     fields: dict[str, Any] = {}
     for name, field in shape.all_fields.items():
-        described = copy.deepcopy(field.schema)
-        described.required = name == "id"
-        fields[name] = described
+        fields[name] = described = copy.deepcopy(field.schema)
+        # A serializer copies its fields once more, by the arguments that they were made with.
+        described._kwargs["required"] = name == "id"
     for name, one in shape.ones.items():
         fields[name] = RelatedField(one, help_text=one.help, required=False, allow_null=True)
     for name, many in shape.manys.items():

@@ -82,7 +82,7 @@ def as_they_are(rows: Any) -> Any:
     return rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """What is told of a row. `prepare` adds the annotations that its fields need."""
 
@@ -113,7 +113,7 @@ class Shape:
         return [*self.all_fields, *self.ones, *parts]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Resource(Shape):
     """A shape with an address of its own.
 

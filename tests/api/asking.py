@@ -5,6 +5,8 @@ from typing import Any
 from django.conf import settings
 from django.test import Client
 
+from api.shapes import Many, Shape
+
 
 def get(client: Client, path: str, status: int = 200, **parameters: Any) -> Any:
     """Return the JSON of an answer below /api/v1/."""
@@ -26,3 +28,14 @@ def path_of(url: str) -> str:
     """Return an absolute address of this site as a path."""
     assert url.startswith(settings.SITE_URL), url
     return url.removeprefix(settings.SITE_URL)
+
+
+def expansions(shape: Shape, depth: int = 2) -> list[str]:
+    """Name every relation, down to a depth."""
+    found = []
+    for name, relation in shape.relations.items():
+        found.append(name)
+        below = relation.resolved if isinstance(relation, Many) else relation.resource
+        if depth > 1:
+            found += [f"{name}.{deeper}" for deeper in expansions(below, depth - 1)]
+    return found

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from api.endpoints import ALL
-from api.shapes import RESOURCES, Many, Shape
+from api.shapes import RESOURCES
+from tests.api.asking import expansions
 from tests.website.marked import LOW
 
 ENDS = ("p", "w", "s", "a", "b", "c", "m", "ghost", "topic", "room", "page", "university", "back", "part")
@@ -17,17 +18,6 @@ OWN_WORDS = {"award", "institution", "paper", "person", "room", "session", "topi
 HIDDEN = [LOW, *(f"{LOW}-{end}" for end in ENDS)]
 
 pytestmark = pytest.mark.django_db
-
-
-def expansions(shape: Shape, depth: int = 2) -> list[str]:
-    """Name every relation, down to a depth."""
-    found = []
-    for name, relation in shape.relations.items():
-        found.append(name)
-        below = relation.resolved if isinstance(relation, Many) else relation.resource
-        if depth > 1:
-            found += [f"{name}.{deeper}" for deeper in expansions(below, depth - 1)]
-    return found
 
 
 def leaks(client: Client, path: str) -> bool:

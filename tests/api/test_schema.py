@@ -1,0 +1,94 @@
+"""The description of the API says what the API does: every operation, asked with made-up parameters."""
+
+from collections.abc import Iterable
+from itertools import batched
+from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import schemathesis
+from django.test import Client
+from django.test.client import ClientHandler
+from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema import Draft202012Validator
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from api.schema import schema
+from api.shapes import RESOURCES
+from tests.api.asking import expansions
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+EXAMPLES = settings(
+    max_examples=6,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """Django as the test client calls it: without closing the connection that holds the test's rows."""
+    response: Any = ClientHandler(enforce_csrf_checks=False)(environ)
+    start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
+    return [response.content]
+
+
+def test_schema_is_openapi_3_1_and_served(client: Client, db: None) -> None:
+    response = client.get("/api/schema/")
+
+    assert response.json() == schema()
+    assert schema()["openapi"] == "3.1.0"
+
+
+def test_every_resource_is_described(db: None) -> None:
+    paths = set(schema()["paths"])
+
+    assert {f"/api/v1/{name}/" for name in RESOURCES} <= paths
+    assert len(paths) == 2 * len(RESOURCES) + 2
+
+
+def test_every_operation_documents_its_errors() -> None:
+    codes = {
+        (path, code)
+        for path, ways in schema()["paths"].items()
+        for code in ("400", "404", "429")
+        if code not in ways["get"]["responses"]
+    }
+    lists = {f"/api/v1/{name}/" for name in ["", *RESOURCES]}
+
+    assert codes == {(path.replace("//", "/"), "404") for path in lists}
+
+
+def test_answers_fit_their_description_however_deep(client: Client, program: dict[str, Any]) -> None:
+    for name, resource in RESOURCES.items():
+        page = {"$ref": f"#/components/schemas/{resource.title}List", "components": schema()["components"]}
+        for part in ([], *batched(expansions(resource), 40, strict=False)):
+            answer = client.get(f"/api/v1/{name}/", {"expand": ",".join(part)}).json()
+            Draft202012Validator(page).validate(answer)
+
+
+def test_no_operation_fails_or_answers_what_is_not_documented(program: dict[str, Any]) -> None:
+    described = schemathesis.openapi.from_wsgi("/api/schema/", application)
+    operations = [found.ok() for found in described.get_all_operations()]
+    for operation in operations:
+
+        @EXAMPLES
+        @given(case=operation.as_strategy())
+        def answers(case: Any) -> None:
+            case.call_and_validate(checks=CHECKS)
+
+        answers()
+    assert len(operations) == 2 * len(RESOURCES) + 2
