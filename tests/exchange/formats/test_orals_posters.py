@@ -1,7 +1,6 @@
 """The public export of conference sites: small odd rows, the writer's fixpoint, and the real files."""
 
 import json
-import time
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -367,12 +366,10 @@ def linked(program: Program) -> tuple[PresentationRecord, ...]:
 
 @needs_shared
 @pytest.mark.shared
-def test_read_real_conference_has_known_figures_and_is_fast() -> None:
+def test_read_real_conference_has_known_figures() -> None:
     names = ("icml-2026-orals-posters.json", "icml-2026-abstracts.json")
     sources = [Source(name, (SHARED / name).read_bytes()) for name in names]
-    begin = time.perf_counter()
     program = read(sources, CONTEXT)
-    assert time.perf_counter() - begin < 2
     appearances = Counter(one.paper for one in program.presentations)
     assert (len(program.papers), len(program.presentations)) == (6628, 6796)
     assert Counter(appearances.values()) == {1: 6460, 2: 168}
