@@ -33,6 +33,8 @@ SITE_NAME: str = env.str("SITE_NAME", "Plenary")
 SITE_URL: str = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+# The only hosts that an import by address may ask.
+IMPORT_HOSTS: list[str] = env.list("IMPORT_HOSTS", ["api2.openreview.net", "api.openreview.net"])
 
 INSTALLED_APPS = [
     "website",

@@ -52,6 +52,27 @@ class OutputFile:
     chunks: Iterable[bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one page of a program on another site says of itself: its rows, and how many there are in all."""
+
+    rows: int
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """How another site gives its program page by page, for formats that can be fetched live.
+
+    `address(url, offset)` is the page that begins at a row; `page(content)` counts, or raises `ValueError`;
+    `token` names the environment variable that holds the key to what is not public.
+    """
+
+    address: Callable[[str, int], str]
+    page: Callable[[bytes], Page]
+    token: str
+
+
 type Reader = Callable[[Sequence[Source], Context], Program]
 type Writer = Callable[[Program, Context], Iterable[OutputFile]]
 
@@ -67,3 +88,4 @@ class Format:
     media_type: str = "application/octet-stream"
     read: Reader | None = None
     write: Writer | None = None
+    pages: Pages | None = None

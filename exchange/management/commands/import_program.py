@@ -1,15 +1,18 @@
-"""`manage.py import_program FORMAT FILE… --edition SLUG`: bring a program in from files."""
+"""`manage.py import_program FORMAT FILE… --edition SLUG`: bring a program in from files, or from a site."""
 
+import os
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
 from exchange.console import Bar, remarks, table
-from exchange.files import Context
+from exchange.fetching import Policy, fetch
+from exchange.files import Context, Format, Source
 from exchange.formats import readable
 from exchange.load import Report, load
 from exchange.problems import ProgramError
@@ -25,9 +28,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("format", help=f"one of: {', '.join(readable())}")
-        parser.add_argument("file", nargs="+", help="the files, or a folder that holds them")
+        parser.add_argument("file", nargs="*", help="the files, or a folder that holds them")
+        parser.add_argument("--from-url", metavar="URL", help="fetch the program from this address instead")
+        parser.add_argument("--token-file", metavar="FILE", help="a file that holds the token for --from-url")
         parser.add_argument("--edition", required=True, metavar="SLUG", help="the edition, such as 2027")
-        parser.add_argument("--dry-run", action="store_true", help="show what would change; write nothing")
+        parser.add_argument(
+            "--dry-run", "--preview", action="store_true", help="show what would change; write nothing"
+        )
         parser.add_argument("--no-progress", action="store_true", help="show no progress")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -54,7 +61,7 @@ class Command(BaseCommand):
             raise refused(
                 f"There is no format “{options['format']}” to read. There are: {', '.join(readable())}."
             )
-        sources = read_sources(options["file"])
+        sources = _sources(fmt, options)
         program = fmt.read(sources, context_of(options["edition"]))
         return load(
             program,
@@ -64,6 +71,29 @@ class Command(BaseCommand):
             files=[Path(source.name).name for source in sources],
             progress=None if options["no_progress"] else Bar(sys.stderr),
         )
+
+
+def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
+    """Read the files, or fetch what the address gives: one of them, not both."""
+    url = options["from_url"]
+    if bool(url) == bool(options["file"]):
+        raise refused("Give files, or an address with --from-url: one of them.")
+    if not url:
+        return read_sources(options["file"])
+    if fmt.pages is None:
+        raise refused(f"{fmt.name} cannot be fetched. Save the file and give its name.")
+    policy = Policy(frozenset(settings.IMPORT_HOSTS), token=_token(fmt.pages.token, options["token_file"]))
+    return fetch(url, fmt.pages, policy, None if options["no_progress"] else Bar(sys.stderr))
+
+
+def _token(variable: str, file: str | None) -> str:
+    """Return the token of the file, else of the environment; a token on the command line would be seen."""
+    token = (
+        read_sources([file])[0].content.decode("ascii", "replace") if file else os.environ.get(variable, "")
+    )
+    if not token.strip().isascii() or len(token.split()) > 1:
+        raise refused("This does not look like a token: it must be one word.", file or variable)
+    return token.strip()
 
 
 def context_of(slug: str) -> Context:

@@ -1,0 +1,239 @@
+"""From one note to one paper: who wrote it, what was decided, where its files are."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext
+
+from exchange.problems import Where
+from exchange.reading.findings import Findings
+from exchange.reading.gathering import WEB, Gathering, listed, tidy
+from exchange.reading.shapes import in_words
+from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Stated
+
+SITE = "https://openreview.net"
+SCHEME = "openreview.net"
+# The last part of `venueid` where a submission does not appear, and how that is said.
+LEFT_OUT = {
+    "rejected_submission": "rejected",
+    "withdrawn_submission": "withdrawn",
+    "desk_rejected_submission": "desk-rejected",
+    "retracted_acceptance": "retracted",
+    "submission": "not decided",
+}
+VENUE_LEFT_OUT = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
+KINDS = ("oral", "spotlight", "poster")
+
+
+@dataclass
+class NoteReader:
+    """Takes notes one by one and keeps the papers among them."""
+
+    findings: Findings
+    papers: dict[str, PaperRecord] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    undecided: list[str] = field(default_factory=list)
+    replies: int = 0
+    seen: int = 0
+
+    def __post_init__(self) -> None:
+        self.gathered = Gathering(self.findings)
+
+    def add(self, row: object, where: Where) -> None:
+        self.seen += 1
+        if not isinstance(row, dict) or not isinstance(row.get("content"), dict):
+            what = in_words(row) if not isinstance(row, dict) else "one without content"
+            self.findings.problem(
+                where, "content", gettext("This must be a note of OpenReview, not %(what)s.") % {"what": what}
+            )
+            return
+        content = Content(row["content"], where, self.gathered)
+        key = row.get("forum") or row.get("id")
+        if not isinstance(key, str) or not key:
+            self.findings.problem(where, "id", gettext("The note has no id."))
+        elif row.get("replyto") or row.get("id", key) != key:
+            self.replies += 1
+        elif row.get("ddate"):
+            self.left_out["deleted"].append(key)
+        elif reason := left_out(content):
+            self.left_out[reason].append(key)
+        elif paper_uid(key) in self.papers:
+            self.findings.note(
+                "repeat", where, gettext("This note stands in the files twice; the first was taken.")
+            )
+        else:
+            self.papers[paper_uid(key)] = self._paper(content, key, where)
+
+    def _paper(self, content: "Content", key: str, where: Where) -> PaperRecord:
+        is_decided = bool(content.line("venue") or content.line("venueid"))
+        if not is_decided:
+            self.undecided.append(key)
+        abstract, keywords = content.text("abstract"), content.words("keywords")
+        summary = content.text("lay_summary") or content.text("TLDR") or content.text("TL;DR")
+        topic = content.line("primary_area") or content.line("subject_area")
+        bibtex = content.text("_bibtex")
+        return PaperRecord(
+            where=where,
+            uid=paper_uid(key),
+            title=content.line("title"),
+            abstract=abstract if "abstract" in content else UNSTATED,
+            lay_summary=summary or UNSTATED,
+            topic=self.gathered.topic(topic, where) or UNSTATED,
+            keywords=keywords if "keywords" in content else UNSTATED,
+            decision=decision(content.line("venue")) if is_decided else UNSTATED,
+            status="published" if is_decided else UNSTATED,
+            doi=_bibtex_field(bibtex, "doi") or UNSTATED,
+            pages=_bibtex_field(bibtex, "pages").replace("--", "-") or UNSTATED,
+            authors=authors(content, self.gathered),
+            materials=materials(content, key),
+        )
+
+    def say_what_was_left_out(self) -> None:
+        for reason, keys in sorted(self.left_out.items()):
+            message = gettext("Left out because %(reason)s: %(count)s (%(keys)s).") % {
+                "reason": reason,
+                "count": len(keys),
+                "keys": listed(keys),
+            }
+            self.findings.note("warning", Where(), message)
+        if self.replies:
+            message = gettext(
+                "Left out because they are reviews, comments or decisions: %(replies)s notes."
+            ) % {"replies": self.replies}
+            self.findings.note("warning", Where(), message)
+        if self.undecided:
+            keys = self.undecided
+            message = gettext("Taken as drafts because they name no venue: %(count)s (%(keys)s).") % {
+                "count": len(keys),
+                "keys": listed(keys),
+            }
+            self.findings.note("doubt", Where(), message)
+
+
+class Content:
+    """The fields of a note: `{"value": …}` as version 2 has them, or bare as version 1 had."""
+
+    def __init__(self, fields: dict[str, Any], where: Where, gathered: Gathering) -> None:
+        self.fields, self.where, self.gathered = fields, where, gathered
+
+    def __contains__(self, name: str) -> bool:
+        return self.value(name) is not None
+
+    def value(self, name: str) -> Any:
+        found = self.fields.get(name)
+        return found.get("value") if isinstance(found, dict) else found
+
+    def text(self, name: str) -> str:
+        value = self.value(name)
+        if value is None:
+            return ""
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            value = "; ".join(value)
+        if not isinstance(value, str):
+            message = gettext("This must be text, not %(value)s.") % {"value": in_words(value)}
+            self.gathered.findings.problem(self.where, name, message)
+            return ""
+        return self.gathered.text(value, self.where, name)
+
+    def line(self, name: str) -> str:
+        return tidy(self.text(name))
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a list of words; text is split at semicolons, else at commas."""
+        value = self.value(name)
+        if isinstance(value, list):
+            parts = [part for part in value if isinstance(part, str)]
+        else:
+            text = self.text(name)
+            parts = text.split(";" if ";" in text else ",")
+        cleaned = (tidy(self.gathered.text(part, self.where, name)) for part in parts)
+        return tuple(dict.fromkeys(filter(None, cleaned)))
+
+    def rows(self, name: str) -> list[Any]:
+        value = self.value(name)
+        if value is None or isinstance(value, list):
+            return value or []
+        message = gettext("This must be a list, not %(value)s.") % {"value": in_words(value)}
+        self.gathered.findings.problem(self.where, name, message)
+        return []
+
+
+def paper_uid(key: str) -> str:
+    """Return a note's id as a uid: it must begin with a letter or digit, and such an id need not."""
+    return key if key[:1].isalnum() else f"n{key}"
+
+
+def left_out(content: Content) -> str:
+    """Say why a submission does not appear, or nothing: by its venue's id, else by the venue's words."""
+    last = content.line("venueid").rstrip("/").rpartition("/")[2].lower()
+    if last in LEFT_OUT:
+        return LEFT_OUT[last]
+    found = VENUE_LEFT_OUT.search(content.line("venue"))
+    if not found:
+        return ""
+    word = (found[1] or "").lower().replace(" ", "-")
+    words = {"desk": "desk-rejected", "reje": "rejected", "with": "withdrawn", "retr": "retracted"}
+    return words.get(word[:4], "not decided")
+
+
+def decision(venue: str) -> str:
+    """Return the decision that a venue such as `ICLR 2025 Oral` tells."""
+    words = venue.lower()
+    kind = next((kind for kind in KINDS if kind in words), "")
+    return f"Accept ({kind})" if kind else "Accept"
+
+
+def authors(content: Content, gathered: Gathering) -> Stated[tuple[AuthorRecord, ...]]:
+    """Return the authors with their profiles' names; e-mail addresses in place of profiles are dropped."""
+    rows, profiles = content.rows("authors"), content.rows("authorids")
+    if "authors" not in content:
+        return UNSTATED
+    found = []
+    for index, row in enumerate(rows):
+        profile = profiles[index] if len(profiles) == len(rows) else ""
+        name: object = row
+        if isinstance(row, dict):
+            name, profile = row.get("fullname") or row.get("name"), row.get("username") or profile
+        if not isinstance(name, str):
+            message = gettext("This must be a name, not %(name)s.") % {"name": in_words(name)}
+            gathered.findings.problem(content.where, f"authors[{index}]", message)
+            continue
+        is_profile = isinstance(profile, str) and profile.startswith("~")
+        ids = ((SCHEME, profile),) if is_profile else ()
+        printed = gathered.text(name, content.where, f"authors[{index}]")
+        found.append(gathered.author(printed, content.where, ids=ids))
+    return tuple(found)
+
+
+def materials(content: Content, key: str) -> tuple[MaterialRecord, ...]:
+    """Return the paper's file, its page with the reviews, its supplement, its code."""
+    links = [("pdf", "pdf", ""), ("supplementary_material", "other", "Supplementary material")]
+    links += [
+        ("code", "code", ""),
+        ("video", "video", ""),
+        ("poster", "poster", ""),
+        ("slides", "slides", ""),
+    ]
+    found = [MaterialRecord(where=content.where, kind="review", url=f"{SITE}/forum?id={key}")]
+    for name, kind, label in links:
+        url = address(content.line(name)) if name in content else ""
+        if url:
+            found.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
+        elif name in content and content.line(name):
+            message = gettext("%(name)s is no address and was left out.") % {"name": name}
+            content.gathered.findings.note("warning", content.where, message)
+    return tuple(found)
+
+
+def address(link: str) -> str:
+    """Return the full address of a link; a path is one on OpenReview."""
+    if link.startswith("/") and not link.startswith("//"):
+        return f"{SITE}{link}"
+    return link if WEB.match(link) else ""
+
+
+def _bibtex_field(entry: str, name: str) -> str:
+    found = re.search(rf'(?im)^\s*{name}\s*=\s*[{{"]([^{{}}"\n]{{1,200}})[}}"]', entry)
+    return found[1].strip() if found else ""

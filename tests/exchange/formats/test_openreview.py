@@ -1,0 +1,156 @@
+"""OpenReview notes: who is taken, who is left out, and what never gets in."""
+
+import json
+from typing import Any
+
+import pytest
+
+from exchange.files import Context, Source
+from exchange.formats import openreview
+from exchange.problems import ProgramError
+from exchange.records import MaterialRecord, PersonRef, Program, is_stated
+
+VENUE = "MLSys.org/2026/Conference"
+
+
+def note(key: str, **content: Any) -> dict[str, Any]:
+    fields = {"title": f"On {key}", "authors": ["Mia Zed"], "venue": "MLSys 2026 Oral", "venueid": VENUE}
+    values = {name: {"value": value} for name, value in {**fields, **content}.items() if value is not None}
+    return {"id": key, "forum": key, "content": values}
+
+
+def read(*contents: object) -> Program:
+    sources = [Source(f"{n}.json", json.dumps(one).encode()) for n, one in enumerate(contents)]
+    return openreview.read(sources, Context("2026", 2026, "UTC"))
+
+
+def problems(*contents: object) -> list[str]:
+    with pytest.raises(ProgramError) as error:
+        read(*contents)
+    return [str(problem) for problem in error.value.problems]
+
+
+def test_note_becomes_a_paper_with_everything_it_says() -> None:
+    (paper,) = read(
+        [
+            note(
+                "aB1",
+                title=" On  $n$ bodies ",
+                authors=["M. Zed", "A. Abe"],
+                authorids=["~Mia_Zed1", "abe@example.org"],
+                abstract="What was *done*.",
+                TLDR="Short.",
+                keywords=["chaos", "stars"],
+                primary_area="Celestial mechanics",
+                pdf="/pdf/0a.pdf",
+                supplementary_material="/attachment/0b.zip",
+                _bibtex="@inproceedings{x,\n pages = {1--9},\n doi={10.5/x}\n}",
+            )
+        ]
+    ).papers
+
+    assert (paper.uid, paper.title, paper.abstract, paper.lay_summary) == (
+        "aB1", "On $n$ bodies", "What was *done*.", "Short.",
+    )  # fmt: skip
+    assert (paper.keywords, paper.topic, paper.decision, paper.status) == (
+        ("chaos", "stars"), "celestial-mechanics", "Accept (oral)", "published",
+    )  # fmt: skip
+    assert (paper.doi, paper.pages) == ("10.5/x", "1-9")
+    assert is_stated(paper.authors)
+    assert [author.person for author in paper.authors] == [
+        PersonRef(name="M. Zed", ids=(("openreview.net", "~Mia_Zed1"),)),
+        PersonRef(name="A. Abe"),
+    ]
+    assert paper.materials == (
+        MaterialRecord(kind="review", url="https://openreview.net/forum?id=aB1"),
+        MaterialRecord(kind="pdf", url="https://openreview.net/pdf/0a.pdf"),
+        MaterialRecord(
+            kind="other", url="https://openreview.net/attachment/0b.zip", label="Supplementary material"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("venue", "venueid", "reason"),
+    [
+        ("Submitted to MLSys 2026", f"{VENUE}/Rejected_Submission", "rejected"),
+        ("MLSys 2026 Conference Withdrawn Submission", f"{VENUE}/Withdrawn_Submission", "withdrawn"),
+        ("x", f"{VENUE}/Desk_Rejected_Submission", "desk-rejected"),
+        ("MLSys 2026 Conference Desk Rejected Submission", "", "desk-rejected"),
+        ("MLSys 2026 Conference Submission", f"{VENUE}/Submission", "not decided"),
+        ("Submitted to MLSys 2026", "", "not decided"),
+    ],
+)
+def test_what_does_not_appear_is_left_out_and_said(venue: str, venueid: str, reason: str) -> None:
+    program = read({"notes": [note("a"), note("b", venue=venue, venueid=venueid)], "count": 2})
+
+    assert [paper.uid for paper in program.papers] == ["a"]
+    assert [one.message for one in program.notes] == [f"Left out because {reason}: 1 (b)."]
+
+
+@pytest.mark.parametrize("word", ["oral", "spotlight", "poster"])
+def test_venue_tells_the_decision(word: str) -> None:
+    (paper,) = read([note("a", venue=f"NeurIPS 2025 {word}")]).papers
+    assert paper.decision == f"Accept ({word})"
+
+
+def test_note_without_a_venue_is_a_draft() -> None:
+    program = read([note("a", venue=None, venueid=None)])
+
+    assert not is_stated(program.papers[0].status)
+    assert [one.kind for one in program.notes] == ["doubt"]
+
+
+def test_reviews_and_deleted_notes_are_counted() -> None:
+    review = {**note("r"), "forum": "a", "replyto": "a"}
+    program = read([note("a"), review, {**note("d"), "ddate": 1700000000000}])
+
+    assert [paper.uid for paper in program.papers] == ["a"]
+    assert [one.message for one in program.notes] == [
+        "Left out because deleted: 1 (d).",
+        "Left out because they are reviews, comments or decisions: 1 notes.",
+    ]
+
+
+def test_id_that_begins_with_a_sign_makes_a_uid() -> None:
+    assert [paper.uid for paper in read([note("-a_b"), note("_c")]).papers] == ["n-a_b", "n_c"]
+
+
+def test_the_same_note_in_two_pages_is_one_paper() -> None:
+    program = read([note("a")], {"notes": [note("a"), note("b")]})
+    assert [paper.uid for paper in program.papers] == ["a", "b"]
+
+
+def test_bare_values_and_profiles_in_the_list_are_read() -> None:
+    row = {
+        "id": "a",
+        "content": {"title": "T", "venue": "X Poster", "authors": [{"fullname": "Bo", "username": "~Bo1"}]},
+    }
+    (paper,) = read([row]).papers
+    assert is_stated(paper.authors)
+    assert paper.authors[0].person == PersonRef(name="Bo", ids=(("openreview.net", "~Bo1"),))
+
+
+def test_an_e_mail_address_is_never_a_name() -> None:
+    assert problems([note("a", authors=["bo@example.org"])]) == [
+        "0.json, notes[0] (a), authors: The author's name is missing. An e-mail address stands in its place."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ({"x": 1}, '0.json, notes: The file must hold a list, by itself or in an object with "notes".'),
+        ([1], "0.json, notes[0], content: This must be a note of OpenReview, not a number."),
+        (
+            [{"id": "a"}],
+            "0.json, notes[0] (a), content: This must be a note of OpenReview, not one without content.",
+        ),
+        ([note("a", title=None)], "0.json, notes[0] (a), title: The title is missing."),
+        ([note("a", title=7)], "0.json, notes[0] (a), title: This must be text, not a number."),
+        ([note("a", authors="Bo")], "0.json, notes[0] (a), authors: This must be a list, not text."),
+        ([], "There are no notes in the file. Did the address need a token?"),
+    ],
+)
+def test_misfits_are_named(content: object, sentence: str) -> None:
+    assert problems(content)[0] == sentence
