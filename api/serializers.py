@@ -55,9 +55,10 @@ def _made(shape: Shape) -> type[serializers.Serializer[Any]]:
     """Only `id` is always there, as `?fields=` can leave out the others."""
     fields: dict[str, Any] = {}
     for name, field in shape.all_fields.items():
-        fields[name] = described = copy.deepcopy(field.schema)
+        described: Any = copy.deepcopy(field.schema)
         # A serializer copies its fields once more, by the arguments that they were made with.
         described._kwargs["required"] = name == "id"
+        fields[name] = described
     for name, one in shape.ones.items():
         fields[name] = RelatedField(one, help_text=one.help, required=False, allow_null=True)
     for name, many in shape.manys.items():

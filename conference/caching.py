@@ -6,7 +6,6 @@ while the stamp of its edition is the current one: what is served is at most a m
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -16,7 +15,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from conference.keptpage import Headers, KeptPage, keepable
+from conference.keptpage import Headers, KeptPage, Key, Shelf, keepable
 from conference.stamps import Stamps, State
 
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
@@ -27,18 +26,19 @@ FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "to
 PARAMETERS = LISTS | FACETS
 # Below it any parameter may stand in a key: the API itself refuses those that it does not know.
 API = "api"
+OF_ALL_YEARS = frozenset(("conferences", "editions", "institutions", "people"))
 # But what people type, and moments, are asked for once.
 UNKEPT = frozenset(("q", "changed_since"))
 LONGEST_ADDRESS = 400
 MOST_BYTES = 64 * 1024 * 1024
+# Of these bytes the API gets one in so many beside them.
+API_SHARE = 2
 # What a request says of one reader: it must not shape a page that all readers share.
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
 # How long a reader waits while another renders the same page; then the version just passed is good enough.
 WAIT = 1.0
-
-type Key = tuple[str, str]
 
 
 def key_of(environ: WSGIEnvironment) -> Key | None:
@@ -64,13 +64,18 @@ def first_part(path: str) -> str:
 def realm(path: str, query: str) -> str:
     """Return the slug of the edition whose stamp an answer hangs on; anything else for the whole site's.
 
-    Addresses of the API name it behind the resource, or as the parameter `edition`.
+    Addresses of the API name it behind the resource, or as `edition`. What belongs to all years,
+    or is nested so deep that it may lead to other years, hangs on the whole site's.
     """
     first, *rest = path.lstrip("/").split("/")
-    if first != API or not rest:
+    if first != API:
         return first
-    named = [value for name, value in parse_qsl(query) if name == "edition"]
-    return rest[2] if len(rest) > 3 else "".join(named[:1])
+    asked = dict(parse_qsl(query))
+    if OF_ALL_YEARS.intersection(rest[1:2]) or "." in asked.get("expand", ""):
+        return ""
+    # v1/papers/?edition=2021, or v1/papers/2021/17/
+    places = {3: asked.get("edition", ""), 5: "".join(rest[2:3])}
+    return places.get(len(rest), "")
 
 
 def has_session(environ: WSGIEnvironment) -> bool:
@@ -99,10 +104,10 @@ class PageCache:
     """A WSGI application in front of Django's."""
 
     def __init__(self, application: WSGIApplication, most_bytes: int = MOST_BYTES) -> None:
-        self.application, self.most_bytes = application, most_bytes
+        self.application = application
         self.stamps = Stamps()
-        self._pages: OrderedDict[Key, KeptPage] = OrderedDict()
-        self._size = 0
+        # Whoever walks through the whole API takes no page's place.
+        self._shelves = {False: Shelf(most_bytes), True: Shelf(most_bytes // API_SHARE)}
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Lock] = {}
 
@@ -118,19 +123,17 @@ class PageCache:
 
     def clear(self) -> None:
         """Forget all pages and stamps."""
-        with self._lock:
-            self._pages.clear()
-            self._size = 0
+        for shelf in self._shelves.values():
+            shelf.clear()
         self.stamps.forget()
 
+    def _shelf(self, key: Key) -> Shelf:
+        return self._shelves[first_part(key[0]) == API]
+
     def _good(self, key: Key, state: State) -> KeptPage | None:
-        page = self._pages.get(key)
-        if page is None or page.stamp != state.stamp or page.expires < time.monotonic():
-            return None
-        with self._lock:
-            if key in self._pages:
-                self._pages.move_to_end(key)
-        return page
+        page = self._shelf(key).get(key)
+        is_good = page and page.stamp == state.stamp and page.expires >= time.monotonic()
+        return page if is_good else None
 
     def _render(
         self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
@@ -140,7 +143,7 @@ class PageCache:
             turn = self._rendering.setdefault(key, threading.Lock())
         is_mine = turn.acquire(timeout=WAIT)
         try:
-            page = self._good(key, state) or (None if is_mine else self._pages.get(key))
+            page = self._good(key, state) or (None if is_mine else self._shelf(key).get(key))
             if page is not None:
                 return page.answer(environ, start_response)
             return self._fresh(key, state, environ, start_response)
@@ -159,17 +162,8 @@ class PageCache:
             return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
         expires = time.monotonic() + state.lifetime
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
-        self._keep(key, page)
+        self._shelf(key).put(key, page)
         return page.answer(environ, start_response)
-
-    def _keep(self, key: Key, page: KeptPage) -> None:
-        with self._lock:
-            replaced = self._pages.pop(key, None)
-            self._size += page.size - (replaced.size if replaced else 0)
-            self._pages[key] = page
-            while self._size > self.most_bytes and len(self._pages) > 1:
-                _, dropped = self._pages.popitem(last=False)
-                self._size -= dropped.size
 
 
 def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tuple[str, Headers, bytes]:

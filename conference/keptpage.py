@@ -3,6 +3,8 @@
 import gzip
 import hashlib
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,10 +24,14 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 REFUSED = re.compile(r"q=0(\.0*)?$")
 # Written anew for every answer, or true of one connection only.
 OWN_HEADERS = frozenset(("content-length", "etag", "last-modified", "vary", "date", "connection"))
+# What a 304 says again: how long to keep, and whether pages of other sites may read it.
+KEPT_BY_304 = frozenset(("cache-control", "access-control-allow-origin", "access-control-expose-headers"))
 # Readers keep a page and ask each time whether it is still the one: that costs a 304 and is never stale.
 REVALIDATE = "public, max-age=0, must-revalidate"
 
 type Headers = list[tuple[str, str]]
+# Path and parameters.
+type Key = tuple[str, str]
 
 
 def accepted_encodings(header: str) -> set[str]:
@@ -87,7 +93,7 @@ class KeptPage:
             ("Vary", "Accept-Encoding"),
         ]
         if self.is_known_to(environ):
-            kept = [(name, value) for name, value in self.headers if name.lower() == "cache-control"]
+            kept = [(name, value) for name, value in self.headers if name.lower() in KEPT_BY_304]
             start_response(status_line(HTTPStatus.NOT_MODIFIED), conditions + kept)
             return []
         headers = [*conditions, *self.headers, ("Content-Length", str(len(body)))]
@@ -95,6 +101,40 @@ class KeptPage:
             headers.append(("Content-Encoding", encoding))
         start_response(status_line(HTTPStatus.OK), headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+
+
+class Shelf:
+    """Kept answers by key, the least read of which go when there are too many bytes. For many threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._pages: OrderedDict[Key, KeptPage] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: Key) -> KeptPage | None:
+        """Return the answer, which counts as read."""
+        page = self._pages.get(key)
+        if page is not None:
+            with self._lock:
+                if key in self._pages:
+                    self._pages.move_to_end(key)
+        return page
+
+    def put(self, key: Key, page: KeptPage) -> None:
+        """Keep an answer in place of the one that was there."""
+        with self._lock:
+            replaced = self._pages.pop(key, None)
+            self._size += page.size - (replaced.size if replaced else 0)
+            self._pages[key] = page
+            while self._size > self.most_bytes and len(self._pages) > 1:
+                _, dropped = self._pages.popitem(last=False)
+                self._size -= dropped.size
+
+    def clear(self) -> None:
+        with self._lock:
+            self._pages.clear()
+            self._size = 0
 
 
 def status_line(status: HTTPStatus) -> str:

@@ -1,0 +1,121 @@
+"""Answers to caches, browsers of other sites, and the page cache in front of Django (trap 17)."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conference.caching import PageCache, key_of, realm
+from papers.models import Paper
+from tests import factories as make
+from tests.api.asking import application
+from tests.conference.test_caching import ask
+
+pytestmark = pytest.mark.django_db
+PAPERS = "/api/v1/papers/"
+
+
+@pytest.fixture
+def paper() -> Paper:
+    return make.make_paper(make.make_edition(), ["Ada"], uid="p", title="Notes", abstract="Long. " * 100)
+
+
+def test_who_has_the_answer_gets_304_and_after_an_edit_200(client: Client, paper: Paper) -> None:
+    etag = client.get(PAPERS)["ETag"]
+    again = client.get(PAPERS, HTTP_IF_NONE_MATCH=etag)
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", etag)
+
+    paper.title = "Other notes"
+    paper.save()
+    assert client.get(PAPERS, HTTP_IF_NONE_MATCH=etag).status_code == 200
+
+
+def test_who_has_the_answer_by_date_gets_304(client: Client, paper: Paper) -> None:
+    since = client.get(PAPERS)["Last-Modified"]
+
+    assert client.get(PAPERS, HTTP_IF_MODIFIED_SINCE=since).status_code == 304
+
+
+@pytest.mark.parametrize(("path", "status"), [("", 200), ("?yaer=1", 400), ("2021/none/", 404)])
+def test_pages_of_other_sites_may_read_what_anybody_may(
+    client: Client, paper: Paper, path: str, status: int
+) -> None:
+    response = client.get(PAPERS + path, HTTP_ORIGIN="https://app.example")
+
+    assert response.status_code == status
+    assert response["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in response
+
+
+def test_browser_may_ask_before_it_reads(client: Client, paper: Paper) -> None:
+    response = client.options(PAPERS, HTTP_ORIGIN="https://app.example")
+
+    assert (response.status_code, response.content) == (204, b"")
+    assert response["Access-Control-Allow-Methods"] == "GET, HEAD, OPTIONS"
+    assert "Authorization" not in response["Access-Control-Allow-Headers"]
+
+
+def test_answers_to_the_signed_in_are_never_shared(admin_client: Client, paper: Paper) -> None:
+    response = admin_client.get(PAPERS)
+
+    assert response["Cache-Control"] == "private, no-store"
+    assert {"Authorization", "Cookie"} <= set(response["Vary"].split(", "))
+
+
+def test_anonymous_answer_enters_django_once_and_moves_with_an_edit(paper: Paper) -> None:
+    cache = PageCache(application)
+    first, second = (ask(cache, PAPERS, "edition=2021") for _ in range(2))
+    assert first == second
+    assert first[0] == "200 OK"
+    Paper.objects.filter(pk=paper.pk).update(title="Other notes")
+    cache.stamps.forget()
+    assert b"Other notes" in ask(cache, PAPERS, "edition=2021")[2]
+
+
+def test_kept_answer_is_compressed_and_may_be_read_by_other_sites(paper: Paper) -> None:
+    cache = PageCache(application)
+    _, headers, _ = ask(cache, PAPERS, HTTP_ACCEPT_ENCODING="br", HTTP_ORIGIN="https://app.example")
+    assert (headers["Content-Encoding"], headers["Access-Control-Allow-Origin"]) == ("br", "*")
+    status, again, _ = ask(cache, PAPERS, HTTP_IF_NONE_MATCH=headers["ETag"])
+    assert (status, again["Access-Control-Allow-Origin"]) == ("304 Not Modified", "*")
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("topic=a&expand=awards", True),
+        ("cursor=x", True),
+        ("q=word", False),
+        ("changed_since=2021-01-01", False),
+    ],
+)
+def test_what_people_type_is_not_kept(query: str, kept: bool) -> None:
+    environ: dict[str, Any] = {"REQUEST_METHOD": "GET", "PATH_INFO": PAPERS, "QUERY_STRING": query}
+
+    assert (key_of({**environ, "HTTP_HOST": "localhost"}) is not None) == kept
+
+
+def test_wrong_parameter_fills_no_cache(paper: Paper) -> None:
+    cache = PageCache(application)
+
+    assert [ask(cache, PAPERS, "yaer=1")[0] for _ in range(2)] == ["400 Bad Request"] * 2
+    assert cache._shelves[True].get((PAPERS, "yaer=1")) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "slug"),
+    [
+        ("/2021/papers/", "", "2021"),
+        ("/api/v1/papers/", "edition=2021", "2021"),
+        ("/api/v1/papers/", "edition=2021&expand=authors,awards", "2021"),
+        ("/api/v1/papers/", "edition=2021&expand=authors.person", ""),
+        ("/api/v1/papers/2021/p/", "", "2021"),
+        ("/api/v1/papers/", "", ""),
+        ("/api/v1/people/", "edition=2021", ""),
+        ("/api/v1/people/2021/", "", ""),
+        ("/api/v1/editions/2021/", "", ""),
+        ("/api/v1/", "", ""),
+    ],
+)
+def test_answer_hangs_on_the_stamp_of_what_it_shows(path: str, query: str, slug: str) -> None:
+    assert realm(path, query) == slug
