@@ -20,6 +20,8 @@ from conference.stamps import Stamps, State
 
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
 APART = frozenset(("admin", "media", "static", "healthz", "readyz"))
+# Cards of thousands of papers would push out the pages; `conference.cards` keeps the last ones by itself.
+DRAWN = "/card.png"
 # Parameters that may stand in a key. An address with any other goes to Django each time, and fills no cache.
 LISTS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
 FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "topic", "track"))
@@ -48,7 +50,7 @@ def key_of(environ: WSGIEnvironment) -> Key | None:
     if has_session(environ) or not is_own_host(environ) or not is_secure_enough(environ):
         return None
     path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
-    if len(path) + len(query) > LONGEST_ADDRESS or first_part(path) in APART:
+    if len(path) + len(query) > LONGEST_ADDRESS or first_part(path) in APART or path.endswith(DRAWN):
         return None
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
     names = {name for name, _ in pairs}

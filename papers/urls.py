@@ -14,6 +14,7 @@ urlpatterns = [
     path("<key:edition>/awards/", views.award_list, name="awards"),
     path("<key:edition>/papers/", views.paper_list, name="list"),
     path("<key:edition>/papers/<uid:uid>/", views.paper_detail, name="short"),
+    path("<key:edition>/papers/<uid:uid>/card.png", views.paper_card, name="card"),
     path("<key:edition>/papers/<uid:uid>/<str:slug>/", views.paper_detail, name="detail"),
     path("<key:edition>/statistics/", views.statistics_page, name="statistics"),
     path("<key:edition>/topics/<key:slug>/", views.topic_detail, name="topic"),

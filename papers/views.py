@@ -9,11 +9,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page
+from conference.cards import Picture
+from conference.metatags import Card
 from conference.models import Edition
 from conference.paging import page_of
+from conference.pictures import card, edition_line
 from papers.beside import neighbours
 from papers.bylines import byline
 from papers.facets import PaperFilter
+from papers.metatags import byline_words, card_words, paper_head
 from papers.models import Award, Paper, Topic
 from papers.statistics import statistics
 
@@ -77,14 +81,28 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
         return withdrawn_paper(request, edition, uid)
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
+    paper.edition = edition
+    picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_words(paper))
     context = {
         "paper": paper,
+        "head": paper_head(paper, picture),
         "byline": byline(paper.shown_authors),
         "neighbours": neighbours(paper),
         "related": Paper.objects.published().related_to(paper).select_related("edition").with_authors(),
         "crumbs": [papers_crumb(edition)],
     }
     return render(request, "papers/detail.html", context)
+
+
+@edition_page
+def paper_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
+    """Draw the card of a paper."""
+    paper: Paper = get_object_or_404(edition.papers.published().with_authors(), uid=uid)
+    return card(
+        request,
+        edition,
+        Picture(paper.track, str(paper), byline_words(paper), edition_line(edition), edition.accent),
+    )
 
 
 def withdrawn_paper(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from conference.addressed import edition_page
 from conference.models import Edition
 from conference.paging import BadParameter, base_query, page_of
+from people.metatags import person_head
 from people.models import Institution, Person
 from people.vita import entries, vita
 
@@ -46,8 +47,13 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
         raise Http404("No such person.")
     if request.path != found.get_absolute_url():
         return redirect(found, permanent=True)
-    crumbs = [("People", reverse("people:list"))]
-    return render(request, "people/detail.html", {"person": found, "years": vita(found), "crumbs": crumbs})
+    context = {
+        "person": found,
+        "years": vita(found),
+        "crumbs": [("People", reverse("people:list"))],
+        "head": person_head(found),
+    }
+    return render(request, "people/detail.html", context)
 
 
 @require_safe

@@ -15,6 +15,7 @@ urlpatterns = [
     path("<key:edition>/schedule/", views.index, name="index"),
     path("<key:edition>/schedule/<str:day>/", views.day, name="day"),
     path("<key:edition>/sessions/<uid:uid>/", views.session, name="short"),
+    path("<key:edition>/sessions/<uid:uid>/card.png", views.session_card, name="card"),
     path("<key:edition>/sessions/<uid:uid>/<str:slug>/", views.session, name="session"),
     path("<key:edition>/rooms/<key:slug>/", views.room, name="room"),
     path("<key:edition>/talks/", views.talks, name="talks"),

@@ -9,12 +9,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conference.addressed import edition_page
+from conference.cards import Picture
+from conference.metatags import Card
 from conference.models import Edition
-from conference.times import short_day
+from conference.pictures import card, edition_line
+from conference.times import short_day, when
 from schedule import timetable
 from schedule.choosing import NORMAL_ZOOM, ZOOMS, Choice, one_of, read_choice
 from schedule.grid import grid
 from schedule.lobby import boards
+from schedule.metatags import card_words, people_words, session_head
 from schedule.models import Room, Session
 from schedule.querysets import LIGHT, SessionQuerySet
 from schedule.recorded import recordings_by_day
@@ -131,23 +135,42 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
     shown: Session = get_object_or_404(sessions.for_timetable(at), uid=uid)
     if request.path != shown.get_absolute_url():
         return redirect(shown, permanent=True)
+    shown.edition = edition
     abstracts = shown.talk_count <= LIGHT
     talks = shown.presentations.published(at).with_credits(at, abstracts=abstracts, materials=True)
     date = edition.day_of(shown.start)
     beside = sessions.starting_between(*edition.day_bounds(date)).beside(shown)
     day_crumb = short_day(date), reverse("schedule:day", args=[edition.slug, date.isoformat()])
+    parts = list(shown.parts.published(at).for_timetable(at).with_talks(at, most=LIGHT))
+    moved = moves(edition, at)
+    picture = Card(reverse("schedule:card", args=[edition.slug, uid]), card_words(shown))
     context = {
         "at": at,
+        "head": session_head(shown, parts, moved, picture),
         "crumbs": [schedule_crumb(edition), day_crumb],
         "session": shown,
         "date": date,
         "talks": timetable.running_order(talks),
         "abstracts": abstracts,
-        "parts": timetable.blocks(shown.parts.published(at).for_timetable(at).with_talks(at, most=LIGHT)),
+        "parts": timetable.blocks(parts),
         "neighbours": timetable.neighbours(beside, shown),
-        "moves": moves(edition, at),
+        "moves": moved,
     }
     return render(request, "schedule/session.html", context)
+
+
+@edition_page
+def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
+    """Draw the card of a session."""
+    rows = edition.sessions.published().select_related("room", "parent").with_people()
+    shown: Session = get_object_or_404(rows, uid=uid)
+    time = when(shown.start, shown.end, edition.zone)
+    kind = " · ".join(filter(None, (shown.get_kind_display(), time, shown.room.name if shown.room else "")))
+    return card(
+        request,
+        edition,
+        Picture(kind, str(shown), people_words(shown), edition_line(edition), edition.accent),
+    )
 
 
 @edition_page

@@ -41,6 +41,7 @@ own = [
     path("<key:edition>/search/", searching.edition_search, name="edition_search"),
     path("<key:edition>/search/suggest", searching.edition_suggestions, name="edition_suggestions"),
     path("<key:edition>/announcements.atom", feed_view(AnnouncementsFeed()), name="announcements_feed"),
+    path("<key:edition>/card.png", views.edition_card, name="card"),
     path("<key:edition>/", views.edition_home, name="edition"),
 ]
 

@@ -7,9 +7,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conference.addressed import current_edition, edition_page, published_editions, show_edition
+from conference.cards import Picture
 from conference.models import Edition
 from conference.paging import BadParameter
+from conference.pictures import card
 from website.contents import counts
+from website.frame import home_head
 from website.menu import ways
 
 
@@ -33,6 +36,7 @@ def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
     at = timezone.now()
     sessions = edition.sessions.published(at)
     context = {
+        "head": home_head(edition),
         "running": sessions.running(at).in_order().with_place(),
         "upcoming": sessions.next_after(at).in_order().with_place(),
         "today": edition.day_of(at),
@@ -41,6 +45,16 @@ def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
         "ways": ways(edition, counts(edition)),
     }
     return render(request, "website/home.html", context)
+
+
+@edition_page
+def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Draw the card of an edition."""
+    place = f"{edition.date_line} · {edition.place_line}" if edition.place_line else edition.date_line
+    series = edition.conference.full_name
+    return card(
+        request, edition, Picture(edition.conference.name, edition.name, series, place, edition.accent)
+    )
 
 
 @require_safe

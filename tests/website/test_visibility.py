@@ -83,12 +83,19 @@ def leaks(client: Client, paths: list[str]) -> list[str]:
     for path in paths:
         response = client.get(path, follow=True)
         assert response.status_code < 500, path
-        text = f"{response.getvalue().decode()} {response.headers} {response.redirect_chain}".lower()
+        body = response.getvalue().decode(errors="replace")
+        text = f"{body} {response.headers} {response.redirect_chain}".lower()
         for asked in (path.lower(), f"q={LOW}", f'value="{LOW}"', f"words</span> {LOW}", f"“{LOW}”"):
             text = text.replace(asked, "")
         if LOW in text:
             found.append(path)
     return found
+
+
+@pytest.fixture(autouse=True)
+def _legible_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cards say in words what they show: nothing can be read out of a picture."""
+    monkeypatch.setattr("conference.pictures.draw", lambda picture: repr(picture).encode())
 
 
 @pytest.mark.django_db
@@ -148,7 +155,9 @@ def test_every_kind_of_public_row_shows_somewhere(client: Client) -> None:
     """The crawl proves something only if it sees the public twins."""
     make_public_program()
     pages = "".join(
-        client.get(path).getvalue().decode() for path in every_address() if LOW not in path and "2021" in path
+        client.get(path).getvalue().decode(errors="replace")
+        for path in every_address()
+        if LOW not in path and "2021" in path
     )
 
     for word in (

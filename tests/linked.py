@@ -1,0 +1,63 @@
+"""What machines read of a page: its tags in order, its linked data held against schema.org."""
+
+import json
+from datetime import date, datetime
+from typing import Any
+
+from django.test import Client
+
+from tests.reading import Page, read
+
+# What search engines need of each type: https://developers.google.com/search/docs/appearance/structured-data
+REQUIRED = {
+    "ScholarlyArticle": {"headline", "name", "url", "datePublished", "image", "inLanguage", "publisher"},
+    "Event": {"name", "startDate", "location", "eventStatus", "eventAttendanceMode", "url"},
+    "Person": {"name", "url"},
+    "Organization": {"name"},
+    "Place": {"name", "address"},
+    "PostalAddress": set(),
+    "VirtualLocation": {"url"},
+    "BreadcrumbList": {"itemListElement"},
+    "ListItem": {"position", "name", "item"},
+    "PropertyValue": {"propertyID", "value"},
+    "MediaObject": {"contentUrl", "encodingFormat"},
+    "Book": {"name"},
+    "Thing": {"name"},
+    "WebPage": {"name", "url"},
+}
+ADDRESSES = {"url", "@id", "item", "image", "contentUrl", "mainEntityOfPage"}
+
+
+def tags(page: Page, key: str = "name") -> list[tuple[str, str]]:
+    """Return the page's <meta> that go by `key`, in order."""
+    return [
+        (one.attributes[key], one.attributes["content"]) for one in page.all("meta") if key in one.attributes
+    ]
+
+
+def linked(client: Client, path: str) -> dict[str, Any]:
+    """Return the linked data of a page by type; all of it is valid."""
+    scripts = read(client, path).all("script", type="application/ld+json")
+    things = [json.loads("".join(one.words)) for one in scripts]
+    for thing in things:
+        assert thing.pop("@context") == "https://schema.org"
+        check(thing)
+    return {thing["@type"]: thing for thing in things}
+
+
+def check(thing: Any) -> None:
+    """Hold a thing, and all in it, against the rules."""
+    if isinstance(thing, list):
+        for one in thing:
+            check(one)
+    if not isinstance(thing, dict):
+        return
+    assert REQUIRED[thing["@type"]] <= thing.keys(), thing
+    for name, value in thing.items():
+        assert value not in ("", None, [], {}), name
+        if name in ADDRESSES:
+            assert value.startswith(("http://", "https://")), (name, value)
+        if name in {"startDate", "endDate", "previousStartDate"}:
+            assert "T" not in value or datetime.fromisoformat(value).tzinfo
+            assert "T" in value or date.fromisoformat(value).year
+        check(value)

@@ -1,0 +1,127 @@
+"""What machines read of every page; editions and people in linked data."""
+
+import pytest
+from django.test import Client
+
+from conference.models import Edition
+from people.models import PersonName
+from tests import factories as make
+from tests.linked import linked, tags
+from tests.reading import read
+from tests.website.marked import make_public_program
+
+pytestmark = pytest.mark.django_db
+SITE = "http://127.0.0.1:8000"
+PAGES = [
+    "/2021/",
+    "/2021/papers/",
+    "/2021/papers/p1/notes/",
+    "/2021/topics/engines/",
+    "/2021/awards/",
+    "/2021/statistics/",
+    "/2021/schedule/",
+    "/2021/schedule/2021-04-06/",
+    "/2021/schedule/?view=now",
+    "/2021/sessions/s1/engines/",
+    "/2021/talks/",
+    "/2021/posters/",
+    "/2021/recordings/",
+    "/2021/changes/",
+    "/2021/rooms/hall/",
+    "/2021/pages/guide/",
+    "/2021/sponsors/",
+    "/2021/committee/",
+    "/2021/downloads/",
+    "/people/",
+    "/people/ada/ada-lovelace/",
+    "/institutions/",
+    "/institutions/kings/",
+    "/awards/",
+    "/pages/conduct/",
+    "/",
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_says_what_it_is(client: Client, path: str) -> None:
+    """Title, description, lasting address and language; `read` sees to one <h1> above all headings."""
+    make_public_program()
+
+    page = read(client, path)
+    shown = dict(tags(page, "property"))
+
+    assert page.all("html")[0].attributes["lang"] == "en"
+    assert len(page.title) > 5
+    assert len(page.description) > 3
+    assert len(page.all("meta", name="description")) == len(page.all("link", rel="canonical")) == 1
+    assert page.canonical.startswith(f"{SITE}/")
+    assert (shown["og:url"], shown["og:site_name"]) == (page.canonical, "Plenary")
+    assert shown["og:title"] in page.title
+    assert page.all("meta", name="robots") == []
+    linked(client, path)
+
+
+def test_edition_is_an_event(client: Client) -> None:
+    make.make_edition(mode="hybrid", venue="Center", country="USA", description="Welcome *all*.")
+
+    event = linked(client, "/2021/")["Event"]
+
+    assert (event["startDate"], event["endDate"]) == ("2021-04-05", "2021-04-09")
+    assert event["eventAttendanceMode"] == "https://schema.org/MixedEventAttendanceMode"
+    assert [one["@type"] for one in event["location"]] == ["Place", "VirtualLocation"]
+    assert event["subjectOf"]["url"] == f"{SITE}/2021/schedule/"
+    assert (event["description"], event["image"]) == ("Welcome all.", f"{SITE}/2021/card.png")
+
+
+def test_edition_leads_to_no_schedule_under_embargo(client: Client) -> None:
+    make.make_edition(schedule_public_from=None)
+
+    assert "subjectOf" not in linked(client, "/2021/")["Event"]
+
+
+def test_person_has_orcid_affiliation_and_public_spellings(client: Client) -> None:
+    ada = make.make_person(
+        "Ada Lovelace", uid="ada", orcid="0000-0002-1825-0097", affiliation="MIT", email="ada@example.org"
+    )
+    PersonName.objects.create(person=ada, name="A. Lovelace")
+    PersonName.objects.create(person=ada, name="Ada Byron", hidden=True)
+    make.make_paper(make.make_edition(), [ada])
+
+    person = linked(client, "/people/ada/ada-lovelace/")["Person"]
+
+    assert person == {
+        "@type": "Person",
+        "@id": f"{SITE}/people/ada/ada-lovelace/",
+        "url": f"{SITE}/people/ada/ada-lovelace/",
+        "name": "Ada Lovelace",
+        "givenName": "Ada",
+        "familyName": "Lovelace",
+        "alternateName": ["A. Lovelace"],
+        "affiliation": {"@type": "Organization", "name": "MIT"},
+        "identifier": {
+            "@type": "PropertyValue",
+            "propertyID": "ORCID",
+            "value": "https://orcid.org/0000-0002-1825-0097",
+        },
+        "sameAs": ["https://orcid.org/0000-0002-1825-0097"],
+    }
+
+
+def test_pages_without_a_card_show_that_of_the_edition(client: Client) -> None:
+    edition: Edition = make.make_edition()
+    shown = dict(tags(read(client, "/2021/papers/"), "property"))
+
+    assert shown["og:title"] == f"Papers · {edition.name}"
+    assert (shown["og:image"], shown["og:image:alt"]) == (
+        f"{SITE}/2021/card.png",
+        "MLSys 2021, 5 to 9 April 2021, San Jose",
+    )
+    assert "og:image" not in dict(tags(read(client, "/people/"), "property"))
+
+
+def test_what_is_not_found_has_no_address(client: Client) -> None:
+    page = read(client, "/nowhere/", 404)
+
+    assert page.all("link", rel="canonical") == []
+    assert "og:url" not in dict(tags(page, "property"))
+    assert tags(page)[-1] == ("robots", "noindex")

@@ -1,0 +1,42 @@
+"""What the head of a page holds that brings none of its own: the card of the edition, the feeds."""
+
+from django.urls import reverse
+
+from conference.metatags import Card, Head, Link, edition_head, social
+from conference.models import Edition
+from conference.querysets import public_parts
+
+ATOM = "application/atom+xml"
+
+
+def edition_card(edition: Edition) -> Card:
+    """Return the card that stands for an edition, and for what has none of its own."""
+    words = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
+    return Card(reverse("website:card", args=[edition.slug]), words)
+
+
+def default_head(edition: Edition | None) -> Head:
+    """Return the head of any page of an edition, or of the whole site."""
+    return Head(tags=social("website", "", edition_card(edition) if edition else None))
+
+
+def home_head(edition: Edition) -> Head:
+    """Return the head of an edition's home. No query."""
+    _, _, has_schedule = public_parts(edition)
+    schedule = reverse("schedule:index", args=[edition.slug]) if has_schedule else ""
+    return edition_head(edition, edition_card(edition), (), schedule)
+
+
+def feeds(edition: Edition | None) -> list[Link]:
+    """Return the feeds that readers are offered on every page."""
+    if edition is None:
+        return []
+    offered = {
+        "website:announcements_feed": "announcements",
+        "schedule:changes_feed": "changes of the program",
+        "website:papers_feed": "papers",
+    }
+    return [
+        Link("alternate", reverse(name, args=[edition.slug]), ATOM, f"{edition.name}: {words}")
+        for name, words in offered.items()
+    ]
