@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
+from django.conf.global_settings import LANGUAGES as KNOWN_LANGUAGES
 from django.core.management.utils import get_random_secret_key
 from django.utils.csp import CSP
 from environs import Env
@@ -103,8 +104,14 @@ def database() -> dict[str, Any]:
 
 DATABASES = {"default": database()}
 
+# The one language of the interface: no page varies with what a browser asks for, as pages are kept once.
 LANGUAGE_CODE: str = env.str("LANGUAGE_CODE", "en-gb")
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGES = [(LANGUAGE_CODE, dict(KNOWN_LANGUAGES).get(LANGUAGE_CODE, LANGUAGE_CODE))]
+# A folder of translations outside the code (`LOCALE_DIR`) comes first.
+LOCALE_PATHS: list[Path] = [
+    *([env.path("LOCALE_DIR")] if env.str("LOCALE_DIR", "") else []),
+    BASE_DIR / "locale",
+]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

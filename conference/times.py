@@ -4,6 +4,7 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.utils import dateformat
+from django.utils.translation import gettext, pgettext
 
 
 def zone_label(moment: datetime, zone: ZoneInfo) -> str:
@@ -22,9 +23,12 @@ def zone_label(moment: datetime, zone: ZoneInfo) -> str:
 def zone_words(zone: ZoneInfo, first: date, last: date) -> str:
     """Return "Los Angeles time (PDT)"; with both short names where the clocks change between these days."""
     noons = [datetime(day.year, day.month, day.day, 12, tzinfo=zone) for day in (first, last)]
-    label = ", then ".join(dict.fromkeys(zone_label(noon, zone) for noon in noons))
+    labels = list(dict.fromkeys(zone_label(noon, zone) for noon in noons))
+    label = labels[0]
+    if len(labels) > 1:
+        label = gettext("%(first)s, then %(second)s") % {"first": labels[0], "second": labels[1]}
     town = zone.key.rpartition("/")[2].replace("_", " ")
-    return label if town == label else f"{town} time ({label})"
+    return label if town == label else gettext("%(town)s time (%(zone)s)") % {"town": town, "zone": label}
 
 
 def clock(moment: datetime, zone: ZoneInfo) -> str:
@@ -34,36 +38,50 @@ def clock(moment: datetime, zone: ZoneInfo) -> str:
 
 def day_name(day: date) -> str:
     """Return "Tuesday 6 April 2021"."""
-    return dateformat.format(day, "l j F Y")
+    return dateformat.format(day, pgettext("date: Tuesday 6 April 2021", "l j F Y"))
 
 
 def short_day(day: date) -> str:
     """Return "Tue 6 Apr"."""
-    return dateformat.format(day, "D j M")
+    return dateformat.format(day, pgettext("date: Tue 6 Apr", "D j M"))
 
 
 def date_range(first: date, last: date) -> str:
     """Return "5 to 9 April 2021", naming month and year only as often as needed."""
+    in_full = pgettext("date: 6 April 2021", "j F Y")
+    begin = in_full
     if first == last:
-        return dateformat.format(first, "j F Y")
-    if (first.year, first.month) == (last.year, last.month):
-        return f"{first.day} to {dateformat.format(last, 'j F Y')}"
+        return dateformat.format(first, in_full)
     if first.year == last.year:
-        return f"{dateformat.format(first, 'j F')} to {dateformat.format(last, 'j F Y')}"
-    return f"{dateformat.format(first, 'j F Y')} to {dateformat.format(last, 'j F Y')}"
+        begin = pgettext("date: 6 April", "j F")
+    if (first.year, first.month) == (last.year, last.month):
+        begin = pgettext("date: the 6th, before a day of the same month", "j")
+    return span(dateformat.format(first, begin), dateformat.format(last, in_full))
+
+
+def span(start: str, end: str) -> str:
+    """Return "08:00 to 08:15", whatever the two are."""
+    return gettext("%(start)s to %(end)s") % {"start": start, "end": end}
+
+
+def on_day(day: date, words: str) -> str:
+    """Return "Tue 6 Apr, 08:15"."""
+    return gettext("%(day)s, %(time)s") % {"day": short_day(day), "time": words}
 
 
 def until(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return the end of a span, "08:15"; with its day, "Fri 9 Apr, 18:00", where it could be mistaken."""
-    day = f"{short_day(end.astimezone(zone).date())}, " if end - start >= timedelta(days=1) else ""
-    return f"{day}{clock(end, zone)}"
+    words = clock(end, zone)
+    return on_day(end.astimezone(zone).date(), words) if end - start >= timedelta(days=1) else words
 
 
 def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return "08:00 to 08:15 PDT"; both zone names where the clocks change in between."""
     first, last = zone_label(start, zone), zone_label(end, zone)
     begin = clock(start, zone) if first == last else f"{clock(start, zone)} {first}"
-    return f"{begin} to {until(start, end, zone)} {last}" if end != start else f"{clock(start, zone)} {first}"
+    if end == start:
+        return f"{clock(start, zone)} {first}"
+    return span(begin, f"{until(start, end, zone)} {last}")
 
 
 def elsewhere(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -> str:
@@ -72,21 +90,21 @@ def elsewhere(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -
     A day is named where it is not the one that the moment has in `zone`.
     """
 
-    def day(moment: datetime) -> str:
+    def dated(moment: datetime, words: str) -> str:
         local = moment.astimezone(other).date()
-        return "" if local == moment.astimezone(zone).date() else f"{short_day(local)}, "
+        return words if local == moment.astimezone(zone).date() else on_day(local, words)
 
     if start.astimezone(zone).utcoffset() == start.astimezone(other).utcoffset():
         return ""
     first, last = zone_label(start, other), zone_label(end, other)
-    begin = f"{day(start)}{clock(start, other)}"
+    begin = dated(start, clock(start, other))
     if start == end:
         return f"{begin} {first}"
     is_same_day = start.astimezone(other).date() == end.astimezone(other).date()
-    until = f"{'' if is_same_day else day(end)}{clock(end, other)} {last}"
-    return f"{begin} to {until}" if first == last else f"{begin} {first} to {until}"
+    until = f"{clock(end, other)} {last}"
+    return span(begin if first == last else f"{begin} {first}", until if is_same_day else dated(end, until))
 
 
 def when(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return "Tue 6 Apr, 08:00 to 08:15 PDT"."""
-    return f"{short_day(start.astimezone(zone).date())}, {time_range(start, end, zone)}"
+    return on_day(start.astimezone(zone).date(), time_range(start, end, zone))

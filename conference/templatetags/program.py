@@ -9,6 +9,7 @@ import segno
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext, pgettext
 
 from conference import text, times
 from conference.models import Edition
@@ -92,7 +93,7 @@ def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
 def no_time(edition: Edition, at: datetime | None = None) -> str:
     """What stands in place of a time: it may still come, unless the edition is over."""
     over = edition.day_of(moment(at)) > edition.end_date
-    return "time not known" if over else "not scheduled yet"
+    return gettext("time not known") if over else gettext("not scheduled yet")
 
 
 @register.filter
@@ -138,13 +139,16 @@ def clock_range(start: datetime, end: datetime | None, edition: Edition) -> Safe
     last = times.zone_label(end, zone)
     begin_zone = "" if first == last else format_html(' <span class="tz">{}</span>', first)
     until = moment_tag(end, edition, times.until(start, end, zone), until=True)
-    return format_html("{}{} <span>to {} {}</span>{}", begin, begin_zone, until, last, beside)
+    # Words of the span that stand beside its start; on a narrow column they go below it.
+    words = pgettext("end of a span of time", "to {end}")
+    rest = format_html(words, end=format_html("{} {}", until, last))
+    return format_html("{}{} <span>{}</span>{}", begin, begin_zone, rest, beside)
 
 
 @register.filter
 def board(label: str) -> str:
     """Board 37; a label of several words says itself what it is."""
-    return label if " " in label else f"Board {label}"
+    return label if " " in label else gettext("Board %(label)s") % {"label": label}
 
 
 @register.filter
@@ -162,9 +166,9 @@ def raised(markup: str, top: int = 2) -> SafeString:
 
 
 @register.simple_tag
-def qr(url: str, label: str = "QR code of this page's address") -> SafeString:
+def qr(url: str, label: str = "") -> SafeString:
     """The address as a drawing for cameras; `label` is what it is called for those who do not see it."""
     drawing = segno.make(url, error="m", micro=False)
     svg = drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff")
-    named = format_html('<svg role="img" aria-label="{}"', label)
+    named = format_html('<svg role="img" aria-label="{}"', label or gettext("QR code of this page's address"))
     return mark_safe(svg.replace("<svg", named, 1))

@@ -6,14 +6,14 @@ async function copy(button) {
   const label = button.textContent;
   try {
     await navigator.clipboard.writeText(source.textContent.trim());
-    button.textContent = "Copied";
+    button.textContent = status.dataset.copied;
   } catch {
     // The reader can still copy by hand: the text is selected for that.
     source.closest("details")?.setAttribute("open", "");
     getSelection().selectAllChildren(source);
-    button.textContent = "Selected: copy it now";
+    button.textContent = status.dataset.selected;
   }
-  if (status) status.textContent = button.textContent;
+  status.textContent = button.textContent;
   setTimeout(() => (button.textContent = label), 4000);
 }
 

@@ -60,7 +60,7 @@ window.plenaryAgenda = (() => {
     }
     if (stars.includes(null)) {
       save(state);
-      say("Stars that this browser had stored could not be read. They were cleared.");
+      say(form.dataset.unreadable);
     }
     return state;
   }
@@ -76,7 +76,7 @@ window.plenaryAgenda = (() => {
     try {
       localStorage.setItem(PLACE, JSON.stringify({ version: VERSION, kept: state.kept, synced: state.synced, stars }));
     } catch {
-      say("This browser has no room to store the star.");
+      say(form.dataset.full);
     }
   }
 
@@ -103,9 +103,8 @@ window.plenaryAgenda = (() => {
     for (const button of document.querySelectorAll("button.star")) {
       const stars = starsOf(button);
       button.setAttribute("aria-pressed", String(stars.length > 0 && stars.every(isOn)));
-      const label = button.getAttribute("aria-label");
-      if (label.startsWith("Unstar")) {
-        button.setAttribute("aria-label", label.replace("Unstar", "Star"));
+      if (button.dataset.star) {
+        button.setAttribute("aria-label", button.dataset.star);
       }
     }
     const count = starred(state).length;
@@ -120,7 +119,7 @@ window.plenaryAgenda = (() => {
     const stars = starsOf(button);
     const more = stars.filter((star) => !state.stars.has(star.key) || state.stars.get(star.key).removed);
     if (on && starred(state).length + more.length > MOST) {
-      say(`An agenda holds ${MOST} stars at most. Take some away first.`);
+      say(form.dataset.most);
       return;
     }
     for (const star of stars) {

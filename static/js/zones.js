@@ -5,6 +5,9 @@ const OWN = "auto";
 const bar = document.querySelector(".zones");
 const button = bar?.querySelector("button");
 const note = document.createElement("span");
+// The words and the patterns of this page: templates/_zone.html.
+const said = bar?.dataset;
+const language = document.documentElement.lang;
 let select;
 let watcher;
 
@@ -76,14 +79,17 @@ const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const DAY = { weekday: "short", day: "numeric", month: "short" };
 const DATE = { year: "numeric", month: "2-digit", day: "2-digit" };
 
+function filled(pattern, values) {
+  return pattern.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+}
+
 function clock(moment, zone) {
   const { hour, minute } = parts(moment, zone, CLOCK);
   return `${hour}:${minute}`;
 }
 
 function day(moment, zone) {
-  const { weekday, day, month } = parts(moment, zone, DAY);
-  return `${weekday} ${day} ${month}`;
+  return filled(said.day, parts(moment, zone, DAY, language === "en" ? "en-US" : language));
 }
 
 function date(moment, zone) {
@@ -123,7 +129,8 @@ function words(first, last, zone) {
   }
   const isNewDay = differs(end, last) && date(end, zone) !== date(start, zone);
   const from = `${startDay}${clock(start, zone)}${before === after ? "" : ` ${before}`}`;
-  return `${from} to ${isNewDay ? `${day(end, zone)}, ` : ""}${clock(end, zone)} ${after}`;
+  const to = `${isNewDay ? `${day(end, zone)}, ` : ""}${clock(end, zone)} ${after}`;
+  return filled(said.range, { start: from, end: to });
 }
 
 function isSame(moment, written, zone) {
@@ -155,8 +162,10 @@ function show(root, zone) {
     }
     const mine = document.createElement("span");
     mine.className = "mine";
-    mine.innerHTML = '<span class="hidden">, your time: </span>';
-    mine.append(words(first, last, zone));
+    const lead = document.createElement("span");
+    lead.className = "hidden";
+    lead.textContent = said.said;
+    mine.append(lead, words(first, last, zone));
     time.dataset.beside = "";
     lastOf(time).after(" ", mine);
   }
@@ -186,9 +195,9 @@ function option(value, label) {
 function choose(zone) {
   if (!select) {
     select = document.createElement("select");
-    select.setAttribute("aria-label", "Your time zone");
+    select.setAttribute("aria-label", said.label);
     const names = (Intl.supportedValuesOf?.("timeZone") ?? []).map(today).sort();
-    select.append(option(OWN, `This device: ${own().replaceAll("_", " ")}`));
+    select.append(option(OWN, filled(said.device, { zone: own().replaceAll("_", " ") })));
     select.append(...[...new Set([...names, "UTC"])].map((name) => option(name, name.replaceAll("_", " "))));
     select.addEventListener("change", () => turn(select.value));
   }
@@ -216,7 +225,7 @@ function turn(zone) {
   choose(zone);
   const name = zone === OWN ? own() : zone;
   show(document.body, name);
-  note.textContent = saysNothing() ? "Your time is the venue’s here" : "";
+  note.textContent = saysNothing() ? said.same : "";
   watcher = new MutationObserver(() => show(document.body, name));
   watcher.observe(document.querySelector("main"), { childList: true, subtree: true });
 }
