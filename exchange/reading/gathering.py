@@ -84,8 +84,7 @@ class Gathering:
         """Return an author; an e-mail address in place of the name is refused, never stored."""
         printed = tidy(E_MAIL.sub(" ", name))
         if not printed:
-            what = gettext("An e-mail address stands in its place.") if name.strip() else ""
-            message = f"The author's name is missing. {what}".strip()
+            message = gettext("The author's name is missing. An e-mail address alone is none.")
             self.findings.problem(where, "authors", message)
         kept = tuple(dict.fromkeys(filter(None, (tidy(E_MAIL.sub(" ", part)) for part in affiliations))))
         found = ORCID.search(orcid)

@@ -133,7 +133,7 @@ def test_bare_values_and_profiles_in_the_list_are_read() -> None:
 
 def test_an_e_mail_address_is_never_a_name() -> None:
     assert problems([note("a", authors=["bo@example.org"])]) == [
-        "0.json, notes[0] (a), authors: The author's name is missing. An e-mail address stands in its place."
+        "0.json, notes[0] (a), authors: The author's name is missing. An e-mail address alone is none."
     ]
 
 

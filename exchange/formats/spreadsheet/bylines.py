@@ -1,0 +1,114 @@
+"""Authors as they stand in one cell: names, affiliations in parentheses or by number, in many spellings."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from exchange.reading.gathering import E_MAIL, tidy
+
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+# `1 MIT`, `[2] CMU`, `(3) ETH`, `4. KAIST`: an affiliation that names refer to by its number.
+NUMBERED = re.compile(r"^[\[(^{]*(\d{1,2})[\])}.:]*\s*(?=[^\W\d])(.+)$", re.DOTALL)
+# The numbers and signs behind a name: `Zed1,2*`, `Zed [1]`, `Zed^{1}`.
+MARKS = re.compile(r"[\s,^{\[(]*((?:\d{1,2}(?:\s*[+,]\s*)?)*)[\])}]*([*†‡§✉\s]*)$")
+BETWEEN_NUMBERS = re.compile(r"(?<=\d)\s*,\s*(?=\d)")
+PARENTHESES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
+AND = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
+MOST_AUTHORS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One author of a cell."""
+
+    name: str
+    affiliations: tuple[str, ...] = ()
+    is_corresponding: bool = False
+
+
+def parsed(cell: str) -> list[Name]:
+    """Return the authors of a cell in order. Where only an e-mail address stands the name is empty."""
+    text = BETWEEN_NUMBERS.sub("+", cell.translate(SUPERSCRIPTS).replace("\r", ""))
+    parts, numbered = [], {}
+    for part in _parts(text):
+        found = NUMBERED.match(part.strip())
+        if found:
+            numbered[found[1]] = tidy(found[2])
+        elif part.strip(" ,;*"):
+            parts.append(part)
+    return [_name(part, numbered) for part in parts[:MOST_AUTHORS]]
+
+
+def _parts(text: str) -> list[str]:
+    """Part a cell into authors and numbered affiliations: at what stands outside of parentheses."""
+    pieces = split_outside(text, ";\n|")
+    rest = [piece for piece in pieces if piece.strip() and not NUMBERED.match(piece.strip())]
+    if len(rest) == 1:
+        names = _at_commas(rest[0])
+        return [*names, *(piece for piece in pieces if piece is not rest[0])]
+    return [_turned(piece) if _is_turned(piece) else piece for piece in pieces]
+
+
+def _at_commas(text: str) -> list[str]:
+    found: list[str] = []
+    for piece in split_outside(AND.sub(", ", text) if "(" not in text else _and_outside(text), ","):
+        if found and SUFFIX.match(piece.strip()):
+            found[-1] = f"{found[-1].rstrip()} {piece.strip()}"
+        elif piece.strip():
+            found.append(piece)
+    return found
+
+
+def _and_outside(text: str) -> str:
+    """Replace `and` by a comma between names, not within the parentheses of an affiliation."""
+    pieces, end = [], 0
+    for found in PARENTHESES.finditer(text):
+        pieces += [AND.sub(", ", text[end : found.start()]), found[0]]
+        end = found.end()
+    joined = "".join([*pieces, AND.sub(", ", text[end:])])
+    return re.sub(r"\)\s*(?:and|und|et|&)\s+", "), ", joined)
+
+
+def split_outside(text: str, separators: str) -> list[str]:
+    """Split at these signs where they stand outside of parentheses; an open one that never closes is text."""
+    is_open = text.count("(") == text.count(")")
+    pieces, depth, begin = [], 0, 0
+    for place, sign in enumerate(text):
+        if sign in "()" and is_open:
+            depth = max(depth + (1 if sign == "(" else -1), 0)
+        elif sign in separators and not depth:
+            pieces.append(text[begin:place])
+            begin = place + 1
+    return [*pieces, text[begin:]]
+
+
+def _is_turned(piece: str) -> bool:
+    """Whether a name stands as `Zed, Mia`, as it may where semicolons part the authors."""
+    family, comma, given = E_MAIL.sub("", PARENTHESES.sub("", piece)).partition(",")
+    return bool(comma and family.strip() and given.strip()) and not SUFFIX.match(given.strip())
+
+
+def _turned(piece: str) -> str:
+    family, _, rest = piece.partition(",")
+    given, parenthesis, more = rest.partition("(")
+    return f"{given.strip()} {family.strip()} {parenthesis}{more}"
+
+
+def _name(part: str, numbered: dict[str, str]) -> Name:
+    part = E_MAIL.sub(" ", part)
+    inside: Sequence[str] = [found for found in PARENTHESES.findall(part) if not found.strip("0123456789+ ")]
+    marked = " ".join(inside)
+    affiliations = [
+        tidy(one)
+        for found in PARENTHESES.findall(part)
+        if found.strip("0123456789+ ")
+        for one in found.split(";")
+    ]
+    bare = PARENTHESES.sub(" ", part).strip()
+    found = MARKS.search(bare)
+    numbers = re.findall(r"\d+", f"{found[1] if found else ''} {marked}")
+    signs = (found[2] if found else "") + part[-1:]
+    name = bare[: found.start()] if found else bare
+    affiliations += [numbered[number] for number in numbers if number in numbered]
+    return Name(tidy(name.strip(" ,;*")), tuple(dict.fromkeys(filter(None, affiliations))), "*" in signs)

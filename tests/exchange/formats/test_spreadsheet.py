@@ -1,0 +1,215 @@
+"""Spreadsheets of papers: the columns of EasyChair, CMT and HotCRP, authors in any spelling, no formulas."""
+
+import io
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+from exchange.files import Context, Source
+from exchange.formats import spreadsheet
+from exchange.formats.spreadsheet.bylines import parsed
+from exchange.problems import ProgramError
+from exchange.records import MaterialRecord, PaperRecord, Program, is_stated, stated
+
+EASYCHAIR = {
+    "Submissions": [
+        ["#", "title", "authors", "submitted", "keywords", "decision", "abstract"],
+        [1, "On n bodies", "Mia Zed and Ann Abe", "Oct 1", "chaos\nstars", "ACCEPT", "Done."],
+        [2, "Not this", "Bo Bad", "Oct 2", "", "reject", ""],
+    ],
+    "Authors": [
+        ["submission #", "first name", "last name", "email", "country", "affiliation", "corresponding?"],
+        [1, "Mia", "Zed", "mia@example.org", "Norway", "NTNU", "✔"],
+        [1, "Ann", "Abe", "ann@example.org", "Japan", "Tokyo Tech", ""],
+        [2, "Bo", "Bad", "bo@example.org", "", "", ""],
+    ],
+    "Committee": [["person", "role"], ["X", "chair"]],
+}
+CMT = """Paper ID,Paper Title,Authors,Emails,Track Name,Primary Subject Area,Secondary Subject Areas,Status
+7,A title,"Mia Zed (NTNU)*; Ann Abe (Tokyo Tech)",m@example.org,Main,Systems,Chips; Nets,Accept (Oral)
+8,Open,"Bo Li (X)",,Main,Systems,,Awaiting Decision
+"""
+HOTCRP = """paper,title,first,last,email,affiliation,country
+3,A title,Mia,Zed,m@example.org,NTNU,Norway
+3,A title,Ann,Abe,a@example.org,Tokyo Tech,
+"""
+
+
+def book(sheets: dict[str, list[list[Any]]]) -> Source:
+    made = Workbook()
+    made.remove(made.active)  # type: ignore[arg-type]
+    for name, rows in sheets.items():
+        page = made.create_sheet(name)
+        for row in rows:
+            page.append(row)
+    content = io.BytesIO()
+    made.save(content)
+    return Source("papers.xlsx", content.getvalue())
+
+
+def read(*sources: str | Source) -> Program:
+    files = [Source("papers.csv", one.encode()) if isinstance(one, str) else one for one in sources]
+    return spreadsheet.read(files, Context("2026", 2026, "UTC"))
+
+
+def problems(*sources: str | Source) -> list[str]:
+    with pytest.raises(ProgramError) as error:
+        read(*sources)
+    return [str(problem) for problem in error.value.problems]
+
+
+def people(paper: PaperRecord) -> list[tuple[str, tuple[str, ...], bool]]:
+    authors = stated(paper.authors, ())
+    return [(one.person.name, one.affiliations, one.corresponding) for one in authors]
+
+
+def test_easychair_workbook() -> None:
+    program = read(book(EASYCHAIR))
+
+    (paper,) = program.papers
+    assert (paper.uid, paper.title, paper.abstract, paper.keywords) == (
+        "1",
+        "On n bodies",
+        "Done.",
+        ("chaos", "stars"),
+    )
+    assert (paper.decision, paper.status) == ("ACCEPT", "published")
+    assert people(paper) == [("Mia Zed", ("NTNU, Norway",), True), ("Ann Abe", ("Tokyo Tech, Japan",), False)]
+    assert [str(one.where) + ": " + one.message for one in program.notes] == [
+        "papers.xlsx: Submissions: These columns were not taken: submitted. "
+        "A mapping file can say what they are.",
+        "papers.xlsx: Authors: These columns were not taken: email. A mapping file can say what they are.",
+        "papers.xlsx: Committee: This sheet holds no papers and no authors; it was left out.",
+        ": Left out because of the decision “reject”: 1 (2).",
+    ]
+
+
+def test_cmt_table() -> None:
+    program = read(CMT)
+
+    first, second = program.papers
+    assert (first.uid, first.topic, first.keywords, first.track) == (
+        "7",
+        "systems",
+        ("Chips", "Nets"),
+        "Main",
+    )
+    assert people(first) == [("Mia Zed", ("NTNU",), True), ("Ann Abe", ("Tokyo Tech",), False)]
+    assert (first.status, is_stated(second.status)) == ("published", False)
+
+
+def test_hotcrp_table_of_authors_makes_papers() -> None:
+    (paper,) = read(HOTCRP).papers
+
+    assert (paper.uid, paper.title) == ("3", "A title")
+    assert people(paper) == [("Mia Zed", ("NTNU, Norway",), False), ("Ann Abe", ("Tokyo Tech",), False)]
+
+
+def test_no_e_mail_address_is_kept() -> None:
+    for source in (book(EASYCHAIR), CMT, HOTCRP):
+        assert "@" not in repr([read(source).papers, read(source).people])
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("A. Abe, B. Bo and C. Cy", ["A. Abe", "B. Bo", "C. Cy"]),
+        ("Zed, Mia; van der Berg, Jan", ["Mia Zed", "Jan van der Berg"]),
+        ("John Anderson, Sandy Land", ["John Anderson", "Sandy Land"]),
+        ("Martin King, Jr., Ann B", ["Martin King Jr.", "Ann B"]),
+        ("Mia Zed <mia@example.org>; ann@example.org", ["Mia Zed", ""]),
+        ("李雷, 韩梅梅", ["李雷", "韩梅梅"]),
+        ("A B|C D", ["A B", "C D"]),
+        ("", []),
+    ],
+)
+def test_names_of_a_cell(cell: str, names: list[str]) -> None:
+    assert [one.name for one in parsed(cell)] == names
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "Mia Zed (MIT); Ann Abe (MIT; CMU)",
+        "Mia Zed (MIT), Ann Abe (MIT; CMU)",
+        "Mia Zed (MIT) and Ann Abe (MIT; CMU)",
+        "Mia Zed1, Ann Abe1,2\n1 MIT\n2 CMU",
+        "Mia Zed [1], Ann Abe [1,2]; [1] MIT; [2] CMU",
+        "Mia Zed¹ and Ann Abe^{1,2}\n(1) MIT\n(2) CMU",
+    ],
+)
+def test_affiliations_in_parentheses_or_by_number(cell: str) -> None:
+    assert [(one.name, one.affiliations) for one in parsed(cell)] == [
+        ("Mia Zed", ("MIT",)),
+        ("Ann Abe", ("MIT", "CMU")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("map.toml", '[columns]\n"Titel!" = "title"\nIntern = ""'),
+        ("map.json", '{"columns": {"titel": "title", "intern": ""}}'),
+    ],
+)
+def test_mapping_file_names_columns(name: str, text: str) -> None:
+    program = read("Nr;Titel;Intern\n5;Über n Körper;geheim\n", Source(name, text.encode()))
+
+    assert [(paper.uid, paper.title) for paper in program.papers] == [("5", "Über n Körper")]
+    assert [note for note in program.notes if "not taken" in note.message] == []
+
+
+def test_links_become_materials() -> None:
+    program = read("id,title,pdf,code\n1,T,https://example.org/1.pdf,ask me\n")
+
+    assert program.papers[0].materials == (MaterialRecord(kind="pdf", url="https://example.org/1.pdf"),)
+    assert "This is no address and was left out: ask me" in [note.message for note in program.notes]
+
+
+def test_trap_13_formula_in_a_workbook_is_refused_and_text_is_text() -> None:
+    rows = [["id", "title"], [1, '=HYPERLINK("http://x")']]
+    assert problems(book({"S": rows})) == [
+        "papers.xlsx: S, row 2, title: The cell holds a formula. Put its value in its place.",
+        "papers.xlsx: S, row 2, title: The title is missing.",
+    ]
+    assert [paper.title for paper in read("id,title\n1,'=1+1\n2,-x\n").papers] == ["=1+1", "-x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "a,b\n1,2\n",
+            "papers.csv: No column is the title of a paper. Found are: a, b. "
+            "Name it “title”, or give a mapping file.",
+        ),
+        ("id,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
+        (
+            "id,title\n1,A\n1,B\n",
+            "papers.csv, row 3, uid: Another row has “1” too. Each paper has one row of its own.",
+        ),
+        (
+            "id,title,authors\n1,A,x@example.org\n",
+            "papers.csv, row 2, authors: The author's name is missing. An e-mail address alone is none.",
+        ),
+        (
+            "id,title,title\n1,A,B\n",
+            "papers.csv, title: There are two columns of this name. Keep one of them.",
+        ),
+    ],
+)
+def test_misfits_are_named(text: str, sentence: str) -> None:
+    assert problems(text) == [sentence]
+
+
+def test_author_of_no_paper_is_named() -> None:
+    authors = Source("authors.csv", b"paper,first name,last name\n9,Bo,Li\n")
+    assert problems("id,title\n1,A\n", authors) == [
+        "authors.csv, row 2, uid: There is no paper “9” in these files."
+    ]
+
+
+def test_mapping_that_names_no_column_is_refused() -> None:
+    told = problems("id,title\n1,A\n", Source("m.toml", b'[columns]\nx = "titel"'))
+    assert told[0].startswith('m.toml, columns.x: There is no such column: “titel”. Did you mean "title"?')
