@@ -1,0 +1,64 @@
+"""Draw the pictures of the documentation: `uv run python tools/pictures.py`, with the demo running beside it.
+
+Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone, in 128 colours.
+"""
+
+import argparse
+import io
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, ViewportSize, sync_playwright
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
+DESKTOP, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, height=844)
+
+# Name: address, size, colour scheme.
+PICTURES = {
+    "home": ("/2021/", DESKTOP, "light"),
+    "day": ("/2021/schedule/2021-04-06/", DESKTOP, "light"),
+    "day-phone": ("/2021/schedule/2021-04-06/", PHONE, "dark"),
+    "grid": ("/2023/schedule/2023-06-07/?view=grid", DESKTOP, "dark"),
+    "papers": ("/2021/papers/?topic=compilers", DESKTOP, "light"),
+    "paper": ("/2021/papers/{paper}/", DESKTOP, "light"),
+    "paper-phone": ("/2021/papers/{paper}/", PHONE, "light"),
+    "awards": ("/awards/", DESKTOP, "light"),
+    "search": ("/2021/search/?q=compiler", DESKTOP, "dark"),
+    "statistics": ("/2021/statistics/", DESKTOP, "light"),
+}
+
+
+def take(page: Page, address: str) -> bytes:
+    """Return what the window shows, once the fonts are there."""
+    page.goto(address, wait_until="networkidle")
+    page.evaluate("document.fonts.ready")
+    return page.screenshot()
+
+
+def write(name: str, shot: bytes) -> None:
+    """Write a picture with few colours: it is text on plain ground."""
+    image = Image.open(io.BytesIO(shot)).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    image.save(FOLDER / f"{name}.png", optimize=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--site", default="http://127.0.0.1:8000", help="where the demo runs")
+    parser.add_argument("--paper", default="mlsys2021-tiramisu-cost-model", help="uid of the paper shown")
+    options = parser.parse_args()
+    FOLDER.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        for name, (path, size, scheme) in PICTURES.items():
+            context = browser.new_context(
+                base_url=options.site, viewport=size, color_scheme="dark" if scheme == "dark" else "light"
+            )
+            write(name, take(context.new_page(), path.format(paper=options.paper)))
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
