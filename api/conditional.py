@@ -44,7 +44,8 @@ def etag_of(content: bytes) -> str:
 
 def conditional(request: Any, response: Any) -> Any:
     """Give a good answer its ETag and date, or 304 in its place where the asker has it already."""
-    if response.status_code != status.HTTP_200_OK or request.method not in ("GET", "HEAD"):
+    is_whole = response.status_code == status.HTTP_200_OK and not response.streaming
+    if not is_whole or request.method not in ("GET", "HEAD"):
         return response
     if isinstance(response, Response):
         response.render()

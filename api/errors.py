@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import BadRequest
+from django.utils.translation import gettext as _
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
@@ -20,12 +21,13 @@ class BadValue(APIException):
     status_code = status.HTTP_400_BAD_REQUEST
 
     def __init__(
-        self, parameter: str, value: str, hint: str = "", *, allowed: Iterable[str] | None = None
+        self, parameter: str, value: str, hint: Any = "", *, allowed: Iterable[str] | None = None
     ) -> None:
         self.parameter, self.allowed = shown(parameter), None if allowed is None else list(allowed)
-        known = f"It knows: {', '.join(self.allowed)}." if self.allowed else ""
-        said = f"“{shown(value)}” is not a value of “{self.parameter}”."
-        super().__init__(" ".join(filter(None, (said, hint, known))))
+        known = _("It knows: %(names)s.") % {"names": ", ".join(self.allowed)} if self.allowed else ""
+        words = {"value": shown(value), "parameter": self.parameter}
+        said = _("“%(value)s” is not a value of “%(parameter)s”.") % words
+        super().__init__(" ".join(str(part) for part in (said, hint, known) if part))
 
 
 class UnknownParameter(BadValue):
@@ -33,10 +35,9 @@ class UnknownParameter(BadValue):
 
     def __init__(self, parameter: str, known: Iterable[str]) -> None:
         super().__init__(parameter, "", allowed=sorted(known))
-        known_names = ", ".join(self.allowed or ())
-        self.detail = APIException(
-            f"There is no parameter “{self.parameter}”. Known are: {known_names}."
-        ).detail
+        words = {"parameter": self.parameter, "names": ", ".join(self.allowed or ())}
+        said = _("There is no parameter “%(parameter)s”. Known are: %(names)s.") % words
+        self.detail = APIException(said).detail
 
 
 def shown(text: str) -> str:
@@ -50,7 +51,7 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, BadParameter):
         return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, BadRequest):
-        return Response({"detail": "The request cannot be read."}, status=status.HTTP_400_BAD_REQUEST)
+        return Response({"detail": _("The request cannot be read.")}, status=status.HTTP_400_BAD_REQUEST)
     response: Response | None = exception_handler(error, context)
     if response is not None and isinstance(error, BadValue):
         response.data = {"detail": str(error.detail), "parameter": error.parameter}

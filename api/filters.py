@@ -7,6 +7,7 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.db.models import Q
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 from django_filters import BooleanFilter, CharFilter, DateFilter, FilterSet, IsoDateTimeFilter, NumberFilter
 
 from api.errors import BadValue, UnknownParameter
@@ -16,7 +17,7 @@ MAX_WORDS = 200
 # Of every list, beside what narrows it.
 GENERAL = ("cursor", "expand", "fields", "ordering", "page_size")
 NAMED_FORM = r"^([a-z0-9][a-z0-9-]{0,119}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,119}$"
-NAMED = RegexValidator(NAMED_FORM.replace("$", r"\Z"), "Write <edition>/<id>, or the id alone.")
+NAMED = RegexValidator(NAMED_FORM.replace("$", r"\Z"), _("Write <edition>/<id>, or the id alone."))
 
 
 def named(value: str, key: str, edition: str = "") -> Q:
@@ -46,7 +47,7 @@ class StrictBooleanField(forms.CharField):
         if value in (None, ""):
             return None
         if str(value).lower() not in {"true", "false"}:
-            raise forms.ValidationError("Write true or false.")
+            raise forms.ValidationError(_("Write true or false."))
         return str(value).lower() == "true"
 
 
@@ -90,7 +91,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
             if name not in known:
                 raise UnknownParameter(name, known)
             if len(values) > 1:
-                raise BadValue(name, ", ".join(values), "Give it once.")
+                raise BadValue(name, ", ".join(values), _("Give it once."))
         for name, errors in self.form.errors.items():
             choices = getattr(self.form.fields[name], "choices", None)
             allowed = [str(value) for value, _ in choices if value] if choices else None

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from api.errors import BadValue
 
@@ -23,6 +24,7 @@ USUAL, MOST = 50, 200
 MOST_EXPANDED = 100
 BIGGEST_KEY = 2**63 - 1
 RELEVANCE = "relevance"
+FROM_NEXT = _("Take it from “next” of the page before, with the same order.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,7 @@ def read_cursor(text: str, order: str) -> Cursor:
         if written_in != order or type(key) is not int or not 0 <= key <= BIGGEST_KEY:
             raise ValueError
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        raise BadValue(
-            "cursor", text, "Take it from “next” of the page before, with the same order."
-        ) from None
+        raise BadValue("cursor", text, FROM_NEXT) from None
     return Cursor(order, value, key)
 
 
@@ -86,7 +86,7 @@ class Walk:
             if isinstance(value, int) and abs(value) > BIGGEST_KEY:
                 raise ValueError
         except (ValidationError, ValueError, TypeError, OverflowError):
-            raise BadValue("cursor", self.cursor, "Take it from “next” of the page before.") from None
+            raise BadValue("cursor", self.cursor, FROM_NEXT) from None
         way = "lt" if is_down else "gt"
         return Q(**{f"sort_value__{way}": value}) | Q(sort_value=value, **{f"pk__{way}": cursor.key})
 

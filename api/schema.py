@@ -8,9 +8,11 @@ from django_filters import BooleanFilter, ChoiceFilter, DateFilter, IsoDateTimeF
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, inline_serializer
 from rest_framework import serializers
 
+from api.files import FILES, MEDIA_TYPES
 from api.filters import NAMED, NAMED_FORM
 from api.pagination import MOST, RELEVANCE, USUAL
 from api.serializers import ErrorSerializer, ReferenceSerializer, serializer_of
@@ -112,6 +114,9 @@ class ResourceSchema(AutoSchema):
         yield OpenApiParameter(
             "page_size", size, description=f"At most {MOST}; more is answered with {MOST}."
         )
+        if files := FILES.get(resource.name):
+            known = {"type": "string", "enum": ["json", *files]}
+            yield OpenApiParameter("format", known, description="All that is left of the list as a file.")
         yield OpenApiParameter("cursor", str, description="From “next” of the page before.")
 
     def get_response_serializers(self) -> Any:
@@ -119,7 +124,13 @@ class ResourceSchema(AutoSchema):
         if self.is_list and self.resource:
             good = page_serializer(self.resource)
         codes = [400, 429] if self.is_list or self.resource is None else [400, 404, 429]
-        return {200: good, **{code: OpenApiResponse(ErrorSerializer, ERRORS[code]) for code in codes}}
+        files = FILES.get(self.resource.name, ()) if self.is_list and self.resource else ()
+        sent = {(200, MEDIA_TYPES[name]): OpenApiTypes.STR for name in files}
+        return {
+            (200, "application/json"): good,
+            **sent,
+            **{code: OpenApiResponse(ErrorSerializer, ERRORS[code]) for code in codes},
+        }
 
 
 def filter_schema(one: Any) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+
 from api.errors import BadValue
 from api.shapes import One, Shape
 
@@ -43,14 +45,14 @@ def listed(value: str, parameter: str) -> list[str]:
     """Return the names that stand between commas."""
     names = [name for name in (part.strip() for part in value.split(",")) if name]
     if len(names) > MOST:
-        raise BadValue(parameter, value, f"Name at most {MOST}.")
+        raise BadValue(parameter, value, _("Name at most %(number)d.") % {"number": MOST})
     return names
 
 
 def _take(wanted: Wanted, shape: Shape, path: str, parameter: str) -> None:
     steps = path.split(".")
     if len(steps) > DEEPEST:
-        raise BadValue(parameter, path, f"It goes at most {DEEPEST} levels deep.")
+        raise BadValue(parameter, path, _("It goes at most %(number)d levels deep.") % {"number": DEEPEST})
     for place, step in enumerate(steps):
         is_last = place == len(steps) - 1
         known: Iterable[str] = shape.names if parameter == "fields" and is_last else shape.relations

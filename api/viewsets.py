@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSetMixin
@@ -13,6 +15,7 @@ from api import selection
 from api.building import Builder
 from api.conditional import Answering
 from api.errors import BadValue, UnknownParameter
+from api.files import FILES, Sending
 from api.filters import ResourceFilter
 from api.pagination import MOST, MOST_EXPANDED, RELEVANCE, USUAL, Walk
 from api.reader import Reader
@@ -20,6 +23,7 @@ from api.searching import ranked
 from api.selection import Wanted
 from api.shapes import Resource
 
+JSON = "json"
 # The method named list hides the type of that name from what stands below it.
 type Keys = list[int]
 
@@ -41,11 +45,14 @@ class ResourceViewSet(ViewSetMixin, Answering):
 
     # Requests
 
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponseBase:
         parameters = request.query_params
-        others = ["q"] if self.resource.kind else []
+        others = ["format"] if self.resource.name in FILES else []
         chooser = self.filterset(parameters, self.reader.rows(self.resource.model), self.reader, others)
         rows = chooser.narrowed()
+        sending = self.sending(parameters.get("format", ""))
+        if sending:
+            return sending(request, self.reader, self.found(parameters.get("q", ""), rows))
         wanted = self.wanted(request)
         walk = self.walk(request, wanted)
         words = parameters.get("q", "")
@@ -78,6 +85,13 @@ class ResourceViewSet(ViewSetMixin, Answering):
             lookup = {self.resource.key: id, "edition__isnull": True}
         return self.reader.rows(self.resource.model).filter(**lookup)
 
+    def sending(self, name: str) -> Sending | None:
+        """Return what sends the list as a file of this format; nothing for JSON."""
+        known = FILES.get(self.resource.name, {})
+        if name not in known and name not in ("", JSON):
+            raise BadValue("format", name, allowed=[JSON, *known])
+        return known.get(name)
+
     def wanted(self, request: Request) -> Wanted:
         parameters = request.query_params
         return selection.read(self.resource, parameters.get("fields", ""), parameters.get("expand", ""))
@@ -92,7 +106,7 @@ class ResourceViewSet(ViewSetMixin, Answering):
         most = MOST_EXPANDED if wanted.expanded else MOST
         size = parameters.get("page_size", "")
         if size and not (size.isascii() and size.isdigit() and int(size[:9])):
-            raise BadValue("page_size", size, f"Give a number from 1 to {most}.")
+            raise BadValue("page_size", size, _("Give a number from 1 to %(most)d.") % {"most": most})
         number = min(int(size[:9]), most) if size else USUAL
         return Walk(number, order, parameters.get("cursor", ""), self.resource.orders)
 

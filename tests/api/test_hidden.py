@@ -8,9 +8,10 @@ import pytest
 from django.test import Client
 
 from api.endpoints import ALL
+from api.files import FILES
 from api.shapes import RESOURCES
-from tests.api.asking import expansions
-from tests.website.marked import LOW
+from tests.api.asking import expansions, ids
+from tests.website.marked import LOW, MARKER
 
 ENDS = ("p", "w", "s", "a", "b", "c", "m", "ghost", "topic", "room", "page", "university", "back", "part")
 # Parameters whose values are ids: each is asked for all that is hidden, others for some.
@@ -24,7 +25,7 @@ def leaks(client: Client, path: str) -> bool:
     """Whether an answer holds the marker, not counting what was asked."""
     response = client.get(path)
     assert response.status_code in (200, 400, 404), path
-    return LOW in response.content.decode().lower().replace(f"“{LOW}", "")
+    return LOW in response.getvalue().decode().lower().replace(f"“{LOW}", "")
 
 
 def test_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
@@ -36,6 +37,8 @@ def test_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
             f"/api/v1/{name}/?expand={','.join(part)}"
             for part in batched(expansions(resource), 40, strict=False)
         ]
+
+    paths += [f"/api/v1/{name}/?format={fmt}" for name, formats in FILES.items() for fmt in formats]
 
     assert [path for path in paths if leaks(client, path)] == []
 
@@ -55,6 +58,14 @@ def test_hidden_thing_has_no_address(client: Client, program: dict[str, Any]) ->
         for value in HIDDEN:
             for edition in editions:
                 assert client.get(f"/api/v1/{name}/{edition}{value}/").status_code == 404, (name, value)
+
+
+@pytest.mark.parametrize("words", [MARKER, f"author:{MARKER}", f"{MARKER[:-1]}x", LOW[:4]])
+def test_draft_is_not_found_by_searching(client: Client, program: dict[str, Any], words: str) -> None:
+    kinds = [name for name, resource in RESOURCES.items() if resource.kind]
+
+    assert {*kinds} == {"pages", "people", "papers", "sessions", "presentations"}
+    assert {name: ids(client, name, q=words) for name in kinds} == {name: [] for name in kinds}
 
 
 def test_no_address_of_mail_shows(client: Client, program: dict[str, Any]) -> None:

@@ -1,0 +1,58 @@
+"""Lists as files in the formats of the exchange."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from exchange.citing import FORMATS
+from tests import factories as make
+from tests.api.asking import get
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _two_years() -> None:
+    for year in (2021, 2022):
+        edition = make.make_edition(year)
+        make.make_paper(edition, ["Ada Lovelace"], title="Notes", track="Research")
+        make.make_paper(edition, ["Bo Li"], title="Other")
+
+
+def body(client: Client, query: str) -> str:
+    response = client.get(f"/api/v1/papers/?{query}")
+    assert response.status_code == 200
+    return response.getvalue().decode()
+
+
+@pytest.mark.parametrize("name", [fmt.name for fmt, _ in FORMATS.values()])
+def test_every_format_for_citations_holds_the_papers_of_all_years(client: Client, name: str) -> None:
+    text = body(client, f"format={name}")
+
+    assert (text.count("Notes"), text.count("Other")) == (2, 2)
+
+
+def test_file_holds_what_the_filters_leave(client: Client) -> None:
+    entries = json.loads(body(client, "format=csl_json&edition=2022&track=research"))
+
+    assert [(entry["title"], entry["issued"]["date-parts"][0][0]) for entry in entries] == [("Notes", 2022)]
+
+
+def test_file_of_what_a_search_finds(client: Client) -> None:
+    assert body(client, "format=bibtex&q=author:lovelace").count("@inproceedings") == 2
+
+
+def test_file_is_named_typed_and_answered_with_304(client: Client) -> None:
+    response = client.get("/api/v1/papers/?format=bibtex")
+    assert response["Content-Type"] == "application/x-bibtex"
+    assert response["Content-Disposition"] == 'attachment; filename="papers.bib"'
+    assert response["Access-Control-Allow-Origin"] == "*"
+    again = client.get("/api/v1/papers/?format=bibtex", HTTP_IF_NONE_MATCH=response["ETag"])
+    assert again.status_code == 304
+
+
+def test_unknown_format_is_refused_with_those_that_there_are(client: Client) -> None:
+    wrong = get(client, "papers/", 400, format="docx")
+    assert (wrong["parameter"], wrong["allowed"]) == ("format", ["json", "bibtex", "ris", "csl_json"])
+    assert get(client, "rooms/", 400, format="bibtex")["parameter"] == "format"

@@ -1,0 +1,186 @@
+"""What narrows each list, and what is said of what cannot be read."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+from django.test import Client
+
+from api.endpoints import ALL
+from conference.models import Edition
+from conference.revision import SiteRevision
+from tests import factories as make
+from tests.api.asking import get, ids
+
+pytestmark = pytest.mark.django_db
+LATE = datetime(2021, 4, 7, 7, 30, tzinfo=UTC)  # 00:30 in Los Angeles: still the evening of the 6th.
+
+
+@pytest.fixture(autouse=True)
+def _program() -> None:
+    """Two years; everything that a filter can hold of is at `yes`, and not at `no`."""
+    edition = make.make_edition(venue="Hall")
+    above = make.make_topic(edition, "Systems", slug="systems")
+    topic = make.make_topic(edition, "Compilers", slug="compilers", parent=above)
+    ada = make.make_person("Ada Šimek", uid="ada", orcid="0000-0002-1825-0097")
+    yes = make.make_paper(
+        edition,
+        [ada],
+        uid="yes",
+        topic=topic,
+        track="Research",
+        decision="Oral",
+        doi="10.1/x",
+        title="Sparse",
+    )
+    yes.title = "Sparse"
+    yes.save()
+    yes.authorships.get().institutions.add(make.make_institution("ETH", slug="eth", country="Switzerland"))
+    for kind in ("pdf", "slides", "poster", "video", "code", "data", "review"):
+        make.make_material(yes, kind)
+    make.make_award(edition, [yes], uid="best")
+    hall = make.make_room(edition, slug="hall", virtual=True)
+    session = make.make_session(
+        edition,
+        uid="s-yes",
+        kind="poster",
+        room=hall,
+        recording_url="https://e.org/v",
+        title="Sparse session",
+    )
+    make.add_role(session, ada, "chair")
+    make.make_presentation(session, yes, uid="t-yes", kind="poster", start=LATE)
+    make.make_paper(make.make_edition(2022), ["Bo"], uid="no")
+    other = make.make_session(edition, uid="s-no", start=LATE + timedelta(days=3), parent=session)
+    make.make_presentation(other, make.make_paper(edition, uid="no"), uid="t-no", status="cancelled")
+    make.make_sponsor(edition, slug="gold")
+    make.make_announcement(edition, uid="pinned", pinned=True)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "topic=systems", "topic=2021/compilers", "track=research", "decision=oral", "doi=10.1/X",
+        "person=ada", "institution=eth", "award=best", "award=2021/best", "kind=poster", "session=s-yes",
+        "room=2021/hall", "day=2021-04-06", "has_award=true", "has_pdf=true", "has_slides=true",
+        "has_poster=true", "has_video=true", "has_code=TRUE", "has_data=true", "has_review=true",
+        "q=sparse", "q=author:simek", "edition=2021&conference=mlsys&has_code=true",
+    ],
+)  # fmt: skip
+def test_papers_are_narrowed(client: Client, query: str) -> None:
+    rows = client.get(f"/api/v1/papers/?{query}").json()["results"]
+
+    assert [row["id"] for row in rows] == ["yes"]
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("papers/?edition=2022", ["no"]),
+        ("papers/?has_code=false&edition=2021", ["no"]),
+        ("papers/?has_award=false", ["no", "no"]),
+        ("papers/?session=s-yes&edition=2022", []),
+        ("papers/?topic=2022/systems", []),
+        ("editions/?conference=mlsys&year=2022", ["2022"]),
+        ("topics/?parent=systems", ["compilers"]),
+        ("people/?name=SIMEK ada", ["ada"]),
+        ("people/?orcid=0000-0002-1825-0097", ["ada"]),
+        ("people/?institution=eth", ["ada"]),
+        ("people/?edition=2021", ["ada"]),
+        ("people/?q=simek", ["ada"]),
+        ("institutions/?name=eth&country=switzerland&edition=2021", ["eth"]),
+        ("institutions/?edition=2022", []),
+        ("awards/?paper=yes", ["best"]),
+        ("awards/?person=ada", ["best"]),
+        ("rooms/?virtual=true", ["hall"]),
+        ("rooms/?virtual=false", []),
+        ("sessions/?kind=poster", ["s-yes"]),
+        ("sessions/?day=2021-04-06", ["s-yes"]),
+        ("sessions/?room=hall", ["s-yes"]),
+        ("sessions/?parent=2021/s-yes", ["s-no"]),
+        ("sessions/?person=ada", ["s-yes"]),
+        ("sessions/?recorded=true", ["s-yes"]),
+        ("sessions/?recorded=false", ["s-no"]),
+        ("sessions/?q=sparse", ["s-yes"]),
+        ("presentations/?kind=poster", ["t-yes"]),
+        ("presentations/?day=2021-04-06", ["t-yes"]),
+        ("presentations/?room=hall", ["t-yes"]),
+        ("presentations/?session=s-no", ["t-no"]),
+        ("presentations/?paper=2021/yes", ["t-yes"]),
+        ("presentations/?topic=systems", ["t-yes"]),
+        ("presentations/?person=ada", ["t-yes"]),
+        ("presentations/?cancelled=true", ["t-no"]),
+        ("presentations/?scheduled=false", []),
+        ("sponsors/?tier=gold", ["gold"]),
+        ("announcements/?pinned=true", ["pinned"]),
+    ],
+)
+def test_lists_are_narrowed(client: Client, path: str, wanted: list[str]) -> None:
+    assert [row["id"] for row in client.get(f"/api/v1/{path}").json()["results"]] == wanted
+
+
+def test_materials_are_narrowed(client: Client) -> None:
+    assert len(ids(client, "materials", paper="2021/yes", edition="2021")) == 7
+    assert len(ids(client, "materials", kind="code")) == 1
+
+
+def test_changed_since_leaves_out_no_change(client: Client) -> None:
+    now = datetime.now(UTC)
+    before, after = (now - timedelta(hours=1)).isoformat(), (now + timedelta(hours=1)).isoformat()
+    SiteRevision.objects.update(changed_at=now - timedelta(days=1))
+    Edition.objects.filter(slug="2022").update(changed_at=now - timedelta(days=1))
+    SiteRevision.objects.update(changed_at=now - timedelta(days=1))
+
+    assert ids(client, "papers", changed_since=before) == ["yes", "no"]
+    assert ids(client, "papers", changed_since=after) == []
+    assert ids(client, "editions", changed_since=after) == ids(client, "people", changed_since=after) == []
+
+
+@pytest.mark.parametrize("view", ALL, ids=lambda view: view.resource.name)
+def test_unknown_parameter_is_refused_by_name(client: Client, view: Any) -> None:
+    name = view.resource.name
+    wrong = get(client, f"{name}/", 400, yaer="2026")
+    assert (wrong["parameter"], "edition" in wrong["allowed"]) == (
+        "yaer",
+        "edition" in view.filterset.base_filters,
+    )
+    one = client.get(f"/api/v1/{name}/").json()["results"]
+    if one:
+        assert client.get(f"{one[0]['url']}?yaer=1").json()["parameter"] == "yaer"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "kind=lecture", "day=tomorrow", "day=2021-02-30", "has_code=maybe", "edition=a b",
+        "edition=2021/2022/x", "topic=\0", "track=\0", "q=" + "x" * 201, "changed_since=yesterday",
+        "page_size=0", "page_size=-1", "page_size=x", "ordering=abstract", "ordering=relevance",
+        "fields=nothing", "fields=authors.nothing", "expand=nothing", "expand=authors.person.papers.topic",
+        "kind=oral&kind=poster", "expand=" + ",".join(["topic"] * 41), "person=../../etc",
+    ],
+)  # fmt: skip
+def test_malformed_value_is_refused_by_name(client: Client, query: str) -> None:
+    pairs = parse_qsl(query)
+    response = client.get(f"/api/v1/papers/?{urlencode(pairs)}")
+
+    assert (response.status_code, response.json()["parameter"]) == (400, pairs[0][0])
+    assert len(response.json()["detail"]) > 10
+
+
+def test_parameter_without_a_value_narrows_nothing(client: Client) -> None:
+    assert len(client.get("/api/v1/papers/?topic=&kind=&has_code=&ordering=").json()["results"]) == 3
+
+
+def test_number_no_database_can_hold_is_refused(client: Client) -> None:
+    assert get(client, "editions/", 400, year=str(10**30))["parameter"] == "year"
+
+
+def test_choice_is_refused_with_what_is_known(client: Client) -> None:
+    wrong = get(client, "presentations/", 400, kind="lecture")
+
+    assert wrong["allowed"] == ["oral", "spotlight", "poster", "talk", "demo"]
+    assert (
+        wrong["detail"]
+        == "“lecture” is not a value of “kind”. It knows: oral, spotlight, poster, talk, demo."
+    )
