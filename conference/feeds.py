@@ -48,7 +48,7 @@ class EditionFeed(Feed[Any, Edition]):
     """A feed of an edition. Subclasses say `name`, `items` and what an entry holds."""
 
     feed_type = AtomFeed
-    name = ""
+    name: Any = ""
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Edition:
         edition = addressed_edition(request)

@@ -6,6 +6,9 @@ Widths are per cent of the picture, heights pixels: a picture fits a phone witho
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
+
 ROW, TEXT, BAR = 42, 14, 22
 COLUMNS, HEAD, FOOT = 150, 22, 24
 LONGEST = 38
@@ -94,11 +97,21 @@ def columns(key: str, title: str, heading: str, values: Sequence[Value]) -> Char
 def described(values: Sequence[Value]) -> str:
     """Return what a glance at the picture tells."""
     if not values:
-        return "There is nothing to count yet."
+        return gettext("There is nothing to count yet.")
     most = max(values, key=lambda value: value.number)
     least = min(values, key=lambda value: value.number)
-    said = f"{len(values)} values, from {least.number:,}{least.unit} ({least.label})"
-    return f"{said} to {most.number:,}{most.unit} ({most.label})."
+    said = ngettext(
+        "%(count)d value, from %(least)s (%(least_label)s) to %(most)s (%(most_label)s).",
+        "%(count)d values, from %(least)s (%(least_label)s) to %(most)s (%(most_label)s).",
+        len(values),
+    )
+    return said % {
+        "count": len(values),
+        "least": f"{number_format(least.number, force_grouping=True)}{least.unit}",
+        "least_label": least.label,
+        "most": f"{number_format(most.number, force_grouping=True)}{most.unit}",
+        "most_label": most.label,
+    }
 
 
 def shortened(label: str) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 from django.core.validators import RegexValidator
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFilter
 
 from conference.models import Edition
@@ -22,26 +23,26 @@ from papers.models import Paper
 from people.models import Institution
 
 MAX_WORDS = 100
-MAIN_TRACK = "Main track"
-NO_TOPIC = "Other papers"
+MAIN_TRACK = _("Main track")
+NO_TOPIC = _("Other papers")
 # Choices with the numbers of papers that they would leave.
 type Counted = list[tuple[Choice, int]]
 # What a facet offers at once, and behind "more"; of long ones the most frequent.
 FIRST, MOST = 10, 50
 
 FACETS = {
-    "topic": "Topic",
-    "track": "Track",
-    "kind": "Presented as",
-    "award": "Award",
-    "day": "Day",
-    "session": "Session",
-    "institution": "Institution",
-    "has": "With",
+    "topic": _("Topic"),
+    "track": _("Track"),
+    "kind": _("Presented as"),
+    "award": _("Award"),
+    "day": _("Day"),
+    "session": _("Session"),
+    "institution": _("Institution"),
+    "has": pgettext_lazy("papers with a video", "With"),
 }
-SORTS = {"title": "Title", "schedule": "Time", "board": "Board", "random": "Shuffled"}
-VIEWS = {"compact": "Compact", "detailed": "Detailed"}
-GROUPS = {"topic": "By topic", "track": "By track"}
+SORTS = {"title": _("Title"), "schedule": _("Time"), "board": _("Board"), "random": _("Shuffled")}
+VIEWS = {"compact": _("Compact"), "detailed": _("Detailed")}
+GROUPS = {"topic": _("By topic"), "track": _("By track")}
 # What an address leaves out, as it is so anyway.
 DEFAULTS = {"sort": "title", "view": "compact"}
 
@@ -197,13 +198,13 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     @cached_property
     def facets(self) -> list[Facet]:
         """The facets with a choice to make or to take back; choices that leave no paper are left out."""
-        offered = [Facet(name, label, self._offers(name)) for name, label in FACETS.items()]
+        offered = [Facet(name, str(label), self._offers(name)) for name, label in FACETS.items()]
         return [facet for facet in offered if len(facet.offers) > 1 or facet.chosen]
 
     @property
     def removals(self) -> list[tuple[str, str, str]]:
         """What narrows the list: a label, the value, and the address without it."""
-        words = [("Words", self.chosen["q"], self.query(but=["q"]))] if self.chosen["q"] else []
+        words = [(str(_("Words")), self.chosen["q"], self.query(but=["q"]))] if self.chosen["q"] else []
         picked = [(facet.label, offer.label, offer.query) for facet in self.facets for offer in facet.chosen]
         return [*words, *picked]
 
@@ -264,12 +265,12 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         facets, chosen = self.catalogue.facets, self.chosen
         useless = {"schedule"} if not facets["day"] else set()
         useless |= {"board"} if not self.catalogue.has_boards else set()
-        grouped = {"": "One list", **{name: label for name, label in GROUPS.items() if facets[name]}}
+        grouped = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
         sorts = {name: label for name, label in SORTS.items() if name not in useless}
         return {
             name: [
                 (
-                    label,
+                    str(label),
                     self.query(but=["seed"], **{name: way}),
                     way == (chosen[name] or DEFAULTS.get(name, "")),
                 )
@@ -288,9 +289,9 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
 
     def _group(self, paper: Paper) -> str:
         if self.chosen["by"] == "track":
-            return paper.track or MAIN_TRACK
+            return paper.track or str(MAIN_TRACK)
         topics, slug, names = self.catalogue.facets["topic"], paper.topic.slug if paper.topic else "", []
         while slug in topics:
             names.append(topics[slug].label)
             slug = topics[slug].above
-        return " / ".join(reversed(names)) or NO_TOPIC
+        return " / ".join(reversed(names)) or str(NO_TOPIC)

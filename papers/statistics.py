@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from conference.models import Edition
 from papers.catalogue import Choice, catalogue, presentation_kinds
@@ -33,7 +34,7 @@ def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
 def topics(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the highest topics, each with those below it."""
     highest = [choice for choice in catalogue(edition, at).facets["topic"].values() if not choice.above]
-    return bars("topics", "Papers by topic", "Topic", _most(edition, "topic", highest))
+    return bars("topics", gettext("Papers by topic"), gettext("Topic"), _most(edition, "topic", highest))
 
 
 def institutions(edition: Edition, at: datetime | None) -> Chart:
@@ -46,7 +47,12 @@ def institutions(edition: Edition, at: datetime | None) -> Chart:
         Value(names.get(slug, slug), value.number, value.url)
         for slug, value in zip(slugs, values, strict=True)
     ]
-    return bars("institutions", f"Papers by institution, the first {TOP}", "Institution", named)
+    return bars(
+        "institutions",
+        gettext("Papers by institution, the first %(number)d") % {"number": TOP},
+        gettext("Institution"),
+        named,
+    )
 
 
 def team_sizes(edition: Edition, at: datetime | None) -> Chart:
@@ -54,7 +60,7 @@ def team_sizes(edition: Edition, at: datetime | None) -> Chart:
     sizes = Counter(min(size, MANY) for size in edition.papers.published(at).team_sizes(at))
     span = range(1, max(sizes, default=0) + 1)
     values = [Value(f"{size}+" if size == MANY else str(size), sizes[size]) for size in span]
-    return columns("authors", "Authors per paper", "Authors", values)
+    return columns("authors", gettext("Authors per paper"), gettext("Authors"), values)
 
 
 def kinds(edition: Edition, at: datetime | None) -> Chart:
@@ -62,7 +68,7 @@ def kinds(edition: Edition, at: datetime | None) -> Chart:
     rows = taking_place(edition.presentations.published(at)).order_by().values_list("kind", flat=True)
     found, labels = Counter(rows), presentation_kinds()
     values = [Value(label, found[kind]) for kind, label in labels.items() if found[kind]]
-    return bars("kinds", "Presentations by kind", "Kind", values)
+    return bars("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
 
 
 def years(edition: Edition, at: datetime | None) -> list[Chart]:
@@ -79,9 +85,9 @@ def years(edition: Edition, at: datetime | None) -> list[Chart]:
         if authors.get(one.pk)
     ]
     return [
-        columns("years", "Papers by year", "Year", _by_year(shown, papers)),
-        columns("people", "Authors by year", "Year", _by_year(shown, authors)),
-        columns("returning", "Authors who had written for an earlier year", "Year", shares),
+        columns("years", gettext("Papers by year"), gettext("Year"), _by_year(shown, papers)),
+        columns("people", gettext("Authors by year"), gettext("Year"), _by_year(shown, authors)),
+        columns("returning", gettext("Authors who had written for an earlier year"), gettext("Year"), shares),
     ]
 
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page
@@ -28,7 +29,7 @@ DETAILED_SIZE = 20
 
 def papers_crumb(edition: Edition) -> tuple[str, str]:
     """Return the way up from a paper or a topic."""
-    return "Papers", reverse("papers:list", args=[edition.slug])
+    return gettext("Papers"), reverse("papers:list", args=[edition.slug])
 
 
 @edition_page

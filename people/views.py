@@ -50,7 +50,7 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
     context = {
         "person": found,
         "years": vita(found),
-        "crumbs": [("People", reverse("people:list"))],
+        "crumbs": [(gettext("People"), reverse("people:list"))],
         "head": person_head(found),
     }
     return render(request, "people/detail.html", context)
@@ -78,7 +78,7 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page_of(request, rows, PAGE_SIZE if show else PAPERS_SIZE),
         "years": institution.editions(),
         "base_query": base_query({"show": show}),
-        "crumbs": [("Institutions", reverse("people:institutions"))],
+        "crumbs": [(gettext("Institutions"), reverse("people:institutions"))],
     }
     return render(request, "people/institution.html", context)
 

@@ -21,6 +21,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 
 from conference.addressed import addressed_edition
@@ -37,14 +39,14 @@ LASTS = 400 * 24 * 3600
 # An address longer than this is cut or refused on its way.
 LONGEST_ADDRESS = 1800
 NOTES = {
-    "deleted": "Your agenda was deleted.",
-    "gone": "The agenda that was kept here for you was deleted.",
-    "kept": "Your agenda is kept here now. Its secret link is below.",
+    "deleted": _("Your agenda was deleted."),
+    "gone": _("The agenda that was kept here for you was deleted."),
+    "kept": _("Your agenda is kept here now. Its secret link is below."),
 }
 # What can go wrong with a request: its reply's status, and what is said.
-FAULTS: dict[type[Exception], tuple[int, str]] = {
-    keeping.TooManyError: (409, "An agenda holds 500 stars at most. Take some away first."),
-    keeping.TooOftenError: (429, "That was too often. Wait a minute and try again."),
+FAULTS: dict[type[Exception], tuple[int, Any]] = {
+    keeping.TooManyError: (409, _("An agenda holds 500 stars at most. Take some away first.")),
+    keeping.TooOftenError: (429, _("That was too often. Wait a minute and try again.")),
     UnreadableError: (400, ""),
 }
 
@@ -80,7 +82,7 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
                     response = view(request, addressed, *args, **kwargs)
             except tuple(FAULTS) as fault:
                 status, words = FAULTS[type(fault)]
-                response = refusal(request, status, words or str(fault))
+                response = refusal(request, status, str(words or fault))
             return private(response)
 
         return wrapped
@@ -109,7 +111,7 @@ def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
 
 
 def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
-    words = "This address only takes what is sent from the agenda or from a star."
+    words = gettext("This address only takes what is sent from the agenda or from a star.")
     response = refusal(request, 405, words)
     response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
     return response
@@ -161,25 +163,25 @@ def linked(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBa
     """Show the agenda behind a secret link; its owner takes it to this browser, or deletes it."""
     kept = keeping.opened(edition, token)
     if kept is None:
-        words = "There is no agenda under this link: it was deleted, or the link is incomplete."
+        words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
         return refusal(request, 404, words)
     if request.method != "POST":
         return page(request, edition, kept.stars(), kept=kept)
     if not kept.is_writable:
-        return refusal(request, 403, "This link shows the agenda; it does not change it.")
+        return refusal(request, 403, gettext("This link shows the agenda; it does not change it."))
     if request.POST.get("action") == "delete":
         kept.agenda.delete()
         return with_cookie(to_agenda(edition, "deleted"), edition, "")
     if request.POST.get("action") == "use":
         return with_cookie(to_agenda(edition, "kept"), edition, token)
-    return refusal(request, 400, "The agenda can be used here or deleted, nothing else.")
+    return refusal(request, 400, gettext("The agenda can be used here or deleted, nothing else."))
 
 
 @agenda_page("POST")
 def take(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Take stars from a form into the agenda kept for this browser; the first time, make one."""
     if not is_from_here(request):
-        return refusal(request, 403, "Only pages of this site may change your agenda.")
+        return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
     stars = read_stars(" ".join(request.POST.getlist("star")))
     at = timezone.now()
     kept = own(request, edition)
@@ -193,10 +195,10 @@ def take(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Merge what a browser holds with what is kept for it; return all that is known of both."""
     if not is_from_here(request):
-        return refusal(request, 403, "Only pages of this site may change your agenda.")
+        return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
     kept = own(request, edition)
     if kept is None:
-        return refusal(request, 404, "No agenda is kept here for this browser.")
+        return refusal(request, 404, gettext("No agenda is kept here for this browser."))
     keeping.merge(kept, read_stars(request.POST.get("stars", "")), timezone.now())
     return JsonResponse({"stars": [str(star) for star in kept.stars()]})
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import pgettext_lazy
 
 from conference.feeds import NEWEST, EditionFeed, absolute, writable
 from conference.models import Edition
@@ -15,7 +16,7 @@ from schedule.told import Told, told
 class ChangesFeed(EditionFeed):
     """What changed, newest release first."""
 
-    name = "changes of the program"
+    name = pgettext_lazy("name of a feed", "changes of the program")
 
     def path(self, edition: Edition) -> str:
         return reverse("schedule:changes_feed", args=[edition.slug])

@@ -4,9 +4,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from conference.models import Edition
 from papers.models import Material, Paper
 from schedule.models import Presentation, Session
+
+# The words of the link to what was recorded of each kind of presentation.
+WATCH = {
+    "oral": _("Watch the oral"),
+    "spotlight": _("Watch the spotlight"),
+    "poster": _("Watch the poster"),
+    "talk": _("Watch the talk"),
+    "demo": _("Watch the demo"),
+}
 
 
 @dataclass(slots=True)
@@ -51,7 +63,7 @@ def recordings_by_day(edition: Edition, at: datetime) -> list[tuple[date | None,
 
 def _of_sessions(edition: Edition, at: datetime) -> Iterator[Recording]:
     for session in edition.sessions.published(at).recorded().for_timetable(at):
-        watch = [("Watch", session.recording_url)]
+        watch = [(gettext("Watch"), session.recording_url)]
         yield Recording(session.get_kind_display(), session, session.start, watch)
 
 
@@ -62,12 +74,12 @@ def _of_papers_and_talks(edition: Edition, at: datetime) -> Iterable[Recording]:
     for talk in talks.with_credits(at):
         key = ("paper", talk.paper_id) if talk.paper_id else ("talk", talk.pk)
         recording = found.setdefault(key, Recording(talk.get_kind_display(), talk, talk.starts))
-        recording.add(f"Watch the {talk.get_kind_display().lower()}", talk.recording_url)
+        recording.add(str(WATCH[talk.kind]), talk.recording_url)
     videos = Material.objects.published(at).filter(kind="video", paper__edition=edition)
     papers = edition.papers.published(at).filter(pk__in=videos.values("paper")).with_authors(at).by_title()
     by_paper = videos.order_by("position", "pk").grouped("paper_id")
     for paper in papers.prefetch_related("edition"):
-        recording = found.setdefault(("paper", paper.pk), Recording("Paper", paper, None))
+        recording = found.setdefault(("paper", paper.pk), Recording(gettext("Paper"), paper, None))
         for video in by_paper.get(paper.pk, []):
-            recording.add(video.label or "Watch the video", video.href)
+            recording.add(video.label or gettext("Watch the video"), video.href)
     return found.values()

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from conference import text
 from conference.models import Edition
 from schedule.changes import Change
@@ -12,6 +14,8 @@ from schedule.models import Presentation, Release
 from schedule.releases import read_change
 
 WITHDRAWN = "withdrawn"
+# Kinds of things that are gone, or have no kind of their own.
+WHAT = {"session": _("Session"), "presentation": _("Presentation"), "paper": _("Paper")}
 # What a line of a change never shows of a thing.
 UNSHOWN = ("abstract", "abstract_html")
 
@@ -39,7 +43,7 @@ class Line:
         """The kind of thing in words, as far as it is known."""
         kind = self.change.key.partition(":")[0]
         display = getattr(self.thing, "get_kind_display", None)
-        return display() if display else kind.capitalize()
+        return display() if display else str(WHAT[kind])
 
     @property
     def reason(self) -> str:

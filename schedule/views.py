@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conference.addressed import edition_page
 from conference.cards import Picture
@@ -31,7 +32,7 @@ FIRST = 10
 
 
 def schedule_crumb(edition: Edition) -> tuple[str, str]:
-    return "Schedule", reverse("schedule:index", args=[edition.slug])
+    return gettext("Schedule"), reverse("schedule:index", args=[edition.slug])
 
 
 @edition_page

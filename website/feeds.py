@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import pgettext_lazy
 
 from conference.feeds import NEWEST, EditionFeed, absolute, writable
 from conference.models import Announcement, Edition
@@ -12,7 +13,7 @@ from conference.models import Announcement, Edition
 class AnnouncementsFeed(EditionFeed):
     """Announcements, newest first, whether pinned or not."""
 
-    name = "announcements"
+    name = pgettext_lazy("name of a feed", "announcements")
 
     def path(self, edition: Edition) -> str:
         return reverse("website:announcements_feed", args=[edition.slug])

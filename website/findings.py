@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy, pgettext, pgettext_lazy
 
 from conference.models import Edition, Page
 from conference.text import plain
@@ -18,7 +19,13 @@ from search.hits import Hit
 from search.query import Field, Query
 
 # What can be found, in the words of the links that narrow a search to it.
-KINDS = {"paper": "Papers", "person": "People", "session": "Sessions", "talk": "Talks", "page": "Pages"}
+KINDS = {
+    "paper": gettext_lazy("Papers"),
+    "person": gettext_lazy("People"),
+    "session": gettext_lazy("Sessions"),
+    "talk": gettext_lazy("Talks"),
+    "page": pgettext_lazy("of the site", "Pages"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ def paper_rows(keys: list[int]) -> Mapping[int, Any]:
 def show_paper(paper: Any, query: Query) -> Finding:
     times = [one for one in paper.appearances if one.begins and not one.called_off]
     return Finding(
-        "Paper",
+        gettext("Paper"),
         highlight(plain(paper.title), query, Field.TITLE),
         paper.get_absolute_url(),
         paper.edition,
@@ -73,7 +80,7 @@ def person_rows(keys: list[int]) -> Mapping[int, Any]:
 
 def show_person(person: Any, query: Query) -> Finding:
     return Finding(
-        "Person",
+        gettext("Person"),
         highlight(person.name, query, Field.PEOPLE),
         person.get_absolute_url(),
         passage=highlight(person.affiliation, query),
@@ -94,7 +101,7 @@ def show_session(session: Any, query: Query) -> Finding:
         excerpt(plain(session.abstract), query),
         session.start,
         session.end,
-        note="Cancelled" if session.cancelled else "",
+        note=gettext("Cancelled") if session.cancelled else "",
     )
 
 
@@ -114,7 +121,7 @@ def show_talk(talk: Any, query: Query) -> Finding:
         excerpt(plain(talk.abstract), query),
         talk.starts,
         talk.ends,
-        note="Cancelled" if talk.cancelled else "",
+        note=gettext("Cancelled") if talk.cancelled else "",
     )
 
 
@@ -124,7 +131,7 @@ def page_rows(keys: list[int]) -> Mapping[int, Any]:
 
 def show_page(page: Any, query: Query) -> Finding:
     return Finding(
-        "Page",
+        pgettext("of the site", "Page"),
         highlight(page.title, query, Field.TITLE),
         page.get_absolute_url(),
         page.edition,

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
 from website.contents import filled
@@ -81,7 +84,10 @@ def is_current(url: str, edition: Edition, path: str) -> bool:
 
 def site_menu(pages: Iterable[Page]) -> list[Link]:
     """Return the links of all years: people, awards, and the pages of the whole site."""
-    fixed = [Link("People", reverse("people:list")), Link("Awards", reverse("papers:all_awards"))]
+    fixed = [
+        Link(gettext("People"), reverse("people:list")),
+        Link(gettext("Awards"), reverse("papers:all_awards")),
+    ]
     return fixed + [Link(page.title, page.get_absolute_url()) for page in pages]
 
 
@@ -94,24 +100,28 @@ class Way:
     words: str
 
 
-# What there is to count in a section, as one and as many.
+# What there is to count in a section.
 COUNTED = {
-    Section.SCHEDULE: ("session", "sessions"),
-    Section.PAPERS: ("paper", "papers"),
-    Section.TALKS: ("invited talk", "invited talks"),
-    Section.POSTERS: ("poster", "posters"),
-    Section.AWARDS: ("award", "awards"),
+    Section.SCHEDULE: ngettext_lazy("%(number)s session", "%(number)s sessions", "count"),
+    Section.PAPERS: ngettext_lazy("%(number)s paper", "%(number)s papers", "count"),
+    Section.TALKS: ngettext_lazy("%(number)s invited talk", "%(number)s invited talks", "count"),
+    Section.POSTERS: ngettext_lazy("%(number)s poster", "%(number)s posters", "count"),
+    Section.AWARDS: ngettext_lazy("%(number)s award", "%(number)s awards", "count"),
 }
+
+
+def counted(words: Any, number: int) -> str:
+    """Return "1,200 papers"."""
+    return str(words % {"count": number, "number": number_format(number, force_grouping=True)})
 
 
 def ways(edition: Edition, counts: dict[str, int]) -> list[Way]:
     """Return the ways into an edition's program that lead somewhere."""
     found = [
-        Way(str(section.label), section_url(edition, section), f"{number:,} {one if number == 1 else many}")
-        for section, (one, many) in COUNTED.items()
+        Way(str(section.label), section_url(edition, section), counted(said, number))
+        for section, said in COUNTED.items()
         if (number := counts[section])
     ]
-    people = Way(
-        str(Section.PEOPLE.label), section_url(edition, Section.PEOPLE), "Authors and speakers, A to Z"
-    )
+    words = gettext("Authors and speakers, A to Z")
+    people = Way(str(Section.PEOPLE.label), section_url(edition, Section.PEOPLE), words)
     return [*found, people] if found else []

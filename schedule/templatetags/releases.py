@@ -5,6 +5,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conference import times
 
@@ -19,4 +20,6 @@ def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
     if not before or not edition or thing.cancelled:
         return ""
     words = times.when(before, before, edition.zone)
-    return format_html(' <span class="status elsewhere">Moved from {}</span>', words)
+    return format_html(
+        ' <span class="status elsewhere">{}</span>', gettext("Moved from %(time)s") % {"time": words}
+    )
