@@ -7,9 +7,9 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from exchange.formats.spreadsheet.bylines import parsed
 from exchange.formats.spreadsheet.columns import Mapping
 from exchange.problems import Where
+from exchange.reading.bylines import parsed
 from exchange.reading.csvfile import Row, Sheet, heading
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import ACCEPTED, DECLINED, WEB, Gathering, listed, tidy, uid_of

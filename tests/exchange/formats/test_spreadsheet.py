@@ -8,11 +8,11 @@ from openpyxl import Workbook
 
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
-from exchange.formats.spreadsheet.bylines import parsed
 from exchange.problems import ProgramError
+from exchange.reading.bylines import parsed
 from exchange.records import MaterialRecord, PaperRecord, Program, is_stated, stated
 
-EASYCHAIR = {
+EASYCHAIR: dict[str, list[list[Any]]] = {
     "Submissions": [
         ["#", "title", "authors", "submitted", "keywords", "decision", "abstract"],
         [1, "On n bodies", "Mia Zed and Ann Abe", "Oct 1", "chaos\nstars", "ACCEPT", "Done."],
@@ -38,7 +38,7 @@ HOTCRP = """paper,title,first,last,email,affiliation,country
 
 def book(sheets: dict[str, list[list[Any]]]) -> Source:
     made = Workbook()
-    made.remove(made.active)  # type: ignore[arg-type]
+    made.remove(made.active)
     for name, rows in sheets.items():
         page = made.create_sheet(name)
         for row in rows:
@@ -77,8 +77,10 @@ def test_easychair_workbook() -> None:
     assert (paper.decision, paper.status) == ("ACCEPT", "published")
     assert people(paper) == [("Mia Zed", ("NTNU, Norway",), True), ("Ann Abe", ("Tokyo Tech, Japan",), False)]
     assert [str(one.where) + ": " + one.message for one in program.notes] == [
-        "papers.xlsx: Submissions: These columns were not taken: submitted. "
-        "A mapping file can say what they are.",
+        (
+            "papers.xlsx: Submissions: These columns were not taken: submitted. "
+            "A mapping file can say what they are."
+        ),
         "papers.xlsx: Authors: These columns were not taken: email. A mapping file can say what they are.",
         "papers.xlsx: Committee: This sheet holds no papers and no authors; it was left out.",
         ": Left out because of the decision “reject”: 1 (2).",
@@ -168,7 +170,7 @@ def test_links_become_materials() -> None:
 
 
 def test_trap_13_formula_in_a_workbook_is_refused_and_text_is_text() -> None:
-    rows = [["id", "title"], [1, '=HYPERLINK("http://x")']]
+    rows: list[list[Any]] = [["id", "title"], [1, '=HYPERLINK("http://x")']]
     assert problems(book({"S": rows})) == [
         "papers.xlsx: S, row 2, title: The cell holds a formula. Put its value in its place.",
         "papers.xlsx: S, row 2, title: The title is missing.",
@@ -181,8 +183,10 @@ def test_trap_13_formula_in_a_workbook_is_refused_and_text_is_text() -> None:
     [
         (
             "a,b\n1,2\n",
-            "papers.csv: No column is the title of a paper. Found are: a, b. "
-            "Name it “title”, or give a mapping file.",
+            (
+                "papers.csv: No column is the title of a paper. Found are: a, b. "
+                "Name it “title”, or give a mapping file."
+            ),
         ),
         ("id,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
         (

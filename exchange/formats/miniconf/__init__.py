@@ -1,0 +1,104 @@
+"""Mini-Conf site data: papers (CSV), sessions, speakers and calendars (YAML) of its folder `sitedata`.
+
+Read only; from the files, or one ZIP of the folder. Files are told by their shape.
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from exchange.files import Context, Format, Source
+from exchange.formats.miniconf.papers import PaperReader, is_paper_table
+from exchange.formats.miniconf.sessions import SessionReader
+from exchange.formats.miniconf.site import committee_of, edition_of
+from exchange.problems import Where
+from exchange.reading.checks import check
+from exchange.reading.csvfile import read_sheet
+from exchange.reading.fields import UnfitError, zone_called
+from exchange.reading.findings import Findings
+from exchange.reading.unpacking import unpacked
+from exchange.reading.yamlfile import read_yaml, scalar
+from exchange.records import Program
+
+TABLES = (".csv", ".tsv")
+YAMLS = (".yml", ".yaml")
+
+
+def is_ours(name: str) -> bool:
+    return PurePath(name).suffix.casefold() in (*TABLES, *YAMLS) and not name.startswith(".")
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read a site's data. Times without an offset are in the edition's zone, and a note says so."""
+    findings = Findings()
+    files = [file for source in sources for file in unpacked(source, is_ours, findings)]
+    papers = PaperReader(findings)
+    for file in files:
+        if PurePath(file.name).suffix.casefold() in TABLES and (sheet := read_sheet(file, findings)):
+            if is_paper_table(sheet):
+                papers.add(sheet)
+            else:
+                message = gettext("This table holds no papers (UID, title, authors); it was left out.")
+                findings.note("warning", sheet.where, message)
+    parts = {
+        file.name: read_yaml(file, findings)
+        for file in files
+        if PurePath(file.name).suffix.casefold() in YAMLS
+    }
+    if not (papers.papers or any(parts.values()) or findings.has_problems):
+        message = gettext(
+            "There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it."
+        )
+        findings.problem(Where(), "", message)
+    program = _program(papers, parts, context, findings)
+    check(program, findings)
+    findings.settle()
+    return program
+
+
+def _program(papers: PaperReader, parts: dict[str, Any], context: Context, findings: Findings) -> Program:
+    config: dict[str, Any] = next((part for part in parts.values() if _is_config(part)), {})
+    zone_name = scalar(config.get("timezone")) or scalar(config.get("time_zone")) or context.timezone
+    try:
+        zone = zone_called(zone_name)
+    except UnfitError as error:
+        findings.problem(Where("config.yml"), "timezone", str(error))
+        zone = zone_called("UTC")
+    sessions = SessionReader(zone, findings, papers)
+    committee = None
+    for name, part in parts.items():
+        if part is config or not part:
+            continue
+        if isinstance(part, dict) and isinstance(part.get("committee"), list):
+            committee = committee_of(part["committee"], name, findings)
+        elif not sessions.add(part, name):
+            message = gettext("This is no file of Mini-Conf that is known here; it was left out.")
+            findings.note("warning", Where(name), message)
+    sessions.finish()
+    return Program(
+        edition=edition_of(config, committee, zone_name, context) if config or committee else None,
+        people=tuple(sessions.people.values()),
+        institutions=tuple(papers.gathered.institutions.values()),
+        topics=tuple(papers.gathered.topics.values()),
+        papers=tuple(papers.papers.values()),
+        sessions=tuple(sessions.sessions.values()),
+        presentations=tuple(sessions.presentations.values()),
+        notes=findings.notes,
+    )
+
+
+def _is_config(part: object) -> bool:
+    return isinstance(part, dict) and bool({"tagline", "site_title", "proceedings_title"} & set(part))
+
+
+FORMAT = Format(
+    name="miniconf",
+    label=_("Mini-Conf site data (CSV, YAML)"),
+    description=_("Papers, sessions, speakers and committee of a Mini-Conf site."),
+    extensions=("zip", "csv", "yml"),
+    media_type="application/zip",
+    read=read,
+)
