@@ -22,6 +22,7 @@ from conference import revision, times
 from conference.acting import acting
 from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, ZonedWidget
 from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFormSet
+from conference.adminhistory import HistoryAdmin
 from conference.adminlists import ContentList, found
 from conference.adminscope import asked_edition, edition_in_hand, edition_of, working_on
 from conference.bases import Ordered, reorder
@@ -93,7 +94,7 @@ class Fields(admin.options.BaseModelAdmin[Any]):
         return super().get_field_queryset(db, db_field, request)
 
 
-class ContentAdmin(Fields, admin.ModelAdmin[Any]):
+class ContentAdmin(Fields, HistoryAdmin):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm
@@ -192,14 +193,9 @@ class ContentAdmin(Fields, admin.ModelAdmin[Any]):
     ) -> HttpResponse:
         action = request.POST.get("action", "") if "_save" not in request.POST else ""
         named = acting("action", detail=action) if action else nullcontext()
+        more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
         with named, one_act(request):
-            return super().changelist_view(request, extra_context)
-
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        with working_on(self.edition_for_form(request, object_id)):
-            return drawn(super().history_view(request, object_id, extra_context))
+            return super().changelist_view(request, more)
 
 
 @contextmanager

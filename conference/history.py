@@ -61,7 +61,12 @@ class RowChangeQuerySet(models.QuerySet["RowChange"]):
     def about(self, model: type[models.Model], key: int) -> Self:
         """Return the changes of a row and of the rows that hang on it."""
         name = f"{model._meta.label_lower}:{key}"
-        return self.filter(Q(model=model._meta.label_lower, object_id=key) | Q(owner=name) | Q(other=name))
+        own = Q(model=model._meta.label_lower, object_id=key)
+        return self.filter(own | Q(owner=name) | Q(other=name) | Q(moved_to=name))
+
+    def of_parts(self, name: str) -> Self:
+        """Return the changes of what stands on a thing's form, or did; `name` as "papers.paper:7"."""
+        return self.filter(Q(owner=name) | Q(moved_to=name))
 
     def gone(self) -> Self:
         """Return what was deleted by itself, not along with something else."""
@@ -88,6 +93,8 @@ class RowChange(models.Model):
     # On whose pages the row stands too, as "papers.paper:7".
     owner = models.CharField(_("owner"), max_length=80, blank=True)
     other = models.CharField(_("other"), max_length=80, blank=True)
+    # Where its owner changed: the new one.
+    moved_to = models.CharField(_("moved to"), max_length=80, blank=True)
     edition_key = models.BigIntegerField(_("edition key"), null=True, blank=True)
     label = models.CharField(_("label"), max_length=300, blank=True)
     dragged = models.BooleanField(
@@ -106,6 +113,7 @@ class RowChange(models.Model):
             models.Index(fields=["model", "object_id"], name="row_change_by_row"),
             models.Index(fields=["owner"], condition=~Q(owner=""), name="row_change_by_owner"),
             models.Index(fields=["other"], condition=~Q(other=""), name="row_change_by_other"),
+            models.Index(fields=["moved_to"], condition=~Q(moved_to=""), name="row_change_by_new_owner"),
             # What was deleted of late.
             models.Index(
                 fields=["model", "id"], condition=Q(kind="deleted", dragged=False), name="row_change_gone"

@@ -75,7 +75,11 @@ class Log:
                 **{f: [known.values.get(f, pair)[0], pair[1]] for f, pair in news.items()},
             }
             news = {field: pair for field, pair in news.items() if pair[0] != pair[1]}
-        change = _change(Kind.CHANGED, model, key, owners(model, {**before, **after}), edition)
+        now = owners(model, {**before, **after})
+        if known is not None and known.kind == Kind.CHANGED:
+            before = {**before, **known.before()}
+        change = _change(Kind.CHANGED, model, key, owners(model, before), edition)
+        change.moved_to = next((name for name in now[:1] if name != change.owner), "")
         change.values = news
         self._put(name, change if news else None)
 
