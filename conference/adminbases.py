@@ -25,6 +25,7 @@ from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFor
 from conference.adminhistory import HistoryAdmin
 from conference.adminlists import ContentList, found
 from conference.adminscope import asked_edition, edition_in_hand, edition_of, working_on
+from conference.adminstale import StaleAdmin
 from conference.bases import Ordered, reorder
 from conference.models import Edition
 from conference.recording import together
@@ -94,7 +95,7 @@ class Fields(admin.options.BaseModelAdmin[Any]):
         return super().get_field_queryset(db, db_field, request)
 
 
-class ContentAdmin(Fields, HistoryAdmin):
+class ContentAdmin(Fields, HistoryAdmin, StaleAdmin):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm
@@ -180,7 +181,8 @@ class ContentAdmin(Fields, HistoryAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         with working_on(self.edition_for_form(request, object_id)), one_act(request):
-            return drawn(super().changeform_view(request, object_id, form_url, extra_context))
+            stale = self.refused(request, object_id) if object_id else None
+            return stale or drawn(super().changeform_view(request, object_id, form_url, extra_context))
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -195,7 +197,7 @@ class ContentAdmin(Fields, HistoryAdmin):
         named = acting("action", detail=action) if action else nullcontext()
         more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
         with named, one_act(request):
-            return super().changelist_view(request, more)
+            return self.refused_list(request) or super().changelist_view(request, more)
 
 
 @contextmanager

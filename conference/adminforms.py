@@ -28,6 +28,12 @@ class ContentForm(forms.ModelForm[Any]):
         if "slug" in self.fields:
             self.fields["slug"].required = False
 
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        # Browsers send other line ends than files have: an untouched text is no change.
+        lines = {k: v.replace("\r\n", "\n") for k, v in (cleaned or {}).items() if isinstance(v, str)}
+        return {**cleaned, **lines} if cleaned else cleaned
+
     def clean_slug(self) -> str:
         given = (self.cleaned_data.get(name) for name in ("slug", "year", "name", "title"))
         source = str(next(filter(None, given), ""))

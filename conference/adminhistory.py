@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
@@ -59,7 +60,7 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
         found = list(changes.filter(change_set__in=[one.pk for one in page]))
         context = self.frame(
             request,
-            _("History: %(row)s") % {"row": row},
+            _("Change history: %(row)s") % {"row": row},
             object=row,
             acts=acts(page, found, edition),
             page_obj=page,
@@ -73,7 +74,7 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
 
     def history_row(self, request: HttpRequest, object_id: str) -> Any:
         """Return the row, which the user may see, or refuse."""
-        row = self.get_object(request, admin.utils.unquote(object_id))
+        row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404("No such row.")
         if not self.has_view_or_change_permission(request, row):
@@ -95,7 +96,9 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
         change_set = get_object_or_404(ChangeSet, pk=version)
         plan = steps(earlier(version_changes(row, change_set.pk)), editable=True)
         title = _("Restore a version: %(row)s") % {"row": row}
-        return self.confirmed(request, title, plan, edition_of(row), change_set, self.named("history", row.pk))
+        return self.confirmed(
+            request, title, plan, edition_of(row), change_set, self.named("history", row.pk)
+        )
 
     def confirmed(
         self,
@@ -138,7 +141,9 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         page = Paginator(self.deleted_rows(request), PAGE).get_page(request.GET.get("p"))
-        here = set(self.model._default_manager.filter(pk__in=[one.object_id for one in page]).values_list("pk"))
+        here = set(
+            self.model._default_manager.filter(pk__in=[one.object_id for one in page]).values_list("pk")
+        )
         title = _("Deleted: %(rows)s") % {"rows": self.opts.verbose_name_plural}
         context = self.frame(
             request,
@@ -155,7 +160,7 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
             raise PermissionDenied
         gone = get_object_or_404(self.deleted_rows(request), pk=change)
         plan = steps(earlier(along([gone])), editable=False)
-        edition = Edition.objects.filter(pk=gone.edition_key).first()
+        edition = Edition.objects.filter(pk=gone.edition_key or 0).first()
         title = _("Bring back: %(row)s") % {"row": gone.label}
         return self.confirmed(request, title, plan, edition, gone.change_set, self.named("deleted"))
 

@@ -15,7 +15,7 @@ from django.db.models import F, ProtectedError
 from conference import revision
 from conference.history import RowChange
 from conference.recording import recording
-from conference.rowvalues import Key, Values, held, linked, links, part_of, recorded_fields
+from conference.rowvalues import Key, Values, held, linked, links, recorded_fields
 
 # Beyond any real position, as in `conference.bases`, which imports the history.
 PARKED = 1_000_000
@@ -86,8 +86,9 @@ def _hung_on(change: RowChange, names: set[str]) -> bool:
         return False
     model: Any = apps.get_model(change.model)
     before = change.before()
-    relations = ((name, f.related_model) for name, f in recorded_fields(model).items() if f.is_relation)
-    return any(f"{target._meta.label_lower}:{before.get(name)}" in names for name, target in relations)
+    fields: dict[str, Any] = recorded_fields(model)
+    targets = {name: f.related_model._meta.label_lower for name, f in fields.items() if f.is_relation}
+    return any(f"{target}:{before.get(name)}" in names for name, target in targets.items())
 
 
 def version_changes(row: models.Model, change_set: int) -> list[RowChange]:
@@ -121,7 +122,7 @@ def steps(wanted: dict[Key, Wanted], *, editable: bool) -> list[Step]:
 
 def differing(row: Any, values: Values, *, editable: bool) -> dict[str, list[Any]]:
     """Return the fields of a row that are not as they were: field -> [now, then]."""
-    model = type(row)
+    model: Any = type(row)
     fields: Any = recorded_fields(model)
     names = [name for name in values if name in fields and (fields[name].editable or not editable)]
     now = held(row, names)
@@ -174,8 +175,7 @@ def _in_order(coming: list[Step]) -> list[Step]:
     left, ordered = {(step.model, step.key): step for step in coming}, []
     while left:
         ready = [step for step in left.values() if not _targets(step) & left.keys()]
-        for step in ready or list(left.values()):
-            ordered.append(left.pop((step.model, step.key)))
+        ordered += [left.pop((step.model, step.key)) for step in ready or list(left.values())]
     return ordered
 
 
@@ -216,8 +216,3 @@ def _link(step: Step, name: str) -> None:
     manager = getattr(row, name)
     there = manager.model._default_manager.filter(pk__in=step.pairs[name][1])
     manager.set(list(there))
-
-
-def parts_shown(step: Step) -> bool:
-    """Tell whether a row is told of by itself: not what comes back along with its owner."""
-    return not part_of(step.model)

@@ -77,7 +77,7 @@ class Names:
 def target_of(label: str, name: str) -> str:
     """Return the label of the model that a field points at, if it does."""
     model: Any = apps.get_model(label)
-    found = recorded_fields(model).get(name)
+    found: Any = recorded_fields(model).get(name)
     if found is not None:
         return found.related_model._meta.label_lower if found.is_relation else ""
     link = links(model).get(name)
@@ -87,7 +87,9 @@ def target_of(label: str, name: str) -> str:
     return str(far._meta.label_lower)
 
 
-def acts(change_sets: Iterable[ChangeSet], changes: Iterable[RowChange], edition: Edition | None) -> list[Act]:
+def acts(
+    change_sets: Iterable[ChangeSet], changes: Iterable[RowChange], edition: Edition | None
+) -> list[Act]:
     """Return the acts with the rows in question, told in the edition's zone."""
     shown = {one.pk: Act(one) for one in change_sets}
     rows = [change for change in changes if change.change_set_id in shown]
@@ -143,7 +145,8 @@ def field_label(label: str, name: str) -> str:
 
 def in_words(label: str, name: str, value: Any, names: Names, edition: Edition | None) -> str:
     """Return a stored value as people read it: a name for a key, a time in the edition's zone."""
-    found: Any = recorded_fields(apps.get_model(label)).get(name)
+    model: Any = apps.get_model(label)
+    found: Any = recorded_fields(model).get(name)
     target = target_of(label, name)
     if value is None or value == "" or value == []:
         return "–"
@@ -182,7 +185,9 @@ def _marked(mark: str, text: str) -> SafeString:
 
 
 def _lined(text: str) -> SafeString:
-    return format_html_join(mark_safe("<br>"), "{}", ((mark_safe(one),) for one in _escaped(text).split("\n")))
+    return format_html_join(
+        mark_safe("<br>"), "{}", ((mark_safe(one),) for one in _escaped(text).split("\n"))
+    )
 
 
 def _escaped(text: str) -> str:

@@ -4,19 +4,22 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conference', '0004_history'),
+        ("conference", "0004_history"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='rowchange',
-            name='moved_to',
+            model_name="rowchange",
+            name="moved_to",
             field=models.CharField(blank=True, max_length=80),
         ),
         migrations.AddIndex(
-            model_name='rowchange',
-            index=models.Index(condition=models.Q(('moved_to', ''), _negated=True), fields=['moved_to'], name='row_change_by_new_owner'),
+            model_name="rowchange",
+            index=models.Index(
+                condition=models.Q(("moved_to", ""), _negated=True),
+                fields=["moved_to"],
+                name="row_change_by_new_owner",
+            ),
         ),
     ]
