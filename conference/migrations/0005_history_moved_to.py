@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="rowchange",
             name="moved_to",
-            field=models.CharField(blank=True, max_length=80),
+            field=models.CharField(blank=True, max_length=80, verbose_name="moved to"),
         ),
         migrations.AddIndex(
             model_name="rowchange",
