@@ -5,12 +5,17 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import admin
-from django.contrib.admin.apps import AdminConfig
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conference.acting import acting
+from conference.adminscope import asked_edition
+from conference.desk import desk
+from conference.models import Edition
 
 GROUPS = ["conference", "papers", "people", "schedule", "exchange", "auth"]
 
@@ -29,6 +34,20 @@ class DeskSite(admin.AdminSite):
     site_header = settings.SITE_NAME
     site_title = settings.SITE_NAME
     index_title = _("The program")
+    index_template = "admin/desk.html"
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Show the desk of the edition asked for, else of the newest, above the lists."""
+        edition = asked_edition(request)
+        context: dict[str, Any] = {"editions": [], "desk": None}
+        if edition and self.may_see(request, Edition):
+            found = desk(edition, timezone.now(), lambda model: self.may_see(request, model))
+            context = {"editions": Edition.objects.all(), "desk": found, "title": str(edition)}
+        return super().index(request, {**context, **(extra_context or {})})
+
+    def may_see(self, request: HttpRequest, model: type[Model]) -> bool:
+        """Tell whether somebody may open the list of this model."""
+        return self.get_model_admin(model).has_view_permission(request)
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         return cast(HttpResponse, ChoicesView.as_view(admin_site=self)(request))
@@ -58,9 +77,3 @@ class DeskSite(admin.AdminSite):
 def rank(app: str) -> int:
     """Return where a group stands; unknown ones come last."""
     return GROUPS.index(app) if app in GROUPS else len(GROUPS)
-
-
-class DeskConfig(AdminConfig):
-    """The admin application, with our site as its default."""
-
-    default_site = "conference.adminsite.DeskSite"

@@ -1,15 +1,24 @@
-"""The ground: editions and their free content."""
+"""The ground: editions and their free content; and the admin as the desk of their chairs."""
 
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.contrib.admin import apps as admin
 from django.utils.translation import gettext_lazy as _
 
 
 class ConferenceConfig(AppConfig):
+    default = True
     name = "conference"
     verbose_name = _("Conference")
 
     def ready(self) -> None:
         # The history listens to relations to many.
         import_module("conference.linking")
+
+
+class DeskConfig(admin.AdminConfig):
+    """The admin application, with our site as its default."""
+
+    default = False
+    default_site = "conference.adminsite.DeskSite"

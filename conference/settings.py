@@ -48,7 +48,7 @@ INSTALLED_APPS = [
     "search",
     "django_filters",
     "rest_framework",
-    "conference.adminsite.DeskConfig",
+    "conference.apps.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -9,9 +9,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, pgettext, pgettext_lazy
+from django.utils.translation import gettext, ngettext_lazy, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from conference.desk import DUTIES, Duty
 from exchange.loading.kinds import KINDS
 from exchange.loading.steps import WORDS
 from exchange.models import Conflict, ImportRun, Provenance
@@ -25,6 +26,18 @@ COUNTED = {
     "conflicting": pgettext_lazy("imported rows", "conflicting"),
     "skipped": pgettext_lazy("imported rows", "skipped"),
 }
+
+DUTIES.append(
+    Duty(
+        Conflict,
+        ngettext_lazy("import conflict to decide", "import conflicts to decide", "count"),
+        lambda rows: rows.undecided(),
+        (("state", "open"),),
+        "run__edition",
+        "run__edition__id__exact",
+        place=40,
+    )
+)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
@@ -69,9 +82,10 @@ class OpenFilter(admin.SimpleListFilter):
         return [("open", pgettext("conflicts", "Open")), ("decided", pgettext("conflicts", "Decided"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() in ("open", "decided"):
-            return queryset.filter(resolved_at__isnull=self.value() == "open")
-        return queryset
+        rows: Any = queryset
+        narrow = {"open": lambda: rows.undecided(), "decided": lambda: rows.decided()}
+        narrowed: QuerySet[Any] = narrow.get(self.value() or "", lambda: rows)()
+        return narrowed
 
 
 @admin.register(ImportRun)

@@ -4,6 +4,7 @@ The program itself is in the apps below; how it comes in is `exchange.load`.
 """
 
 from datetime import datetime
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -131,6 +132,16 @@ class Change(ImportedRow):
         return f"{self.get_kind_display()} {self.object_id}, {self.field}"
 
 
+class ConflictQuerySet(models.QuerySet["Conflict"]):
+    """Conflicts by what became of them."""
+
+    def undecided(self) -> Self:
+        return self.filter(resolved_at__isnull=True)
+
+    def decided(self) -> Self:
+        return self.filter(resolved_at__isnull=False)
+
+
 class Conflict(models.Model):
     """A field changed both here and in the file since the last import. Ours stands until a chair decides."""
 
@@ -145,6 +156,8 @@ class Conflict(models.Model):
     run = models.ForeignKey(ImportRun, models.CASCADE, verbose_name=_("run"), related_name="conflicts")
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)
+
+    objects = ConflictQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-pk"]

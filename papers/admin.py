@@ -22,7 +22,11 @@ from conference.adminlists import (
     unpublish,
     withdraw,
 )
+from conference.desk import DutyFilter
+from papers import admindesk
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+
+__all__ = ["admindesk"]
 
 SHOWN_AUTHORS = 3
 
@@ -46,7 +50,7 @@ class MaterialInline(OrderedInline):
 class PaperAdmin(ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "authors", "status", "appearances", "topic", "track", "edition"]
-    list_filter = ["edition", "status", related_part("topic", _("topic")), TrackFilter]
+    list_filter = ["edition", DutyFilter, "status", related_part("topic", _("topic")), TrackFilter]
     list_select_related = ["edition", "topic"]
     search_fields = [
         "sort_title",

@@ -24,6 +24,7 @@ from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, papers_public
 from conference.text import fold
+from papers.gaps import PaperGaps
 from papers.likeness import MOST, likest
 from people.querysets import with_shown_names
 from search.related import related
@@ -71,7 +72,7 @@ class TopicQuerySet(ContentQuerySet[Any]):
         return self.annotate(paper_count=reduce(add, (Coalesce(Subquery(count), 0) for count in counts)))
 
 
-class PaperQuerySet(ContentQuerySet[Any]):
+class PaperQuerySet(PaperGaps):
     """Papers of an edition."""
 
     def published(self, at: datetime | None = None) -> Self:

@@ -15,6 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from conference.adminbases import ContentAdmin, OrderedAdmin, PartInline, admin_link
 from conference.adminlists import counted
 from conference.adminscope import edition_of
+from conference.desk import DutyFilter
+from people.admindesk import AppearingFilter
 from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
 
 
@@ -38,6 +40,7 @@ class IdentifierInline(PartInline):
 class PersonAdmin(ContentAdmin):
     desk_order = 10
     list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
+    list_filter = [AppearingFilter, DutyFilter]
     list_select_related = ["merged_into"]
     search_fields = ["folded", "names__folded", "uid", "orcid", "email", "affiliation"]
     search_help_text = _("Any spelling of the name with or without accents, affiliation, e-mail or ORCID.")

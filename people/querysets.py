@@ -9,6 +9,7 @@ from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, 
 from django.db.models.functions import Substr, Upper
 
 from conference.querysets import ContentQuerySet, edition_public, published_rows
+from people.names import is_suspicious
 
 # Where the A-Z page puts what begins with no letter.
 NO_LETTER = "#"
@@ -85,6 +86,22 @@ class PersonQuerySet(LetteredQuerySet):
                 "talks", at, "presentation__edition", "presentation__session__edition", "presentation__paper"
             ),
         )
+
+    def appearing_in(self, edition: Any) -> Self:
+        """Those who do something in the edition with this key, public or not."""
+        some = Q()
+        for relation in self.APPEARANCES:
+            rows: Any = self.model._meta.get_field(relation).related_model
+            there = rows._base_manager.filter(**{rows.edition_lookup: edition}, person__isnull=False)
+            some |= Q(pk__in=there.order_by().values("person"))
+        return self.filter(some, merged_into__isnull=True)
+
+    def doubtful(self) -> Self:
+        """Those whose name looks wrong, or sorts as somebody else's does. Reads their names in one query."""
+        twins = self.model._base_manager.filter(sort_key=OuterRef("sort_key"), merged_into__isnull=True)
+        named = self.order_by().values_list("pk", "name")
+        wrong = [key for key, name in named.iterator() if is_suspicious(name)]
+        return self.filter(Q(pk__in=wrong) | Exists(twins.exclude(pk=OuterRef("pk"))))
 
     def survivor(self, uid: str, at: datetime | None = None) -> Any:
         """Return the published person whom the bearer of this uid was merged into, if any."""

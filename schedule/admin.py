@@ -16,15 +16,17 @@ from conference.admin import EditionAdmin
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
 from conference.adminforms import ContentForm, PartForm
 from conference.adminlists import back_to_draft, cancel, counted, publish, related_part
+from conference.desk import DutyFilter
 from conference.models import Edition
 from papers.admin import PaperAdmin
 from papers.models import Paper
-from schedule.adminclashes import ClashAdmin
+from schedule import admindesk
+from schedule.adminclashes import ClashAdmin, ClashPage
 from schedule.admindays import DayFilter, SessionDayFilter
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 from schedule.releaseadmin import ReleaseAdmin
 
-__all__ = ["ReleaseAdmin"]
+__all__ = ["ReleaseAdmin", "admindesk"]
 
 
 @admin.register(Room)
@@ -77,10 +79,10 @@ class PresentationInline(OrderedInline):
 
 
 @admin.register(Session)
-class SessionAdmin(ClashAdmin, ContentAdmin):
+class SessionAdmin(ClashPage, ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
-    list_filter = ["edition", DayFilter, "kind", "status", related_part("room", _("room"))]
+    list_filter = ["edition", DutyFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
     list_select_related = ["edition", "room"]
     search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
@@ -138,7 +140,14 @@ class PresentationAdmin(ClashAdmin, OrderedAdmin):
     desk_order = 20
     form = SinglePresentationForm
     list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]
-    list_filter = ["edition", SessionDayFilter, "kind", "status", related_part("session", _("session"))]
+    list_filter = [
+        "edition",
+        DutyFilter,
+        SessionDayFilter,
+        "kind",
+        "status",
+        related_part("session", _("session")),
+    ]
     list_select_related = ["edition", "paper", "session"]
     search_fields = ["title", "uid", "board", "paper__sort_title", "paper__authorships__person__folded"]
     search_help_text = _("Words of the title, an author, a poster board.")

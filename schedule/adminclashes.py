@@ -1,17 +1,24 @@
 """Clashes in the admin: on the forms of what they concern, and told after saving. They hold up nothing."""
 
+from collections import Counter
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conference.adminscope import asked_edition
+from conference.models import Edition
 from schedule import clashes
-from schedule.clashes import Clash, Subject
+from schedule.clashes import Clash, Kind, Subject
+from schedule.clashes.findings import Names
 
 # Where the rows of clashes have their forms.
 MODELS = {
@@ -20,6 +27,7 @@ MODELS = {
     "room": "schedule_room",
     "person": "people_person",
 }
+PER_PAGE = 100
 # So many are told after saving; the form shows them all.
 TOLD = 3
 
@@ -30,9 +38,18 @@ def address(subject: Subject) -> str:
 
 
 def linked(clash: Clash) -> dict[str, Any]:
-    """Return a clash as templates show it, each row with the address of its form."""
-    rows = [{"name": str(subject), "address": address(subject)} for subject in clash.subjects]
-    return {"clash": clash, "rows": rows}
+    """Return a clash as templates show it: its sentence with a link to each row that it names."""
+    facts = {name: shown(fact) for name, fact in clash.facts.items()}
+    return {"clash": clash, "message": mark_safe(escape(clash.sentence) % facts)}
+
+
+def shown(fact: Any) -> str:
+    """Return a fact as HTML."""
+    if isinstance(fact, Names):
+        return fact.told(shown)
+    return (
+        format_html('<a href="{}">{}</a>', address(fact), fact) if isinstance(fact, Subject) else escape(fact)
+    )
 
 
 class ClashAdmin(admin.ModelAdmin[Any]):
@@ -52,6 +69,38 @@ class ClashAdmin(admin.ModelAdmin[Any]):
         super().save_related(request, form, formsets, change)
         if found := clashes.touching([form.instance]):
             self.message_user(request, said(found), messages.WARNING)
+
+
+class ClashPage(ClashAdmin):
+    """The sessions' admin, with a page of all clashes of an edition."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.clashes_view)
+        return [path("clashes/", view, name="schedule_session_clashes"), *super().get_urls()]
+
+    def clashes_view(self, request: HttpRequest) -> HttpResponse:
+        """List the clashes of the edition asked for, else of the newest; of one kind where it is given."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        edition = asked_edition(request)
+        found = clashes.of(edition) if edition else []
+        kinds = Counter(clash.kind for clash in found)
+        kind = request.GET.get("kind", "")
+        shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found
+        page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Clashes of %(edition)s") % {"edition": edition} if edition else _("Clashes"),
+            "opts": self.opts,
+            "edition": edition,
+            "editions": Edition.objects.all(),
+            "kinds": [(one, kinds[one]) for one in Kind if one in kinds],
+            "kind": kind if kind in kinds else "",
+            "total": len(found),
+            "page": page,
+            "clashes": [linked(clash) for clash in page],
+        }
+        return TemplateResponse(request, "admin/schedule/clashes.html", context)
 
 
 def said(found: list[Clash]) -> SafeString:

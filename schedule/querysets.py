@@ -9,9 +9,9 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, schedule_public
-from papers.querysets import called_off, paper_published
+from papers.querysets import paper_published
 from people.querysets import with_shown_names
-from schedule.cancelling import CancellableQuerySet
+from schedule.gaps import PresentationGaps, SessionGaps
 
 # What nobody goes to a page for.
 PAUSES = ("break", "meal")
@@ -42,7 +42,7 @@ class RoomQuerySet(ContentQuerySet[Any]):
         return self.filter(schedule_public("edition__", at), Q(sessions) | Q(presentations))
 
 
-class SessionQuerySet(CancellableQuerySet):
+class SessionQuerySet(SessionGaps):
     """Sessions, by time."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -74,10 +74,6 @@ class SessionQuerySet(CancellableQuerySet):
         """The session that begins next, on whatever day; `None` after the last. One query."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
         return later.in_order().select_related("edition").first()
-
-    def taking_place(self) -> Self:
-        """Sessions that are not called off, drafts too; public or not."""
-        return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
 
     def top_level(self) -> Self:
         """Sessions that are no part of another."""
@@ -197,16 +193,11 @@ def presentation_published(prefix: str, at: datetime | None) -> Q:
 UNSHOWN = ("abstract", "lay_summary", "lay_summary_html", "keywords")
 
 
-class PresentationQuerySet(CancellableQuerySet):
+class PresentationQuerySet(PresentationGaps):
     """Appearances of papers, and talks of their own."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(presentation_published("", at))
-
-    def taking_place(self) -> Self:
-        """Presentations not called off, drafts too, of papers not withdrawn; public or not."""
-        withdrawn = Q(paper__isnull=False, paper__status="withdrawn")
-        return self.filter(~called_off(), ~withdrawn)
 
     def unscheduled(self) -> Self:
         return self.filter(session__isnull=True)

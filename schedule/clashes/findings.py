@@ -1,6 +1,6 @@
 """What a clash is: its kind, how much it weighs, what it says, and the rows that it is about. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -66,10 +66,15 @@ class Clash:
     facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def message(self) -> str:
-        """What is wrong, in one sentence, in the language in force."""
+    def sentence(self) -> str:
+        """The sentence in the language in force, with places for the `facts`."""
         is_unknown = self.kind == Kind.POSTER and not self.facts["people"]
-        return str(SAME_PAPER if is_unknown else SENTENCES[self.kind]) % self.facts
+        return str(SAME_PAPER if is_unknown else SENTENCES[self.kind])
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one sentence."""
+        return self.sentence % self.facts
 
     @property
     def when(self) -> str:
@@ -108,7 +113,11 @@ class Names:
         return bool(self.names)
 
     def __str__(self) -> str:
-        shown = ", ".join(str(name) for name in self.names[:NAMED])
+        return self.told(str)
+
+    def told(self, show: Callable[[Any], str]) -> str:
+        """Return the names as `show` writes them, and how many more there are."""
+        shown = ", ".join(show(name) for name in self.names[:NAMED])
         more = len(self.names) - NAMED
         return str(_("%(names)s and %(more)s more") % {"names": shown, "more": more}) if more > 0 else shown
 

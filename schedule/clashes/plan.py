@@ -1,9 +1,11 @@
 """What takes place in an edition, as the rules see it. Pure: knows no models and asks no database."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import groupby, pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from conference import text
@@ -23,7 +25,7 @@ class Subject:
     uid: str
     name: str
     # What it is called beside its title, such as Oral; empty for rooms and people, whose names say enough.
-    kind: str = ""
+    kind: Any = ""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -91,7 +93,7 @@ class Place:
     virtual: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """All that takes place in an edition, whether it is public yet or not."""
 
@@ -105,17 +107,16 @@ class Plan:
     def events(self) -> list[Event]:
         return [*self.sessions, *self.talks]
 
-    def by_session(self) -> Iterator[tuple[Event, list[Event]]]:
-        """Yield each session with its presentations, those that have some."""
+    @cached_property
+    def by_session(self) -> list[tuple[Event, list[Event]]]:
+        """The sessions with their presentations, those that have some."""
 
         def key(talk: Event) -> int:
             return talk.session.subject.pk if talk.session else 0
 
         scheduled = sorted((talk for talk in self.talks if talk.session), key=key)
-        for _, group in groupby(scheduled, key=key):
-            talks = list(group)
-            if session := talks[0].session:
-                yield session, talks
+        groups = (list(group) for _, group in groupby(scheduled, key=key))
+        return [(talks[0].session, talks) for talks in groups if talks[0].session]
 
 
 def until_the_next(talks: Iterable[Event], open_ended: set[int]) -> list[Event]:

@@ -75,7 +75,7 @@ def read_sessions(edition: Edition, cast: Cast) -> dict[int, Event]:
     found: dict[int, Event] = {}
     for pk, uid, title, kind, start, end, room, parent in sorted(columns, key=lambda row: bool(row[-1])):
         found[pk] = Event(
-            Subject("session", pk, uid, title, str(SESSION_KINDS[kind])),
+            Subject("session", pk, uid, title, SESSION_KINDS[kind]),
             kind,
             start,
             end,
@@ -103,7 +103,7 @@ def read_talks(edition: Edition, cast: Cast, sessions: Mapping[int, Event]) -> l
             open_ended.add(pk)
         by_session[session_key].append(
             Event(
-                Subject("presentation", pk, uid, title or paper_title or "", str(TALK_KINDS[kind])),
+                Subject("presentation", pk, uid, title or paper_title or "", TALK_KINDS[kind]),
                 kind,
                 begins,
                 ends,

@@ -89,7 +89,7 @@ def elsewhere(talks: Iterable[Event]) -> list[Event]:
 
 def talks(plan: Plan) -> Iterator[Clash]:
     """Find talks of one session at the same time in the same room."""
-    for session, rows in plan.by_session():
+    for session, rows in plan.by_session:
         by_place: dict[int | None, list[Event]] = defaultdict(list)
         for talk in rows:
             if talk.timed and not talk.stands:
@@ -108,7 +108,7 @@ def sessions_outside(plan: Plan) -> Iterator[Clash]:
 
 def talks_outside(plan: Plan) -> Iterator[Clash]:
     """Find presentations that do not begin in their session. Those that only end later are told by it."""
-    for session, rows in plan.by_session():
+    for session, rows in plan.by_session:
         yield from (
             misplaced(plan, Kind.OUTSIDE_SESSION, talk, session)
             for talk in rows
@@ -118,7 +118,7 @@ def talks_outside(plan: Plan) -> Iterator[Clash]:
 
 def ends(plan: Plan) -> Iterator[Clash]:
     """Find sessions that end before their last talk does."""
-    for session, rows in plan.by_session():
+    for session, rows in plan.by_session:
         late = [talk for talk in rows if outlasts(talk, session)]
         if late:
             last = max(late, key=lambda talk: instant(talk.end))
@@ -146,7 +146,7 @@ def misplaced(plan: Plan, kind: Kind, part: Event, whole: Event) -> Clash:
 
 def boards(plan: Plan) -> Iterator[Clash]:
     """Find boards on which two posters of one session hang at the same time."""
-    for session, rows in plan.by_session():
+    for session, rows in plan.by_session:
         for posters in on_one_board(rows):
             first = posters[0]
             hung = tuple(poster.subject for poster in posters)
@@ -157,11 +157,16 @@ def boards(plan: Plan) -> Iterator[Clash]:
             yield Clash(Kind.BOARD, Severity.SERIOUS, start, end, plan.zone, subjects, facts)
 
 
+def board_key(board: str) -> str:
+    """Return the board as it is compared: capitals and spaces make no difference."""
+    return " ".join(board.casefold().split())
+
+
 def on_one_board(posters: Iterable[Event]) -> Iterator[list[Event]]:
     """Yield the posters of one session that share a board at some moment, board by board."""
     by_board: dict[tuple[int | None, str], list[Event]] = defaultdict(list)
     for poster in posters:
-        if label := " ".join(poster.board.casefold().split()):
+        if label := board_key(poster.board):
             by_board[poster.place, label].append(poster)
     for group in by_board.values():
         rows = sorted(group, key=lambda poster: instant(poster.start))
@@ -173,7 +178,7 @@ def on_one_board(posters: Iterable[Event]) -> Iterator[list[Event]]:
 
 def halls(plan: Plan) -> Iterator[Clash]:
     """Find poster sessions with more posters at one moment than their room holds."""
-    for session, rows in plan.by_session():
+    for session, rows in plan.by_session:
         by_room: dict[int, list[Event]] = defaultdict(list)
         for poster in rows:
             if poster.place and session.kind == "poster":

@@ -9,6 +9,7 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
+from conference.models import Edition
 from papers.models import Paper
 from people.models import Person
 from schedule.models import Session
@@ -51,7 +52,11 @@ def admin_pages() -> list[str]:
     forms = [address(row, "change") for row in rows]
     adds = [address(model, "add") for model in (Paper, Session, type(session.edition))]
     lists = [address(model, "changelist") for model in (Paper, Session, Person)]
-    return ["/admin/", *lists, *adds, *forms, address(person, "delete"), address(paper, "history")]
+    desks = [f"/admin/?edition={edition.pk}" for edition in Edition.objects.all()]
+    clashing = Edition.objects.get(slug="2022")
+    desks += [f"/admin/schedule/session/clashes/?edition={one.pk}" for one in (session.edition, clashing)]
+    forms.append(address(clashing.sessions.get(title="Outstanding Papers"), "change"))
+    return [*desks, *lists, *adds, *forms, address(person, "delete"), address(paper, "history")]
 
 
 @pytest.mark.usefixtures("demo")
@@ -117,3 +122,36 @@ def test_row_that_was_added_is_labelled_and_saved(page: Page) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_selector(".messagelist .success")
     assert [(role.name, role.position) for role in session.roles.all()] == [("Ada Lovelace", 1)]
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("page", [(DESKTOP, "light")], indirect=True)
+def test_desk_leads_by_keyboard_to_the_rows_it_counts(page: Page) -> None:
+    page.goto(f"/admin/?edition={Edition.objects.get(slug='2022').pk}")
+    line = page.locator(".desk-todo a", has_text="papers in no session")
+    number = line.locator("b").inner_text()
+    line.focus()
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#result_list tbody tr")).to_have_count(int(number))
+    expect(page.locator("#changelist-filter")).to_contain_text("In no session")
+
+
+@pytest.mark.parametrize("page", [(PHONE, "light"), (PHONE, "dark")], indirect=True, ids=["light", "dark"])
+def test_desk_is_good_with_nothing_to_show_or_to_do(page: Page) -> None:
+    found = []
+    for year in (None, 2020, 2021):
+        edition = make_edition(year) if year else None
+        if edition and year == 2021:
+            make_session(edition, kind="break")
+        page.goto("/admin/")
+        page.wait_for_load_state("networkidle")
+        heading = page.locator(".desk-begin h2, .desk-done b").inner_text()
+        width = page.evaluate("document.documentElement.scrollWidth")
+        found.append((heading, width, violations(page)))
+
+    assert found == [
+        ("Welcome", PHONE["width"], []),
+        ("Begin the program", PHONE["width"], []),
+        ("Everything is in order.", PHONE["width"], []),
+    ]

@@ -9,6 +9,7 @@ from people.names import (
     NameParts,
     fold,
     initial,
+    is_suspicious,
     is_valid_orcid,
     language,
     normal,
@@ -159,3 +160,11 @@ def test_any_text_is_taken_as_a_name(text: str) -> None:
 )
 def test_name_tells_its_script(name: str, tag: str) -> None:
     assert language(name) == tag
+
+
+@given(
+    st.text(alphabet="ABab Nonesé.1", max_size=12)
+    | st.sampled_from(["Ada Lovelace", "Ada Ada", "None Given"])
+)
+def test_quick_look_agrees_with_the_long_one(name: str) -> None:
+    assert is_suspicious(name) is bool(suspicions(name))

@@ -32,16 +32,17 @@ def pair(edition: Edition) -> tuple[Session, Session]:
     return first, second
 
 
-SENTENCE = "Ada &amp; Co.: in two places at once: Oral session “First”, and Oral session “Second”."
-
-
 def test_form_shows_what_its_row_gets_in_the_way_of(admin_client: Client, pair: Any) -> None:
     page = admin_client.get(address(pair[0], "change")).text
+    person, first, second = (
+        f'<a href="{address(row, "change")}">' for row in (pair[0].roles.get().person, *pair)
+    )
 
     assert "1 clash</h2>" in page
-    assert SENTENCE in page
-    assert f'<a href="{address(pair[1], "change")}">Oral session “Second”</a>' in page
-    assert f'<a href="{address(pair[0].roles.get().person, "change")}">Ada &amp; Co.</a>' in page
+    assert (
+        f"<p>{person}Ada &amp; Co.</a>: in two places at once: {first}Oral session “First”</a>, "
+        f"and {second}Oral session “Second”</a>.</p>"
+    ) in page
 
 
 def test_form_of_a_session_shows_the_clashes_of_its_presentations(
@@ -136,3 +137,42 @@ def test_command_names_the_editions_there_are(edition: Edition) -> None:
     with pytest.raises(CommandError, match=r"There is no edition “1999”. Existing: 2021.") as error:
         checked("1999")
     assert error.value.returncode == 2
+
+
+# The page of all
+
+
+CLASHES = "/admin/schedule/session/clashes/"
+
+
+def test_page_lists_all_clashes_and_those_of_a_kind(admin_client: Client, pair: Any) -> None:
+    make_presentation(pair[0], title="Late", start=MORNING + timedelta(hours=2))
+    both, outside, unknown = (
+        admin_client.get(CLASHES, {"kind": kind}).context for kind in ("", "outside_session", "x")
+    )
+
+    assert [str(one["clash"].kind.value) for one in both["clashes"]] == ["person", "outside_session"]
+    assert [str(one["clash"].kind.value) for one in outside["clashes"]] == ["outside_session"]
+    assert (both["total"], outside["total"], len(unknown["clashes"])) == (2, 2, 2)
+
+
+def test_page_without_clashes_or_editions_says_so(admin_client: Client) -> None:
+    assert "Nothing clashes." in admin_client.get(CLASHES).text
+    make_edition()
+    assert "Clashes of MLSys 2021" in admin_client.get(CLASHES).text
+
+
+def test_page_is_turned_after_a_hundred(admin_client: Client, edition: Edition) -> None:
+    whole = make_session(edition)
+    for _ in range(101):
+        make_presentation(whole, start=MORNING + timedelta(hours=2), end=MORNING + timedelta(hours=2))
+    first, second = (admin_client.get(f"{CLASHES}?kind=outside_session&page={page}") for page in (1, 2))
+
+    assert [len(page.context["clashes"]) for page in (first, second)] == [100, 1]
+    assert "Page 1 of 2" in first.text
+
+
+def test_page_is_for_those_who_may_see_sessions(client: Client, django_user_model: Any) -> None:
+    client.force_login(django_user_model.objects.create_user("helper", is_staff=True))
+
+    assert client.get(CLASHES).status_code == 403

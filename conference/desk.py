@@ -1,0 +1,187 @@
+"""The desk: what an edition still needs, said by the apps above, with the lists behind it.
+
+Each app registers in its `admin` what it counts (`Tally`) and what a chair has to see to (`Duty`). How many
+rows a duty has and which rows its list shows is one function, so that the two cannot differ.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from conference.adminbases import moment as written
+from conference.adminscope import LIST_FILTER
+from conference.models import Edition
+
+PARAMETER = "todo"
+
+
+def everything(rows: Any) -> Any:
+    """Leave the rows as they are."""
+    return rows
+
+
+class Line(Protocol):
+    """What the desk shows as a number that leads somewhere. `words` take `count`, in both numbers."""
+
+    @property
+    def model(self) -> type[Model]: ...
+    @property
+    def words(self) -> Any: ...
+    @property
+    def place(self) -> int: ...
+    def count(self, edition: Edition) -> int: ...
+    def address(self, edition: Edition) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Some rows of an edition and the list that shows exactly these.
+
+    `narrow` picks them among all rows of the edition; `asked` is what the list's address says besides the
+    edition, which it names by `named` and which is found by `lookup`.
+    """
+
+    model: type[Model]
+    words: Any
+    narrow: Callable[[Any], Any] = everything
+    asked: tuple[tuple[str, str], ...] = ()
+    lookup: str = "edition"
+    named: str = LIST_FILTER
+    # Where it stands among all.
+    place: int = 50
+
+    def rows(self, edition: Edition) -> Any:
+        """Return the rows that it is about."""
+        return self.narrow(self.model._default_manager.filter(**{self.lookup: edition}))
+
+    def count(self, edition: Edition) -> int:
+        """Return how many there are."""
+        return int(self.rows(edition).count())
+
+    def address(self, edition: Edition) -> str:
+        """Return the address of the list."""
+        meta = self.model._meta
+        page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+        return f"{page}?{urlencode([(self.named, edition.pk), *self.asked])}"
+
+
+@dataclass(frozen=True, slots=True)
+class Duty(Tally):
+    """Rows that a chair has to see to. `name` stands in addresses, `title` in the filter."""
+
+    name: str = ""
+    title: Any = ""
+
+    def address(self, edition: Edition) -> str:
+        asked = self.asked or ((PARAMETER, self.name),)
+        return Tally(self.model, self.words, asked=asked, named=self.named).address(edition)
+
+
+TALLIES: list[Line] = []
+DUTIES: list[Line] = []
+
+
+class DutyFilter(admin.SimpleListFilter):
+    """A list narrowed to the rows behind a line of the desk."""
+
+    title = _("to do")
+    parameter_name = PARAMETER
+
+    def duties(self, model: type[Model]) -> dict[str, Duty]:
+        return {duty.name: duty for duty in DUTIES if isinstance(duty, Duty) and duty.model is model}
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(name, duty.title) for name, duty in self.duties(model_admin.model).items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        duty = self.duties(queryset.model).get(self.value() or "")
+        narrowed: QuerySet[Any] = duty.narrow(queryset) if duty else queryset
+        return narrowed
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number, what it counts, and where it leads."""
+
+    count: int
+    words: str
+    address: str
+    area: str
+
+
+def place(line: Line) -> int:
+    return line.place
+
+
+def counted(line: Line, edition: Edition) -> Counted:
+    """Ask a line for its number."""
+    count = line.count(edition)
+    area = line.model._meta.app_config.verbose_name
+    return Counted(count, str(line.words % {"count": count}), line.address(edition), str(area))
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One of the three switches of an edition: what visitors see of it; `when` names the zone."""
+
+    label: Any
+    state: str
+    when: str
+
+
+OPEN, WAITING, CLOSED, BEHIND = "open", "waiting", "closed", "behind"
+
+
+def switches(edition: Edition, at: datetime) -> list[Switch]:
+    """Return the switches at a moment. What would be seen if only the site were is `BEHIND` it."""
+    site = edition.public_from
+    parts = [(_("Papers"), edition.papers_public_from), (_("Schedule"), edition.schedule_public_from)]
+    rows = [(_("Site"), state_of(site, at), site)]
+    for label, moment in parts:
+        if moment and (site is None or (site > moment and site > at)):
+            rows.append((label, BEHIND, site))
+        else:
+            rows.append((label, state_of(moment, at), moment))
+    return [Switch(label, state, written(moment, edition) if moment else "") for label, state, moment in rows]
+
+
+def state_of(moment: datetime | None, at: datetime) -> str:
+    """Return whether something is public at a moment, will be, or was never meant to."""
+    if moment is None:
+        return CLOSED
+    return OPEN if moment <= at else WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """An edition as its chairs find it in the morning."""
+
+    edition: Edition
+    switches: list[Switch]
+    tallies: list[Counted]
+    waiting: list[Counted]
+    in_order: list[Counted]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was entered yet."""
+        return not any(tally.count for tally in self.tallies)
+
+
+def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> Desk:
+    """Return the desk of an edition, with the lines whose lists somebody may see. One query or two a line."""
+    tallies, duties = (
+        [counted(line, edition) for line in sorted(lines, key=place) if may_see(line.model)]
+        for lines in (TALLIES, DUTIES)
+    )
+    waiting = [duty for duty in duties if duty.count]
+    in_order = [duty for duty in duties if not duty.count]
+    return Desk(edition, switches(edition, at), tallies, waiting, in_order)

@@ -1,0 +1,33 @@
+"""Which papers lack something that a program needs, whether they are public or not."""
+
+from typing import Any, Self
+
+from django.db.models import Exists, OuterRef
+
+from conference.querysets import ContentQuerySet
+
+
+class PaperGaps(ContentQuerySet[Any]):
+    """Papers that a chair has to see to. Those that were withdrawn need nothing any more."""
+
+    def kept(self) -> Self:
+        """Papers that are not withdrawn."""
+        return self.exclude(status="withdrawn")
+
+    def without_abstract(self) -> Self:
+        return self.kept().filter(abstract="")
+
+    def without_authors(self) -> Self:
+        return self.kept().filter(~self._has("authorships"))
+
+    def without_pdf(self) -> Self:
+        """Papers of which readers could see no PDF."""
+        return self.kept().filter(~self._has("materials", kind="pdf", visible=True))
+
+    def without_session(self) -> Self:
+        """Papers that are presented in no session: not at all, or not scheduled yet."""
+        return self.kept().filter(~self._has("presentations", session__isnull=False))
+
+    def _has(self, relation: str, **fields: Any) -> Exists:
+        far: Any = self.model._meta.get_field(relation).related_model
+        return Exists(far._base_manager.filter(paper=OuterRef("pk"), **fields))

@@ -1,0 +1,60 @@
+"""What the desk says of people, and people by edition."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from conference.adminscope import LIST_FILTER
+from conference.desk import DUTIES, TALLIES, Duty, Tally
+from conference.models import Edition
+from people.models import Person
+
+
+class AppearingFilter(admin.SimpleListFilter):
+    """People who do something in an edition; they belong to none."""
+
+    title = _("edition")
+    parameter_name = LIST_FILTER
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(edition.pk), str(edition)) for edition in Edition.objects.all()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        rows: Any = queryset
+        chosen: QuerySet[Any] = rows.appearing_in(self.value()) if self.value() else rows
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleTally(Tally):
+    """People who do something in the edition."""
+
+    def rows(self, edition: Edition) -> Any:
+        return self.narrow(Person.objects.appearing_in(edition.pk))
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleDuty(Duty):
+    """People of the edition whom a chair has to look at."""
+
+    def rows(self, edition: Edition) -> Any:
+        return self.narrow(Person.objects.appearing_in(edition.pk))
+
+
+TALLIES.append(PeopleTally(Person, ngettext_lazy("person", "people", "count"), place=15))
+
+DUTIES.append(
+    PeopleDuty(
+        Person,
+        ngettext_lazy("doubtful name", "doubtful names", "count"),
+        lambda rows: rows.doubtful(),
+        name="doubtful",
+        title=_("Doubtful names"),
+        place=30,
+    )
+)

@@ -1,0 +1,114 @@
+"""What the desk says of the timetable."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from conference.desk import DUTIES, TALLIES, Duty, Tally
+from conference.models import Edition
+from schedule import clashes
+from schedule.clashes.plan import Event, Subject
+from schedule.clashes.rules import board_key, on_one_board
+from schedule.models import Presentation, Room, Session
+
+CLASHES = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
+
+
+@dataclass(frozen=True, slots=True)
+class ClashLine:
+    """All clashes of an edition; they are no rows and have a page of their own."""
+
+    model: type[Session] = Session
+    words: Any = CLASHES
+    place: int = 20
+
+    def count(self, edition: Edition) -> int:
+        return len(clashes.of(edition))
+
+    def address(self, edition: Edition) -> str:
+        return f"{reverse('admin:schedule_session_clashes')}?edition={edition.pk}"
+
+
+def sharing_boards(rows: Any) -> Any:
+    """Return the presentations that hang on one board of one session at the same time. Two queries."""
+    placed = rows.taking_place().exclude(board="").filter(session__isnull=False).order_by("position", "pk")
+    fetched = placed.values_list(
+        "pk",
+        "session",
+        Coalesce(F("room"), F("session__room")),
+        "board",
+        Coalesce(F("start"), F("session__start")),
+        Coalesce(F("end"), F("session__end")),
+    )
+    columns = list(fetched)
+    used = Counter((session, board_key(board)) for _, session, _, board, *_ in columns)
+    by_session: dict[int, list[Event]] = defaultdict(list)
+    for pk, session, room, board, start, end in columns:
+        if used[session, board_key(board)] > 1:
+            subject = Subject("presentation", pk, "", "")
+            by_session[session].append(
+                Event(subject, "poster", start, max(start, end), room=room, board=board)
+            )
+    groups = (group for posters in by_session.values() for group in on_one_board(posters))
+    return rows.filter(pk__in=[poster.subject.pk for group in groups for poster in group])
+
+
+TALLIES += [
+    Tally(Session, ngettext_lazy("session", "sessions", "count"), place=20),
+    Tally(Presentation, ngettext_lazy("presentation", "presentations", "count"), place=21),
+    Tally(Room, ngettext_lazy("room", "rooms", "count"), place=22),
+]
+
+DUTIES += [
+    ClashLine(),
+    Duty(
+        Session,
+        ngettext_lazy(
+            "session that ends before its last talk", "sessions that end before their last talk", "count"
+        ),
+        lambda rows: rows.ending_early(),
+        name="ending_early",
+        title=_("Ending before the last talk"),
+        place=21,
+    ),
+    Duty(
+        Presentation,
+        ngettext_lazy(
+            "presentation outside its session's time", "presentations outside their session's time", "count"
+        ),
+        lambda rows: rows.outside_session(),
+        name="outside_session",
+        title=_("Outside the session's time"),
+        place=22,
+    ),
+    Duty(
+        Presentation,
+        ngettext_lazy("poster on a board used twice", "posters on boards used twice", "count"),
+        sharing_boards,
+        name="sharing_boards",
+        title=_("On a board used twice"),
+        place=23,
+    ),
+    Duty(
+        Presentation,
+        ngettext_lazy("poster not scheduled yet", "posters not scheduled yet", "count"),
+        lambda rows: rows.unscheduled_posters(),
+        name="unscheduled_posters",
+        title=_("Posters not scheduled yet"),
+        place=24,
+    ),
+    Duty(
+        Session,
+        ngettext_lazy("session without chair", "sessions without chair", "count"),
+        lambda rows: rows.without_chair(),
+        name="without_chair",
+        title=_("Without chair"),
+        place=25,
+    ),
+]
