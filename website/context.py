@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 
 from conference.addressed import addressed_edition, published_editions
 from conference.models import Edition, Page
-from website.frame import default_head
+from website.frame import default_head, feeds
 from website.menu import edition_menu, site_menu
 
 # Parameters that make a page of its own: its lasting address keeps them and drops all others.
@@ -35,6 +35,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "accent_url": edition and reverse("conference:accent", args=[edition.slug, edition.accent[1:]]),
         "canonical_url": canonical_url(request, edition),
         "head": default_head(edition),
+        "feeds": feeds(edition),
     }
 
 

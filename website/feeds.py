@@ -1,13 +1,23 @@
-"""The news of an edition as a feed."""
+"""Feeds: the news of an edition, its papers, and the papers that a search finds."""
 
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
+from django.conf import settings
+from django.contrib.syndication.views import Feed
+from django.db.models import F
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import pgettext_lazy
 
-from conference.feeds import NEWEST, EditionFeed, absolute, writable
+from conference.feeds import NEWEST, AtomFeed, EditionFeed, absolute, writable
 from conference.models import Announcement, Edition
+from conference.revision import BEGINNING
+from papers.models import Paper
+from search.hits import find
+from search.query import LONGEST_TEXT, parse
+from website.freshness import refresh
 
 
 class AnnouncementsFeed(EditionFeed):
@@ -39,3 +49,81 @@ class AnnouncementsFeed(EditionFeed):
         return item.published_at
 
     item_updateddate = item_pubdate
+
+
+class PaperEntries:
+    """How an entry tells of a paper that was fetched `with_authors()`: published when first shown."""
+
+    def item_title(self, item: Any) -> str:
+        return writable(str(item))
+
+    def item_link(self, item: Any) -> str:
+        return absolute(item.get_absolute_url())
+
+    item_guid = item_link
+
+    def item_description(self, item: Any) -> str:
+        return writable(item.abstract_html)
+
+    def item_author_name(self, item: Any) -> str:
+        return writable(", ".join(author.shown_name for author in item.shown_authors))
+
+    def item_categories(self, item: Any) -> list[str]:
+        return [writable(item.topic.name)] if item.topic else []
+
+    def item_pubdate(self, item: Any) -> datetime:
+        moments = [item.announced_at, item.edition.papers_public_from]
+        latest: datetime = max(moment for moment in moments if moment)
+        return latest
+
+    item_updateddate = item_pubdate
+
+
+class PapersFeed(PaperEntries, EditionFeed):
+    """The papers of an edition, newest first."""
+
+    name = "papers"
+
+    def path(self, edition: Edition) -> str:
+        return reverse("website:papers_feed", args=[edition.slug])
+
+    def link(self, edition: Edition) -> str:
+        return absolute(reverse("papers:list", args=[edition.slug]))
+
+    def items(self, edition: Edition) -> list[Paper]:
+        rows = edition.papers.published().select_related("topic").with_authors()
+        newest = list(rows.order_by(F("announced_at").desc(nulls_last=True), "sort_title", "uid")[:NEWEST])
+        for row in newest:
+            row.edition = edition
+        return newest
+
+
+class SearchFeed(PaperEntries, Feed[Any, str]):
+    """The papers that a search over all years finds, the newest first."""
+
+    feed_type = AtomFeed
+
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> str:
+        return writable(request.GET.get("q", "")[:LONGEST_TEXT]).strip()
+
+    def title(self, words: str) -> str:
+        return f"{settings.SITE_NAME}: {words}"
+
+    def author_name(self, words: str) -> str:
+        return str(settings.SITE_NAME)
+
+    def link(self, words: str) -> str:
+        return absolute(f"{reverse('website:search')}?{urlencode({'q': words})}")
+
+    def feed_url(self, words: str) -> str:
+        return absolute(f"{reverse('website:search_feed')}?{urlencode({'q': words})}")
+
+    def feed_extra_kwargs(self, words: str) -> dict[str, Any]:
+        return {"empty_since": BEGINNING}
+
+    def items(self, words: str) -> list[Paper]:
+        refresh()
+        hits = find(parse(words), kinds=["paper"], limit=NEWEST)
+        rows = Paper.objects.published().select_related("edition", "topic").with_authors()
+        found = list(rows.filter(pk__in=[hit.object_id for hit in hits.page]).order_by("sort_title", "uid"))
+        return sorted(found, key=self.item_pubdate, reverse=True)

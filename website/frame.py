@@ -1,6 +1,7 @@
 """What the head of a page holds that brings none of its own: the card of the edition, the feeds."""
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from conference.metatags import Card, Head, Link, edition_head, social
 from conference.models import Edition
@@ -32,11 +33,11 @@ def feeds(edition: Edition | None) -> list[Link]:
     if edition is None:
         return []
     offered = {
-        "website:announcements_feed": "announcements",
-        "schedule:changes_feed": "changes of the program",
-        "website:papers_feed": "papers",
+        "website:announcements_feed": _("%(name)s: announcements"),
+        "schedule:changes_feed": _("%(name)s: changes of the program"),
+        "website:papers_feed": _("%(name)s: papers"),
     }
     return [
-        Link("alternate", reverse(name, args=[edition.slug]), ATOM, f"{edition.name}: {words}")
+        Link("alternate", reverse(name, args=[edition.slug]), ATOM, words % {"name": edition.name})
         for name, words in offered.items()
     ]

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from django.contrib import admin
 from django.http import HttpResponse
 from django.urls import URLPattern, include, path
+from django.views.decorators.http import require_safe
 
 from conference import converters
 from conference.feeds import feed_view
-from website import redirects, searching, views
-from website.feeds import AnnouncementsFeed
+from website import redirects, robots, searching, sitemaps, views
+from website.feeds import AnnouncementsFeed, PapersFeed, SearchFeed
 
 __all__ = ["converters", "handler400", "urlpatterns"]
 
@@ -35,12 +36,21 @@ own = [
     path("", views.home, name="home"),
     path("healthz", views.healthz, name="healthz"),
     path("opensearch.xml", searching.opensearch, name="opensearch"),
+    path("robots.txt", robots.robots, name="robots"),
+    path("llms.txt", robots.llms, name="llms"),
+    path("sitemap.xml", sitemaps.index, name="sitemaps"),
+    path("sitemap-<str:section>-<int:page>.xml", sitemaps.sitemap, name="sitemap"),
+    path("search/feed", require_safe(SearchFeed()), name="search_feed"),
     path("search/", searching.site_search, name="search"),
     path("search/suggest", searching.site_suggestions, name="suggestions"),
     *old_addresses,
     path("<key:edition>/search/", searching.edition_search, name="edition_search"),
     path("<key:edition>/search/suggest", searching.edition_suggestions, name="edition_suggestions"),
     path("<key:edition>/announcements.atom", feed_view(AnnouncementsFeed()), name="announcements_feed"),
+    path("<key:edition>/papers.atom", feed_view(PapersFeed()), name="papers_feed"),
+    path(
+        "<key:edition>/sitemap-<str:section>-<int:page>.xml", sitemaps.edition_sitemap, name="edition_sitemap"
+    ),
     path("<key:edition>/card.png", views.edition_card, name="card"),
     path("<key:edition>/", views.edition_home, name="edition"),
 ]

@@ -139,13 +139,13 @@ def test_announcements_feed_holds_the_news_in_order_of_time(client: Client, edit
     assert 'id="news-n1"' in fetch(client, "/2021/")
 
 
-def test_home_names_both_feeds_and_links_the_changes(client: Client, edition: Edition) -> None:
+def test_home_names_its_feeds_and_links_the_changes(client: Client, edition: Edition) -> None:
     make.make_session(edition)
     plain = fetch(client, "/2021/")
     announce(edition, NOON)
     page = fetch(client, "/2021/")
 
-    assert page.count('rel="alternate" type="application/atom+xml"') == 2
+    assert page.count('rel="alternate" type="application/atom+xml"') == 3
     assert plain.count('href="/2021/changes/"') == 1
     assert page.count('href="/2021/changes/"') == 2
 

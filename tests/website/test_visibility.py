@@ -24,6 +24,7 @@ SAMPLES: dict[str, list[Any]] = {
     "kind": ["poster", "session"],
     "page": ["calendar", "awards_detail", "papers.html"],
     "ending": ["ics", "csv", "bib"],
+    "section": ["pages", "papers", "sessions", "people", "institutions"],
     "slug": ["notes", "engines", "hall", "guide", "conduct", "ada-lovelace", f"{LOW}-page", f"{LOW}-topic"],
     "token": ["x" * 32],
     "uid": [
@@ -43,7 +44,7 @@ SAMPLES: dict[str, list[Any]] = {
 }
 SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost", "kings", f"{LOW}-university"]
 # `virtual/<year>/day/4/6`: the day is a number there.
-NUMBERS = {"month": [4], "day": [6]}
+NUMBERS = {"month": [4], "day": [6], "page": [1]}
 QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
 QUERIES += ["?view=detailed", "?show=people", "?sort=random&seed=1", "?q=ada", "?q=notes&kind=paper"]
 # The desk asks for a password; its pages are tested beside it. The API has a crawl of its own: tests/api.

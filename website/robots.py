@@ -1,0 +1,55 @@
+"""What programs are told of the site: where they may go, and where they find what."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from conference.addressed import published_editions
+from conference.metatags import absolute
+
+PLAIN = "text/plain; charset=utf-8"
+# What is per person, asked for once, or the same papers again: combined facets are endless.
+KEPT_OUT = (
+    "/admin/",
+    "/search/",
+    "/*/search/",
+    "/*/agenda/",
+    "/*/papers/?*&",
+    "/*/papers/?*sort=random",
+)
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """Let every program in, and name the site map."""
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in KEPT_OUT), ""]
+    return HttpResponse("\n".join([*lines, f"Sitemap: {absolute('/sitemap.xml')}", ""]), content_type=PLAIN)
+
+
+@require_safe
+def llms(request: HttpRequest) -> HttpResponse:
+    """Say to programs that read text what the site holds, and where its data is."""
+    editions = published_editions(request)
+    lines = [
+        f"# {settings.SITE_NAME}",
+        "",
+        "> Programs of academic conferences: each year's papers, authors, sessions, awards and people.",
+        "",
+        "Everything here is public and may be fetched as data instead of being read off the pages.",
+        "",
+        "## Data",
+        "",
+        f"- [API]({absolute('/api/v1/')}): everything published as JSON, with filters and full text search",
+        f"- [Schema of the API]({absolute(reverse('api:schema'))}): OpenAPI",
+        f"- [Site map]({absolute('/sitemap.xml')}): every page",
+        f"- [Search]({absolute(reverse('website:search'))}?q=): add words; `author:` and `topic:` narrow it",
+        "",
+        "## Editions",
+        "",
+    ]
+    for one in editions:
+        files = absolute(reverse("exchange:downloads", args=[one.slug]))
+        home = absolute(one.get_absolute_url())
+        lines.append(f"- [{one.name}]({home}): {one.date_line}; [files of the whole program]({files})")
+    return HttpResponse("\n".join([*lines, ""]), content_type=PLAIN)
