@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conference.caching import realm
+from conference.keptpage import ENCODERS, SMALLEST_COMPRESSED, accepted_encodings
 from conference.stamps import read_states
 
 READING = ("GET", "HEAD", "OPTIONS")
@@ -37,9 +38,16 @@ def say_who_may_read(request: Any, response: HttpResponse) -> None:
         response["Access-Control-Max-Age"] = "86400"
 
 
-def etag_of(content: bytes) -> str:
-    """Return the ETag of an answer, as the page cache gives it."""
-    return quote_etag(blake2b(content, digest_size=9).hexdigest())
+def etag_of(content: bytes, encoding: str = "") -> str:
+    """Return the ETag of an answer in an encoding, as the page cache gives it."""
+    digest = blake2b(content, digest_size=9).hexdigest()
+    return quote_etag(f"{digest}-{encoding}" if encoding else digest)
+
+
+def best_encoding(request: HttpRequest, content: bytes) -> str:
+    """Return the best encoding that the asker takes; none for what is short."""
+    wanted = accepted_encodings(request.META.get("HTTP_ACCEPT_ENCODING", ""))
+    return next((name for name in ENCODERS if name in wanted and len(content) >= SMALLEST_COMPRESSED), "")
 
 
 def conditional(request: Any, response: Any) -> Any:
@@ -49,17 +57,23 @@ def conditional(request: Any, response: Any) -> Any:
         return response
     if isinstance(response, Response):
         response.render()
-    changed = None
+    changed, encoding = None, ""
     if is_anonymous(request):
         states = read_states(timezone.now())
         slug = realm(request.path, request.META.get("QUERY_STRING", ""))
         changed = int((states.get(slug) or states[""]).changed_at.timestamp())
         response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
+        patch_vary_headers(response, ["Accept-Encoding"])
+        encoding = best_encoding(request, response.content)
     else:
         response["Cache-Control"] = OWN
         patch_vary_headers(response, ["Authorization", "Cookie"])
-    response["ETag"] = etag_of(response.content)
-    return get_conditional_response(request._request, response["ETag"], changed, response)
+    response["ETag"] = etag_of(response.content, encoding)
+    found = get_conditional_response(request._request, response["ETag"], changed, response)
+    if found is response and encoding:
+        response.content = ENCODERS[encoding](response.content)
+        response["Content-Encoding"] = encoding
+    return found
 
 
 class Answering(APIView):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from django.urls import URLPattern, path
 
 from api import views
+from api.docspage import docs
 from api.endpoints import ALL
 from api.shapes import VERSION
 from api.viewsets import ResourceViewSet
@@ -34,5 +35,6 @@ urlpatterns = [
     *(pattern for view in ALL for pattern in addresses(view)),
     path(f"{VERSION}/", views.Root.as_view(), name="root"),
     path("schema/", views.Schema.as_view(), name="schema"),
+    path("docs/", docs, name="docs"),
     path("<path:rest>", views.Unknown.as_view(), name="unknown"),
 ]

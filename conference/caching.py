@@ -54,13 +54,18 @@ def key_of(environ: WSGIEnvironment) -> Key | None:
         return None
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
     names = {name for name, _ in pairs}
-    is_known = UNKEPT.isdisjoint(names) if first_part(path) == API else names <= PARAMETERS
+    is_known = UNKEPT.isdisjoint(names) if is_data(path) else names <= PARAMETERS
     return (path, urlencode(pairs)) if is_known else None
 
 
 def first_part(path: str) -> str:
     """Return what stands between the first two slashes: an edition's slug, or a section of the whole site."""
     return path.removeprefix("/").partition("/")[0]
+
+
+def is_data(path: str) -> bool:
+    """Whether it is an address of the API itself, such as /api/v1/papers/, and no page about it."""
+    return path.startswith(f"/{API}/v")
 
 
 def realm(path: str, query: str) -> str:

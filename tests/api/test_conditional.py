@@ -1,7 +1,9 @@
 """Answers to caches, browsers of other sites, and the page cache in front of Django (trap 17)."""
 
+import gzip
 from typing import Any
 
+import brotli
 import pytest
 from django.test import Client
 
@@ -34,6 +36,21 @@ def test_who_has_the_answer_by_date_gets_304(client: Client, paper: Paper) -> No
     since = client.get(PAPERS)["Last-Modified"]
 
     assert client.get(PAPERS, HTTP_IF_MODIFIED_SINCE=since).status_code == 304
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding", "decode"),
+    [("gzip, br", "br", brotli.decompress), ("gzip", "gzip", gzip.decompress)],
+)
+def test_answer_that_is_not_kept_is_compressed_too(
+    client: Client, paper: Paper, accepted: str, encoding: str, decode: Any
+) -> None:
+    path = f"{PAPERS}?q=notes"
+    response = client.get(path, HTTP_ACCEPT_ENCODING=accepted)
+    assert response["Content-Encoding"] == encoding
+    assert decode(response.content) == client.get(path).content
+    again = client.get(path, HTTP_ACCEPT_ENCODING=accepted, HTTP_IF_NONE_MATCH=response["ETag"])
+    assert again.status_code == 304
 
 
 @pytest.mark.parametrize(("path", "status"), [("", 200), ("?yaer=1", 400), ("2021/none/", 404)])

@@ -1,0 +1,98 @@
+"""The description of the API as its page shows it: chapters, made from the OpenAPI document alone. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+type Json = Mapping[str, Any]
+
+SCHEMAS = "#/components/schemas/"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One parameter or field: its name, what it can be, what it means."""
+
+    name: str
+    kind: str
+    text: str
+
+
+@dataclass(slots=True)
+class Chapter:
+    """One resource: its addresses, what narrows its list, what it holds, and what the parts of it hold."""
+
+    name: str
+    text: str
+    addresses: list[str] = field(default_factory=list)
+    parameters: list[Line] = field(default_factory=list)
+    fields: list[Line] = field(default_factory=list)
+    parts: list["Chapter"] = field(default_factory=list)
+
+
+def chapters(document: Json) -> list[Chapter]:
+    """Return a chapter for each resource, in the order of their names."""
+    found: dict[str, Chapter] = {}
+    for path, ways in document["paths"].items():
+        reading = ways["get"]
+        name = reading["tags"][0]
+        good = reading["responses"]["200"]["content"]["application/json"]["schema"]
+        if SCHEMAS not in good.get("$ref", "") or "results" not in schema_of(document, good)["properties"]:
+            continue
+        chapter = found.setdefault(name, Chapter(name, reading["summary"]))
+        chapter.addresses.append(path)
+        chapter.parameters = list(parameters(reading))
+        one = schema_of(document, schema_of(document, good)["properties"]["results"]["items"])
+        chapter.fields, chapter.parts = list(fields(document, one)), list(parts(document, one))
+    for path, ways in document["paths"].items():
+        chapter = found.get(ways["get"]["tags"][0], Chapter("", ""))
+        if path not in chapter.addresses:
+            chapter.addresses.append(path)
+    return [found[name] for name in sorted(found)]
+
+
+def schema_of(document: Json, reference: Json) -> Json:
+    """Return what a reference points at."""
+    known: Json = document["components"]["schemas"]
+    schema: Json = known[reference["$ref"].removeprefix(SCHEMAS)]
+    return schema
+
+
+def parameters(reading: Json) -> Iterator[Line]:
+    for one in reading.get("parameters", ()):
+        yield Line(one["name"], kind_of(one["schema"]), one.get("description", ""))
+
+
+def fields(document: Json, schema: Json) -> Iterator[Line]:
+    for name, one in schema["properties"].items():
+        yield Line(name, kind_of(one, document), one.get("description", ""))
+
+
+def parts(document: Json, schema: Json) -> Iterator[Chapter]:
+    """Return what a thing holds lists of that have no address of their own."""
+    for name, one in schema["properties"].items():
+        item = one.get("items", {})
+        if "$ref" in item and "url" not in schema_of(document, item)["properties"]:
+            part = schema_of(document, item)
+            yield Chapter(name, one.get("description", ""), fields=list(fields(document, part)))
+
+
+def kind_of(schema: Json, document: Json | None = None) -> str:
+    """Say in a few words what a value can be."""
+    if "$ref" in schema:
+        return (
+            kind_of(schema_of(document, schema), document)
+            if document
+            else schema["$ref"].removeprefix(SCHEMAS)
+        )
+    for several in ("anyOf", "oneOf", "allOf"):
+        if several in schema:
+            kinds = [kind_of(one) for one in schema[several]]
+            return " or ".join(dict.fromkeys(kinds))
+    if "enum" in schema:
+        return ", ".join(str(value) for value in schema["enum"] if value is not None)
+    if schema.get("type") == "array":
+        return f"list of {kind_of(schema.get('items', {}))}"
+    kinds = schema.get("type", "any")
+    kind = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
+    return f"{kind}, {schema['format']}" if "format" in schema else kind

@@ -1,0 +1,59 @@
+"""The page of the API and docs/api.md: every resource, and examples that the demo really answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client
+
+from api.docspage import DEMO_URL, all_chapters, examples
+from api.shapes import RESOURCES
+from tests.demo.programs import DEMO
+from tests.reading import read
+
+TEXT = (Path(settings.BASE_DIR) / "docs/api.md").read_text("utf-8")
+
+pytestmark = pytest.mark.django_db
+
+
+def test_examples_are_what_the_demo_answers(client: Client) -> None:
+    call_command("import_program", "program_json", str(DEMO / "mlsys-2021.json"), edition="2021", verbosity=0)
+
+    for example in examples():
+        response = client.get(example["path"])
+        answer = response.content.decode().replace(settings.SITE_URL, DEMO_URL)
+        # A cursor names the row by its key in the database.
+        found, written = json.loads(answer), example["answer"]
+        assert bool(found.pop("next", None)) == bool(written.pop("next", None))
+        assert (response.status_code, found) == (example["status"], written)
+
+
+def test_examples_stand_in_the_docs_and_on_the_page(client: Client) -> None:
+    page = read(client, "/api/docs/")
+
+    for example in examples():
+        assert f"```\n{example['command']}\n```" in TEXT
+        assert f"```json\n{example['text']}\n```" in TEXT
+        assert " ".join(example["command"].split()) in page.texts("pre")
+        assert " ".join(example["text"].split()) in page.texts("pre")
+
+
+def test_every_resource_is_on_the_page_and_in_the_docs(client: Client) -> None:
+    page = read(client, "/api/docs/")
+
+    assert sorted(RESOURCES) == [chapter.name for chapter in all_chapters()]
+    assert {f"2 {name}" for name in RESOURCES} <= set(page.outline)
+    assert [name for name in RESOURCES if f"| `{name}` |" not in TEXT] == []
+
+
+def test_page_names_every_parameter_and_field(client: Client) -> None:
+    names = {code.text for code in read(client, "/api/docs/").all("code")}
+
+    for chapter in all_chapters():
+        assert {line.name for line in (*chapter.parameters, *chapter.fields)} <= names
+        assert len(chapter.addresses) == (3 if chapter.name == "pages" else 2)
+    papers = next(chapter for chapter in all_chapters() if chapter.name == "papers")
+    assert {line.name: line.kind for line in papers.parameters}["kind"].startswith("oral, spotlight")
+    assert [part.name for part in papers.parts] == ["authors", "awards"]
