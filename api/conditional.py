@@ -69,10 +69,9 @@ def conditional(request: Any, response: Any) -> Any:
         response["Cache-Control"] = OWN
         patch_vary_headers(response, ["Authorization", "Cookie"])
     response["ETag"] = etag_of(response.content, encoding)
-    found = get_conditional_response(request._request, response["ETag"], changed, response)
+    found: Any = get_conditional_response(request._request, response["ETag"], changed, response)
     if found is response and encoding:
-        response.content = ENCODERS[encoding](response.content)
-        response["Content-Encoding"] = encoding
+        response.content, response["Content-Encoding"] = ENCODERS[encoding](response.content), encoding
     return found
 
 
