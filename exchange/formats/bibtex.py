@@ -1,4 +1,4 @@
-"""BibTeX: one entry per paper, for LaTeX and for everything that manages references. Written only.
+"""BibTeX: one entry per paper, for LaTeX and for everything that manages references. Written here.
 
 In UTF-8, one field a line. Braces inside a value always balance: every parser counts them, escaped or not.
 """
@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.citations import Author, Citation, citations
 from exchange.files import Context, Format, OutputFile
+from exchange.formats.bibentries import read
 from exchange.records import Program
 
 FORMULA = r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]"
@@ -104,5 +105,6 @@ FORMAT = Format(
     description=_("An entry for every paper, for LaTeX and programs that manage references."),
     extensions=("bib",),
     media_type="application/x-bibtex",
+    read=read,
     write=write,
 )

@@ -1,0 +1,135 @@
+"""BibTeX read: keys, names, TeX, and what is told of entries that do not parse."""
+
+import pytest
+
+from conference import text
+from exchange.files import Context, Source
+from exchange.formats import bibtex
+from exchange.problems import ProgramError
+from exchange.reading.tex import decoded
+from exchange.records import MaterialRecord, Program, stated
+from tests.exchange.programs import author, paper, program
+
+CONTEXT = Context("2021", 2021, "UTC", latex=text.latex, plain=text.plain)
+FILE = r"""
+@string{of = "chaos; stars"}
+@comment{nothing}
+@proceedings{book21, title = {All of it}, editor = {Boss, Ed}}
+@InProceedings{zed:21,
+  title = {The {GPU} of {M{\"u}ller} \& {$x_{1}$}, 50\% \emph{faster}},
+  author = "van der Berg, Jan and M{\"u}ller, Jr., {\L}ukasz and {The ATLAS Team} and others",
+  editor = {Boss, Ed}, month = jan, keywords = of, pages = {1--9},
+  doi = {https://doi.org/10.5/a\_b}, url = {https://example.org/a\_b.pdf},
+  abstract = {Costs \$5~--- ``really''.}
+}
+@article(second, author = {Zed, Mia}, title = "In parentheses")
+"""
+
+
+def read(*contents: str) -> Program:
+    sources = [Source("x.bib", content.encode()) for content in contents]
+    return bibtex.FORMAT.read(sources, CONTEXT)  # type: ignore[misc]
+
+
+def problems(content: str) -> list[str]:
+    with pytest.raises(ProgramError) as error:
+        read(content)
+    return [str(problem) for problem in error.value.problems]
+
+
+def test_entry_becomes_a_paper() -> None:
+    first, second = read(FILE).papers
+
+    assert (first.uid, first.title) == ("zed-21", "The GPU of Müller & $x_{1}$, 50% *faster*")
+    assert [one.person.name for one in stated(first.authors, ())] == [
+        "Jan van der Berg", "Łukasz Müller Jr.", "The ATLAS Team",
+    ]  # fmt: skip
+    assert (first.keywords, first.pages, first.abstract) == (
+        ("chaos", "stars"),
+        "1-9",
+        "Costs $5 — “really”.",
+    )
+    assert first.materials == (MaterialRecord(kind="pdf", url="https://example.org/a_b.pdf"),)
+    assert (second.uid, second.title) == ("second", "In parentheses")
+
+
+def test_volumes_and_incomplete_authors_are_said() -> None:
+    assert [(str(note.where), note.message) for note in read(FILE).notes] == [
+        ("x.bib, line 5 (zed:21)", "The list of authors ends in “and others”: it is not complete."),
+        ("", "Left out because they are whole volumes: book21."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tex", "plain"),
+    [
+        (r"\'e \`{a} \^o \H{o} \k{a} \r a \c{c} \v s {\ss} \o \AE", "é à ô ő ą å ç š ß øÆ"),
+        (r"$\alpha_{1}$ and \(x\) and $\lbrace$", r"$\alpha_{1}$ and \(x\) and {"),
+        (r"{\em a} \textbf{b} \_c\_ a\_b 2*3", r"*a* **b** \_c\_ a_b 2\*3"),
+        ("100% of a -- b", "100% of a – b"),
+        ("plain, it's", "plain, it's"),
+    ],
+)
+def test_tex_becomes_text(tex: str, plain: str) -> None:
+    assert decoded(tex) == plain
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Ünïcödé & Ł, 50% of #1",
+        "On $a_1+b_2$ bodies",
+        "BERT and GPT-3: a_b",
+        "Quotes “x” and ‘y’ — dash",
+        "Sets { and }",
+        "*Very* big",
+    ],
+)
+def test_trap_15_titles_come_back(title: str) -> None:
+    made = program(paper("17", author("Mia Zed"), author("Jan van der Berg"), title=title))
+    (file,) = bibtex.write(made, CONTEXT)
+    (found,) = read(b"".join(file.chunks).decode()).papers
+
+    assert (found.uid, found.title) == ("17", title)
+    assert [one.person.name for one in stated(found.authors, ())] == ["Mia Zed", "Jan van der Berg"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (
+            "@misc{a, title={A}}\n@misc{b, title={B}\n@misc{c, title={C}}",
+            (
+                "x.bib, line 2 (b): This entry cannot be read: Unexpected block start: `@misc`. "
+                "Was still looking for field-value closing `,` or `}`"
+            ),
+        ),
+        (
+            "@misc{a, title={A}}\n@misc{a, title={B}}",
+            "x.bib, line 2 (a): Another entry has this key too. Give each its own.",
+        ),
+        (
+            "@misc{a, title={A}, title={B}}",
+            "x.bib, line 1 (a): A field stands twice in this entry (title). Keep one of them.",
+        ),
+        ("@misc{a, author={B, C}}", "x.bib, line 1 (a), title: The title is missing."),
+        (
+            "@misc{a, title={A}, author={a, b, c, d}}",
+            (
+                "x.bib, line 1 (a), author: This is not a name of BibTeX: “a, b, c, d”. "
+                "Write it as Family, Given."
+            ),
+        ),
+        (
+            "@misc{a, title={A}, author={x@example.org}}",
+            "x.bib, line 1 (a), authors: The author's name is missing. An e-mail address alone is none.",
+        ),
+        (
+            "@misc{a, title={" + "{" * 50 + "A" + "}" * 50 + "}}",
+            "x.bib, line 1 (a), title: Braces are nested too deeply here.",
+        ),
+        ("no entry", "There is no entry of a paper in the file."),
+    ],
+)
+def test_what_cannot_be_parsed_is_named(content: str, sentence: str) -> None:
+    assert problems(content)[0].strip() == sentence
