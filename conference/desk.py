@@ -5,8 +5,9 @@ rows a duty has and which rows its list shows is one function, so that the two c
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 from django.contrib import admin
@@ -16,11 +17,15 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
+from conference import revision
 from conference.adminbases import moment as written
 from conference.adminscope import LIST_FILTER
+from conference.bases import Content
 from conference.models import Edition
 
 PARAMETER = "todo"
+# Editions whose numbers are kept: a handful each.
+KEPT = 12
 
 
 def everything(rows: Any) -> Any:
@@ -41,7 +46,7 @@ class Line(Protocol):
     def address(self, edition: Edition) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tally:
     """Some rows of an edition and the list that shows exactly these.
 
@@ -73,7 +78,7 @@ class Tally:
         return f"{page}?{urlencode([(self.named, edition.pk), *self.asked])}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Duty(Tally):
     """Rows that a chair has to see to. `name` stands in addresses, `title` in the filter."""
 
@@ -121,11 +126,26 @@ def place(line: Line) -> int:
     return line.place
 
 
-def counted(line: Line, edition: Edition) -> Counted:
-    """Ask a line for its number."""
-    count = line.count(edition)
+def counted(line: Line, edition: Edition, count: int) -> Counted:
+    """Return a line with its number."""
     area = line.model._meta.app_config.verbose_name
     return Counted(count, str(line.words % {"count": count}), line.address(edition), str(area))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The key under which numbers are kept; equal states mean equal numbers."""
+
+    state: tuple[Any, ...]
+    edition: Edition = field(compare=False)
+
+
+@lru_cache(maxsize=KEPT)
+def content_counts(asked: Asked) -> dict[Line, int]:
+    """Return the numbers of the lines about content, which change with the stamps alone."""
+    return {
+        line: line.count(asked.edition) for line in (*TALLIES, *DUTIES) if issubclass(line.model, Content)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +197,17 @@ class Desk:
 
 
 def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> Desk:
-    """Return the desk of an edition, with the lines whose lists somebody may see. One query or two a line."""
+    """Return the desk of an edition, with the lines whose lists somebody may see.
+
+    After a change one query or two a line; until the next one the numbers of content are kept in the process.
+    """
+    known = content_counts(Asked((edition.pk, revision.current(edition.pk)), edition))
     tallies, duties = (
-        [counted(line, edition) for line in sorted(lines, key=place) if may_see(line.model)]
+        [
+            counted(line, edition, known[line] if line in known else line.count(edition))
+            for line in sorted(lines, key=place)
+            if may_see(line.model)
+        ]
         for lines in (TALLIES, DUTIES)
     )
     waiting = [duty for duty in duties if duty.count]

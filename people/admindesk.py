@@ -30,7 +30,7 @@ class AppearingFilter(admin.SimpleListFilter):
         return chosen
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PeopleTally(Tally):
     """People who do something in the edition."""
 
@@ -38,7 +38,7 @@ class PeopleTally(Tally):
         return self.narrow(Person.objects.appearing_in(edition.pk))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PeopleDuty(Duty):
     """People of the edition whom a chair has to look at."""
 

@@ -20,7 +20,7 @@ from schedule.models import Presentation, Room, Session
 CLASHES = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClashLine:
     """All clashes of an edition; they are no rows and have a page of their own."""
 

@@ -210,22 +210,46 @@ def test_desk_shows_a_role_only_the_lists_it_may_open(client: Client) -> None:
     assert "Add an edition" not in before.text
 
 
-@pytest.mark.parametrize(("make", "queries"), [(make_flaws, 30), (make_sound, 29)], ids=["flaws", "in order"])
-def test_desk_asks_as_much_for_one_as_for_three(
-    make: Callable[[Edition], Any], queries: int, admin_client: Client
+def queries_of(client: Client) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        client.get("/admin/")
+    return len(captured)
+
+
+@pytest.mark.parametrize(
+    ("make", "queries"), [(make_flaws, (32, 8)), (make_sound, (31, 8))], ids=["flaws", "in order"]
+)
+def test_desk_asks_as_much_for_one_as_for_three_and_little_until_the_next_change(
+    make: Callable[[Edition], Any], queries: tuple[int, int], admin_client: Client
 ) -> None:
     edition = make_edition()
+    # The first look also fills what Django keeps for good: content types.
+    admin_client.get("/admin/")
     asked = []
     for rows in (1, 2):
         for _ in range(rows):
             make(edition)
-        # The first look also fills what Django keeps for good: content types.
-        admin_client.get("/admin/")
-        with CaptureQueriesContext(connection) as captured:
-            admin_client.get("/admin/")
-        asked.append(len(captured))
+        asked.append((queries_of(admin_client), queries_of(admin_client)))
 
     assert asked == [queries, queries]
+
+
+def test_desk_follows_every_change(admin_client: Client) -> None:
+    paper = make_sound(make_edition())
+    person: Any = paper.presentations.get().session.roles.get().person
+    changes: list[Callable[[], Any]] = [
+        lambda: paper.authorships.all().delete(),
+        lambda: paper.materials.update(visible=False),
+        lambda: type(person).objects.update(name="NameError"),
+        lambda: make_conflict(paper.edition),
+    ]
+    seen = [[line.words for line in admin_client.get("/admin/").context["desk"].waiting]]
+    for change in changes:
+        change()
+        seen.append([line.words for line in admin_client.get("/admin/").context["desk"].waiting])
+
+    lines = ["paper without authors", "paper without PDF", "doubtful name", "import conflict to decide"]
+    assert seen == [[], lines[:1], lines[:2], lines[:3], lines]
 
 
 @pytest.mark.parametrize(
