@@ -14,6 +14,7 @@ from conference.bases import Content, Ordered
 from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
 from conference.querysets import published_rows
+from conference.text.scripts import language
 from people import names
 from people.querysets import (
     CommitteeRoleQuerySet,
@@ -93,7 +94,7 @@ class Person(Content):
     @property
     def native_language(self) -> str:
         """What the name in its own script is read as, for those who hear the page."""
-        return names.language(self.native_name)
+        return language(self.native_name)
 
     def clean(self) -> None:
         self.name = names.normal(self.name)

@@ -16,7 +16,6 @@ __all__ = [
     "initial",
     "is_suspicious",
     "is_valid_orcid",
-    "language",
     "normal",
     "normal_orcid",
     "sort_key",
@@ -198,22 +197,3 @@ def _is_capital_single(word: str) -> bool:
 def _is_printable(sign: str) -> bool:
     """Not a control, format, surrogate or private character; but the joiners that some scripts need."""
     return sign in "\u200c\u200d" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co")
-
-
-# Scripts that one language, or a few, are written in, with the tag that is true of all of them (BCP 47).
-SCRIPTS = (
-    (re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"), "ko"),
-    (re.compile(r"[\u3040-\u30ff]"), "ja"),
-    (re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"), "und-Hani"),
-    (re.compile(r"[\u0370-\u03ff]"), "el"),
-    (re.compile(r"[\u0e00-\u0e7f]"), "th"),
-    (re.compile(r"[\u0590-\u05ff]"), "und-Hebr"),
-    (re.compile(r"[\u0600-\u06ff]"), "und-Arab"),
-    (re.compile(r"[\u0400-\u04ff]"), "und-Cyrl"),
-    (re.compile(r"[\u0900-\u097f]"), "und-Deva"),
-)
-
-
-def language(name: str) -> str:
-    """Return the language, or at least the script, that a name is written in; empty for Latin letters."""
-    return next((tag for script, tag in SCRIPTS if script.search(name)), "")

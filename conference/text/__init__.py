@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-import nh3
 from anyascii import anyascii
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -18,6 +18,8 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from conference.text import formula, writers
+from conference.text.cleaning import ADDRESS, CLEANER
+from conference.text.scripts import language_of_line
 from conference.text.tex import tex_plugin
 
 # Longer text is shown whole, but without markup: it bounds the time a hostile text can cost.
@@ -36,110 +38,6 @@ LEFT_RAW = (
     ("group in braces", re.compile(r"\{[A-Za-z][^{},]{3,80}\}")),
     ("HTML", re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}\s?/?>|&#?[A-Za-z0-9]{2,8};")),
 )
-ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s]|/(?![/\\])", re.IGNORECASE)
-
-MATH_TAGS = frozenset(
-    [
-        "math",
-        "mrow",
-        "mi",
-        "mn",
-        "mo",
-        "mtext",
-        "ms",
-        "mspace",
-        "mfrac",
-        "msqrt",
-        "mroot",
-        "msub",
-        "msup",
-        "msubsup",
-        "munder",
-        "mover",
-        "munderover",
-        "mmultiscripts",
-        "mprescripts",
-        "mtable",
-        "mtr",
-        "mtd",
-        "mstyle",
-        "mpadded",
-        "mphantom",
-        "menclose",
-    ]
-)
-MATH_ATTRIBUTES = frozenset(
-    [
-        "display",
-        "alttext",
-        "mathvariant",
-        "displaystyle",
-        "scriptlevel",
-        "stretchy",
-        "fence",
-        "form",
-        "separator",
-        "largeop",
-        "movablelimits",
-        "symmetric",
-        "accent",
-        "accentunder",
-        "lspace",
-        "rspace",
-        "minsize",
-        "maxsize",
-        "linethickness",
-        "width",
-        "height",
-        "depth",
-        "voffset",
-        "columnalign",
-        "rowspacing",
-        "columnspacing",
-        "rowlines",
-        "columnlines",
-        "notation",
-    ]
-)
-TAGS = MATH_TAGS | frozenset(
-    [
-        "p",
-        "br",
-        "hr",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "ul",
-        "ol",
-        "li",
-        "blockquote",
-        "pre",
-        "code",
-        "em",
-        "strong",
-        "sub",
-        "sup",
-        "a",
-        "div",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-    ]
-)
-ATTRIBUTES = {tag: set(MATH_ATTRIBUTES) for tag in MATH_TAGS} | {"a": {"href", "title"}, "ol": {"start"}}
-
-CLEANER = nh3.Cleaner(
-    tags=set(TAGS),
-    attributes=ATTRIBUTES,
-    allowed_classes={"code": {"tex"}, "div": {"math"}},
-    url_schemes={"http", "https", "mailto"},
-    url_relative=lambda address: address if ADDRESS.match(address) else None,
-    link_rel="nofollow noopener",
-)
 
 
 def block(source: str) -> SafeString:
@@ -156,8 +54,17 @@ def block(source: str) -> SafeString:
 
 
 def inline(source: str) -> SafeString:
-    """One line for titles: emphasis and formulas; no block and no link, as a title often stands in one."""
+    """One line for titles: emphasis and formulas; no block and no link, as a title often stands in one.
+
+    A line in another script than Latin says so, for those who hear it.
+    """
     source = " ".join(_tidy(source).split())
+    shown = _inline(source)
+    tag = language_of_line(source)
+    return format_html('<span lang="{}">{}</span>', tag, shown) if tag else shown
+
+
+def _inline(source: str) -> SafeString:
     if len(source) > LONGEST or not MARKUP.search(source):
         return mark_safe(escape(source, quote=False))
     tokens, env = _line_tokens(source)

@@ -11,7 +11,6 @@ from people.names import (
     initial,
     is_suspicious,
     is_valid_orcid,
-    language,
     normal,
     normal_orcid,
     sort_key,
@@ -144,22 +143,6 @@ def test_any_text_is_taken_as_a_name(text: str) -> None:
     assert sorted(letters) == sorted(name.replace(",", "").replace(" ", ""))
     assert initial(sort_key("", "", text)) in "ABCDEFGHIJKLMNOPQRSTUVWXYZ#"
     suspicions(text)
-
-
-@pytest.mark.parametrize(
-    ("name", "tag"),
-    [
-        ("김민준", "ko"),
-        ("山田はなこ", "ja"),
-        ("李明", "und-Hani"),
-        ("Γιώργος", "el"),
-        ("Анна", "und-Cyrl"),
-        ("Łukasz Šimek", ""),
-        ("", ""),
-    ],
-)
-def test_name_tells_its_script(name: str, tag: str) -> None:
-    assert language(name) == tag
 
 
 @given(
