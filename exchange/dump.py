@@ -1,11 +1,13 @@
 """An edition as a program of records, fully stated: what is public, or staff's own copy with drafts.
 
-A constant number of queries. E-mail addresses, hidden names, photos, logos and uploaded files do not travel.
+For each thousand rows of a kind a constant number of queries, and no more of them in memory.
+E-mail addresses, hidden names, photos, logos and uploaded files do not travel.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from datetime import datetime
+from functools import cached_property, partial
 from typing import Any
 
 from django.conf import settings
@@ -13,11 +15,12 @@ from django.db.models import Q
 
 from conference import text
 from conference.models import Conference, Edition
-from exchange.files import Context
+from exchange.files import Context, Format, Rows
 from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
 from exchange.loading.listings import AUTHORS, MENU, Listing, Values
-from exchange.loading.rows import in_batches, parts_by_owner
+from exchange.loading.rows import CHUNK, in_batches, parts_by_owner
 from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
+from papers.models import Authorship
 from people.models import Institution, Person, PersonIdentifier, PersonName
 from people.names import split
 
@@ -33,6 +36,14 @@ SORTED_BY = {
 }
 
 
+# The lists of a program.
+LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in PARTS))
+# The fields of the records in lists.
+FIELDS = {
+    listing.name: [field.name for field in fields(listing.record)]
+    for kind in KINDS.values()
+    for listing in kind.listings
+}
 # No row at all; asking for it costs no query.
 NOTHING = Q(pk__in=[])
 
@@ -49,9 +60,30 @@ def dump(
     `only` names the kinds of rows wanted, such as "paper", each with a condition; other kinds stay out, and
     so do the edition's menu and committee. What rows point at is not taken along by itself.
     """
+    program = stream(edition, drafts=drafts, at=at, only=only)
+    lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in LISTS}
+    return replace(program, **lists)
+
+
+def stream(
+    edition: Edition,
+    *,
+    drafts: bool = False,
+    at: datetime | None = None,
+    only: Mapping[str, Q] | None = None,
+) -> Program:
+    """Return the same as `dump`, but every list is read anew, a batch at a time, whenever it is gone through.
+
+    For writers that ask of a list no more than its records in order and whether there are any.
+    """
     if not drafts and not Edition.objects.published(at).filter(pk=edition.pk).exists():
         return Program()
     return _Dump(edition, drafts=drafts, at=at, only=only).program()
+
+
+def dumped_for(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
+    """Return an edition as a format's writer takes it: read while it is written, where it can be."""
+    return (stream if fmt.takes_stream else dump)(edition, drafts=drafts)
 
 
 def writing_context(edition: Edition) -> Context:
@@ -80,24 +112,18 @@ class _Dump:
         self, edition: Edition, *, drafts: bool, at: datetime | None, only: Mapping[str, Q] | None
     ) -> None:
         self.edition, self.drafts, self.at, self.only = edition, drafts, at, only
-        self.refs: dict[str, PersonRef] = {}
-        self.names: dict[tuple[str, str], PersonRef] = {}
-        self.hidden: set[tuple[str, str]] = set()
 
     def program(self) -> Program:
-        lists = {
-            listing.name: self._parts(kind, listing) for kind in KINDS.values() for listing in kind.listings
-        }
-        people = self._people(self._uids(lists))
-        institutions = self._institutions(lists[AUTHORS.name]) if self._wants(INSTITUTION) else ()
-        parts = {kind.many: self._records(kind, self._rows(kind), lists) for kind in PARTS}
-        conference = self._records(
-            CONFERENCE, Conference.objects.filter(pk=self.edition.conference_id), lists
-        )
-        editions = self._records(EDITION, Edition.objects.filter(pk=self.edition.pk), lists)
+        conferences = Conference.objects.filter(pk=self.edition.conference_id)
+        editions = Edition.objects.filter(pk=self.edition.pk)
+        parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in PARTS}
+        institutions: Any = Rows(lambda lists: self._institutions())
+        people: Any = Rows(lambda lists: self._people())
         return Program(
-            conference=conference[0],
-            edition=editions[0],
+            conference=self._records(CONFERENCE, conferences, {})[self.edition.conference_id],
+            edition=self._records(EDITION, editions, self._lists(EDITION, [self.edition.pk]))[
+                self.edition.pk
+            ],
             institutions=institutions,
             people=people,
             **parts,
@@ -115,28 +141,45 @@ class _Dump:
 
     # Records
 
-    def _records(self, kind: Kind, rows: Any, lists: dict[str, dict[int, list[Values]]]) -> tuple[Any, ...]:
-        columns = [f"{name}__{KINDS[other].key}" for name, other in kind.references.items()]
+    def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Any]:
+        """Read the records of a kind: first what sorts them, then batch by batch. `wanted`: their lists."""
+        if not self._wants(kind):
+            return
+        names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
+        rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK)
+        keys = [row[-1] for row in sorted(rows, key=lambda row: _rank(row[:-1]))]
+        for batch in in_batches(keys):
+            shown = self._shown(kind.model).filter(pk__in=batch)
+            found = self._records(kind, shown, self._lists(kind, batch, wanted))
+            yield from (found[key] for key in batch if key in found)
+
+    def _lists(
+        self, kind: Kind, owners: list[int], wanted: Collection[str] | None = None
+    ) -> dict[str, dict[int, list[Values]]]:
+        if not self._wants(kind):
+            return {}
+        return {
+            listing.name: parts_by_owner(
+                listing,
+                self._shown(listing.model).filter(**{f"{listing.owner}__in": owners}),
+                self.edition,
+                known_as="person" in listing.columns,
+            )
+            for listing in kind.listings
+            if wanted is None or listing.name in wanted
+        }
+
+    def _records(self, kind: Kind, rows: Any, lists: dict[str, dict[int, list[Values]]]) -> dict[int, Any]:
+        columns = [_column(kind, name) for name in kind.references]
         names = ["pk", kind.key, *kind.plain, *kind.references]
-        found = []
-        for row in rows.order_by().values_list("pk", kind.key, *kind.plain, *columns).iterator(2000):
+        found: dict[int, Any] = {}
+        for row in rows.order_by().values_list("pk", kind.key, *kind.plain, *columns).iterator(CHUNK):
             values = dict(zip(names, map(_frozen, row), strict=True))
             owner = values.pop("pk")
             for listing in kind.listings:
-                values[listing.name] = self._part_records(listing, lists[listing.name].get(owner, []))
-            found.append(kind.record(**values))
-        return tuple(sorted(found, key=lambda record: _place(kind, record)))
-
-    def _parts(self, kind: Kind, listing: Listing) -> dict[int, list[Values]]:
-        if not self._wants(kind):
-            return {}
-        owner = {"pk": self.edition.pk} if listing.owner == "edition" else {"edition": self.edition}
-        rows = self._shown(listing.model).filter(
-            **{f"{listing.owner}__{name}": v for name, v in owner.items()}
-        )
-        if self.only is not None:
-            rows = rows.filter(**{f"{listing.owner}__in": self._rows(kind).order_by().values("pk")})
-        return parts_by_owner(listing, rows, self.edition)
+                values[listing.name] = self._part_records(listing, lists.get(listing.name, {}).get(owner, []))
+            found[owner] = kind.record(**values)
+        return found
 
     def _part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
         if listing is MENU:
@@ -144,61 +187,78 @@ class _Dump:
         return tuple(self._part_record(listing, part) for part in parts)
 
     def _part_record(self, listing: Listing, part: Values) -> Record:
-        values = {
-            field.name: _frozen(part[field.name]) for field in fields(listing.record) if field.name in part
-        }
+        values = {name: _frozen(part[name]) for name in FIELDS[listing.name] if name in part}
         if "person" in part:
-            values["person"] = self._ref(part["person"], part.get("name", "")) if part["person"] else None
+            values["person"] = self._ref(part) if part["person"] else None
         return listing.record(**values)
+
+    def _ref(self, part: Values) -> PersonRef:
+        """Return the reference to a person under the printed name, unless that is hidden by now."""
+        uid, name = part["person"], part.get("name", "")
+        shown = name and (uid, name.casefold()) not in self._hidden
+        return PersonRef(name=name if shown else part["known_as"], uid=uid)
+
+    @cached_property
+    def _hidden(self) -> set[tuple[str, str]]:
+        """The names that people keep hidden; few have one."""
+        rows = PersonName.objects.filter(hidden=True).values_list("person__uid", "name")
+        return {(uid, name.casefold()) for uid, name in rows}
 
     # People
 
-    def _uids(self, lists: dict[str, dict[int, list[Values]]]) -> list[str]:
-        parts = (part for owners in lists.values() for parts in owners.values() for part in parts)
-        return sorted({part["person"] for part in parts if part.get("person")})
+    def _parts(self) -> Iterator[tuple[Listing, Any]]:
+        """Yield each kind of list with the rows that stand in one."""
+        for kind in KINDS.values():
+            for listing in kind.listings if self._wants(kind) else ():
+                owner = {"pk": self.edition.pk} if kind is EDITION else {"edition": self.edition}
+                rows = self._shown(listing.model).filter(
+                    **{f"{listing.owner}__{name}": value for name, value in owner.items()}
+                )
+                if self.only is not None and kind is not EDITION:
+                    rows = rows.filter(**{f"{listing.owner}__in": self._rows(kind).order_by().values("pk")})
+                yield listing, rows.order_by()
 
-    def _ref(self, uid: str, name: str) -> PersonRef:
-        """Return the reference to a person under a printed name; one object per name, as there are many."""
-        if not name or name == self.refs[uid].name or (uid, name.casefold()) in self.hidden:
-            return self.refs[uid]
-        return self.names.setdefault((uid, name), PersonRef(name=name, uid=uid))
+    def _people(self) -> Iterator[PersonRecord]:
+        """Read everybody who takes part, by name."""
+        known: set[int | None] = set()
+        for listing, rows in self._parts():
+            if "person" in listing.columns:
+                known.update(rows.values_list("person_id", flat=True).distinct().iterator(CHUNK))
+        ranked: list[Any] = []
+        for batch in in_batches(key for key in known if key):
+            ranked += Person.objects.filter(pk__in=batch).order_by().values_list("sort_key", "uid", "pk")
+        for batch in in_batches(key for _, _, key in sorted(ranked)):
+            yield from _persons(batch)
 
-    def _people(self, uids: list[str]) -> tuple[PersonRecord, ...]:
-        found = []
-        for batch in in_batches(uids):
-            people = Person.objects.filter(uid__in=batch)
-            spellings = _by_person(
-                PersonName.objects.filter(person__in=people).values_list("person", "name", "hidden")
-            )
-            ids = _by_person(
-                PersonIdentifier.objects.filter(person__in=people).values_list("person", "scheme", "value")
-            )
-            for person in people.defer(*Person.derived_fields[1:]):
-                self.refs[person.uid] = PersonRef(name=person.name, uid=person.uid)
-                for name, is_hidden in spellings.get(person.pk, []):
-                    if is_hidden:
-                        self.hidden.add((person.uid, name.casefold()))
-                found.append((person.sort_key, self._person(person, spellings, ids)))
-        return tuple(record for _, record in sorted(found, key=lambda pair: (pair[0], pair[1].ref.uid)))
+    def _institutions(self) -> Iterator[Any]:
+        known: set[str] = set()
+        for listing, rows in self._parts() if self._wants(INSTITUTION) else ():
+            if listing is AUTHORS:
+                links: Any = Authorship.institutions.through
+                found = links._default_manager.filter(authorship__in=rows.values("pk"))
+                known.update(found.order_by().values_list("institution__slug", flat=True).distinct())
+        for batch in in_batches(sorted(known)):
+            found = self._records(INSTITUTION, Institution.objects.filter(slug__in=batch), {})
+            yield from sorted(found.values(), key=lambda record: str(record.slug))
 
-    def _person(self, person: Person, spellings: dict[int, Any], ids: dict[int, Any]) -> PersonRecord:
+
+def _persons(keys: list[int]) -> Iterator[PersonRecord]:
+    """Read people in the order of their keys."""
+    mine = {"person__in": keys}
+    spellings = _by_person(PersonName.objects.filter(**mine, hidden=False).values_list("person", "name"))
+    ids = _by_person(PersonIdentifier.objects.filter(**mine).values_list("person", "scheme", "value"))
+    rows = Person.objects.filter(pk__in=keys).order_by().values("pk", "uid", *PERSON.plain)
+    found = {row.pop("pk"): row for row in rows}
+    for key in (key for key in keys if key in found):
+        row = found[key]
         ref = PersonRef(
-            name=person.name,
-            uid=person.uid,
-            orcid=person.orcid,
-            ids=tuple(sorted(map(tuple, ids.get(person.pk, [])))),
+            name=row.pop("name"),
+            uid=row.pop("uid"),
+            orcid=row.pop("orcid"),
+            ids=tuple(sorted(map(tuple, ids.get(key, [])))),
         )
-        others = sorted(name for name, is_hidden in spellings.get(person.pk, []) if not is_hidden)
-        own = {name: getattr(person, name) for name in PERSON.plain if name not in ("name", "orcid")}
-        return PersonRecord(ref=ref, other_names=tuple(others), **own)
-
-    def _institutions(self, authors: dict[int, list[Values]]) -> tuple[Any, ...]:
-        parts = (part for parts in authors.values() for part in parts)
-        slugs = sorted({slug for part in parts for slug in part["institutions"]})
-        found: list[Any] = []
-        for batch in in_batches(slugs):
-            found += self._records(INSTITUTION, Institution.objects.filter(slug__in=batch), {})
-        return tuple(found)
+        others = tuple(sorted(name for (name,) in spellings.get(key, [])))
+        yield PersonRecord(ref=ref, other_names=others, **row)
 
 
 def _by_person(rows: Iterable[Any]) -> dict[int, list[Any]]:
@@ -217,7 +277,11 @@ def _line(part: Values) -> MenuRecord:
     return MenuRecord(label=part["label"], kind=part["kind"], target=part["target"], children=children)
 
 
-def _place(kind: Kind, record: Record) -> tuple[Any, ...]:
-    values = [getattr(record, name) for name in SORTED_BY.get(kind.name, ())]
-    known = [(value is None, "" if value is None else value) for value in values]
-    return (*known, getattr(record, kind.key))
+def _column(kind: Kind, name: str) -> str:
+    """Return where a row has what the record's field says."""
+    other = kind.references.get(name)
+    return f"{name}__{KINDS[other].key}" if other else name
+
+
+def _rank(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple([(value is None, "" if value is None else value) for value in values])

@@ -1,7 +1,8 @@
 """The outer shape of a file format: what a reader is given, what a writer makes, and its registry row."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.functional import Promise
 
@@ -73,13 +74,34 @@ class Pages:
     token: str
 
 
+class Rows:
+    """Records that are read when they are gone through, each time anew."""
+
+    def __init__(self, read: Callable[[Collection[str] | None], Iterator[Any]]) -> None:
+        self._read = read
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._read(None)
+
+    def __bool__(self) -> bool:
+        return next(self._read(()), None) is not None
+
+    def with_lists(self, names: Collection[str]) -> Iterator[Any]:
+        """Return the records with these of their lists; the others are empty, and are not read."""
+        return self._read(names)
+
+
 type Reader = Callable[[Sequence[Source], Context], Program]
 type Writer = Callable[[Program, Context], Iterable[OutputFile]]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One entry of the registry: a file format that can be read, written, or both."""
+    """One entry of the registry: a file format that can be read, written, or both.
+
+    `takes_stream`: its writer asks of a program's lists no more than their records in order and whether there
+    are any, so that it can be given one that is read while it is written.
+    """
 
     name: str
     label: str | Promise
@@ -89,3 +111,4 @@ class Format:
     read: Reader | None = None
     write: Writer | None = None
     pages: Pages | None = None
+    takes_stream: bool = False

@@ -14,7 +14,7 @@ from conference.models import Edition
 from exchange import calendars, offers
 from exchange.citing import FORMATS, asked_for, cited
 from exchange.downloads import reply, state_of, state_of_all
-from exchange.dump import dump, writing_context
+from exchange.dump import dumped_for, writing_context
 from exchange.formats import ics, writable
 from exchange.offers import name_of
 from people.models import Person
@@ -36,7 +36,7 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
     write = fmt.write
 
     def made() -> Iterable[bytes]:
-        outputs = write(dump(edition), writing_context(edition)) if write else ()
+        outputs = write(dumped_for(fmt, edition), writing_context(edition)) if write else ()
         return next(output.chunks for output in outputs if output.name == file)
 
     return reply(request, state_of(edition), file, fmt.media_type, made)

@@ -107,4 +107,5 @@ FORMAT = Format(
     media_type="application/x-bibtex",
     read=read,
     write=write,
+    takes_stream=True,
 )

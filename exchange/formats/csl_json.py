@@ -59,4 +59,5 @@ FORMAT = Format(
     extensions=("csl.json",),
     media_type="application/vnd.citationstyles.csl+json",
     write=write,
+    takes_stream=True,
 )

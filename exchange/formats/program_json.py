@@ -175,4 +175,5 @@ FORMAT = Format(
     media_type="application/json",
     read=read,
     write=write,
+    takes_stream=True,
 )

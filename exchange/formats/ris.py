@@ -61,4 +61,5 @@ FORMAT = Format(
     extensions=("ris",),
     media_type="application/x-research-info-systems",
     write=write,
+    takes_stream=True,
 )

@@ -107,13 +107,19 @@ class Shelves:
         return getattr(target, KINDS[kind.references[name]].key) if target else None
 
 
-def parts_by_owner(listing: Listing, rows: "QuerySet[Any]", edition: Edition) -> dict[int, list[Values]]:
-    """Return the parts of each owner, in order. One query; one more for the institutions of authors."""
+def parts_by_owner(
+    listing: Listing, rows: "QuerySet[Any]", edition: Edition, *, known_as: bool = False
+) -> dict[int, list[Values]]:
+    """Return the parts of each owner, in order. One query; one more for the institutions of authors.
+
+    `known_as` adds the present name of each part's person.
+    """
     found: dict[int, list[Values]] = defaultdict(list)
     institutions = _institutions(rows) if listing is AUTHORS else {}
-    names = list(listing.columns)
+    taken = {**listing.columns, "known_as": "person__name"} if known_as else listing.columns
+    names = list(taken)
     columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
-        "pk", f"{listing.owner}_id", *listing.columns.values()
+        "pk", f"{listing.owner}_id", *taken.values()
     )
     for key, owner, *values in columns.iterator(CHUNK):
         part = dict(zip(names, values, strict=True))

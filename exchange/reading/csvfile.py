@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -23,6 +23,8 @@ QUOTED = re.compile(r'"[^"]*"')
 LONGEST_CELL = 10_000_000
 MOST_COLUMNS = 200
 MOST_ROWS = 200_000
+# Characters that are sent at once.
+PIECE = 50_000
 csv.field_size_limit(LONGEST_CELL)
 
 
@@ -67,17 +69,22 @@ def read_sheet(source: Source, findings: Findings) -> Sheet | None:
     if text is None:
         return None
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    where = Where(source.name)
     try:
-        columns = tuple(column_name(unguarded(cell)) for cell in next(lines)[:MOST_COLUMNS])
-        rows = tuple(_rows(islice(lines, MOST_ROWS), columns, source.name, findings))
-        is_longer = next(lines, None) is not None
+        return sheet_of(source.name, ([unguarded(cell) for cell in line] for line in lines), findings)
     except csv.Error as error:
         message = gettext(
             "Line %(line_num)s is not CSV: %(error)s. Look for a quotation mark that is not closed."
         ) % {"line_num": lines.line_num, "error": error}
-        findings.problem(where, "", message)
+        findings.problem(Where(source.name), "", message)
         return None
+
+
+def sheet_of(name: str, lines: Iterator[list[str]], findings: Findings) -> Sheet | None:
+    """Return a sheet of its lines, the headings first, or report why it is none."""
+    where = Where(name)
+    columns = tuple(column_name(cell) for cell in next(lines, [])[:MOST_COLUMNS])
+    rows = tuple(_rows(islice(lines, MOST_ROWS), columns, name, findings))
+    is_longer = next(lines, None) is not None
     if is_longer:
         findings.problem(
             where, "", gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MOST_ROWS}
@@ -110,13 +117,23 @@ def _rows(lines: Iterable[list[str]], columns: Sequence[str], name: str, finding
             findings.problem(where, "", gettext("The row has cells beyond the columns that have names."))
             continue
         named = zip(columns, cells + [""] * (len(columns) - len(cells)), strict=False)
-        yield Row(where, {column: unguarded(cell) for column, cell in named if column})
+        yield Row(where, {column: cell for column, cell in named if column})
 
 
 def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     """Return CSV that opens well in spreadsheets: UTF-8 with byte order mark, CRLF, guarded cells."""
+    return b"".join(sheet_pieces([[heading(column) for column in columns], *rows]))
+
+
+def sheet_pieces(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
+    """Yield the same piece by piece, headings first: they are sent before the first row is read."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([heading(column) for column in columns])
-    writer.writerows([guarded(cell) for cell in row] for row in rows)
-    return text.getvalue().encode("utf-8-sig")
+    text.write("\ufeff")
+    for number, row in enumerate(rows):
+        writer.writerow([guarded(cell) for cell in row])
+        if not number or text.tell() > PIECE:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()

@@ -21,6 +21,7 @@ from tests.exchange.programs import crowd
 from tests.website.marked import make_public_program
 
 pytestmark = pytest.mark.django_db
+SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 NOW = datetime(2021, 3, 1, 12, tzinfo=UTC)
 
 
@@ -67,6 +68,9 @@ def keys(client: Client, path: str) -> list[str]:
         ("/people/ada.bib", "application/x-bibtex", "ada.bib"),
         ("/2021/downloads/program_json/2021.json", "application/json", "2021.json"),
         ("/2021/downloads/tables/2021-tables.zip", "application/zip", "2021-tables.zip"),
+        ("/2021/downloads/csv/2021-authors.csv", "text/csv; charset=utf-8", "2021-authors.csv"),
+        ("/2021/downloads/xlsx/2021.xlsx", SPREADSHEET, "2021.xlsx"),
+        ("/2021/downloads/xlsx/2021-papers.xlsx", SPREADSHEET, "2021-papers.xlsx"),
     ],
 )
 @pytest.mark.usefixtures("shown")
@@ -272,10 +276,10 @@ def test_what_is_not_there_is_404(client: Client, path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "count"),
     [
-        ("/2021/papers/p1.bib", 15),
-        ("/2021/papers.bib", 14),
-        ("/2021/papers/p1.ics", 21),
-        ("/2021/schedule.ics", 21),
+        ("/2021/papers/p1.bib", 19),
+        ("/2021/papers.bib", 18),
+        ("/2021/papers/p1.ics", 29),
+        ("/2021/schedule.ics", 23),
     ],
 )
 @pytest.mark.parametrize("papers", [2, 20])

@@ -15,7 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.tables.archive import opened, packed
 from exchange.formats.tables.columns import AUTHORS, CHILDREN, PARENTS, SINGLE, TABLES, Table
+from exchange.formats.tables.flow import menu_entries
 from exchange.formats.tables.rows import Entry, read_rows, write_rows
+from exchange.formats.tables.workbook import is_workbook, sheets_in
 from exchange.problems import Where
 from exchange.reading.checks import check, key_of
 from exchange.reading.csvfile import Sheet, read_sheet, write_sheet
@@ -24,14 +26,14 @@ from exchange.reading.findings import Findings, nearest, short
 from exchange.reading.zones import zone_of
 from exchange.records import UNSTATED, EditionRecord, MenuRecord, Program, Record
 
-EXTENSIONS = ("zip", "csv", "tsv", "txt")
+EXTENSIONS = ("zip", "csv", "tsv", "txt", "xlsx")
 DEEPEST_MENU = 20
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read several CSV files or ZIPs of them. Wall times are those of the edition's zone."""
     findings = Findings()
-    sheets = _sheets([file for source in sources for file in opened(source, findings)], findings)
+    sheets = _sheets(sources, findings)
     if not sheets and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give files such as papers.csv."))
     if AUTHORS in sheets and AUTHORS in getattr(sheets.get("papers"), "columns", ()):
@@ -45,21 +47,38 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return replace(program, notes=findings.notes)
 
 
-def _sheets(files: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
+def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
+    """Read every table of CSV files, ZIPs of them and workbooks."""
     found: dict[str, Sheet] = {}
-    for file in files:
-        path = PurePath(file.name.replace("\\", "/"))
-        name = path.stem.casefold()
-        if name not in TABLES or path.suffix[1:].casefold() not in EXTENSIONS[1:]:
-            known = [f"{table}.csv" for table in TABLES]
-            listed = gettext("Known are: %(tables)s") % {"tables": ", ".join(known)}
-            message = f"{gettext('No table has this name.')}{nearest(path.name, known) or f' {listed}'}"
-            findings.problem(Where(short(file.name)), "", message)
-        elif name in found:
-            findings.problem(Where(short(file.name)), "", gettext("This table is given twice. Give it once."))
-        elif sheet := read_sheet(Source(path.name, file.content), findings):
-            found[name] = sheet
+    for source in sources:
+        if is_workbook(source):
+            for title, sheet in sheets_in(source, findings):
+                name = _table_called(f"{title}.xlsx", source.name, found, findings)
+                if name and sheet:
+                    found[name] = sheet
+            continue
+        for file in opened(source, findings):
+            path = PurePath(file.name.replace("\\", "/"))
+            name = _table_called(path.name, file.name, found, findings)
+            if name and (table := read_sheet(Source(path.name, file.content), findings)):
+                found[name] = table
     return found
+
+
+def _table_called(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
+    """Return which table a file is by its name, `papers.csv` or `2026-papers.csv`; nothing if it is none."""
+    path = PurePath(file)
+    name = path.stem.casefold().rpartition("-")[2]
+    if name not in TABLES or path.suffix[1:].casefold() not in EXTENSIONS[1:]:
+        known = [f"{table}.csv" for table in TABLES]
+        listed = gettext("Known are: %(tables)s") % {"tables": ", ".join(known)}
+        message = f"{gettext('No table has this name.')}{nearest(path.name, known) or f' {listed}'}"
+        findings.problem(Where(short(place)), "", message)
+        return ""
+    if name in found:
+        findings.problem(Where(short(place)), "", gettext("This table is given twice. Give it once."))
+        return ""
+    return name
 
 
 def _zone(sheets: dict[str, Sheet], context: Context, findings: Findings) -> ZoneInfo:
@@ -181,14 +200,8 @@ def _entries(table: Table, program: Program) -> list[Entry] | None:
     if not spoken and (records or table.parent in SINGLE):
         return None
     if table.name == "menu":
-        return [entry for _, group in spoken for entry in _menu(group, 1)]
+        return [entry for _, group in spoken for entry in menu_entries(group, 1)]
     return [Entry(key, record) for key, group in spoken for record in group]
-
-
-def _menu(lines: Iterable[MenuRecord], level: int) -> Iterator[Entry]:
-    for line in lines:
-        yield Entry(str(level), line)
-        yield from _menu(line.children, level + 1)
 
 
 FORMAT = Format(

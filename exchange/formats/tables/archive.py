@@ -80,8 +80,14 @@ def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in files:
-            member = zipfile.ZipInfo(name, EPOCH)
-            member.create_system = 3
-            member.external_attr = 0o644 << 16
-            archive.writestr(member, content, zipfile.ZIP_DEFLATED)
+            archive.writestr(member_called(name), content)
     return buffer.getvalue()
+
+
+def member_called(name: str) -> zipfile.ZipInfo:
+    """Return the head of a file inside, which says nothing of times or owners."""
+    member = zipfile.ZipInfo(name, EPOCH)
+    member.create_system = 3
+    member.external_attr = 0o644 << 16
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member

@@ -140,11 +140,18 @@ def write_rows(
     """Return header and rows. A column that no record speaks about is left out."""
     columns = [column for column in table.columns if not entries or _is_stated(column, entries)]
     links = [table.link] if table.link else []
-    rows = (
-        [entry.link] * len(links) + [column.kind.write(_taken(column, entry), zone) for column in columns]
-        for entry in entries
-    )
+    rows = (cells_of(table, columns, entry, zone) for entry in entries)
     return [*links, *(column.name for column in columns)], rows
+
+
+def cells_of(table: Table, columns: Iterable[Column], entry: Entry, zone: ZoneInfo) -> list[str]:
+    """Return one row: the key of what it belongs to, where the table has that, and the cells."""
+    record = entry.record
+    cells = []
+    for column in columns:
+        value = _taken(column, entry) if column.of_person else getattr(record, column.field)
+        cells.append(value if type(value) is str else column.kind.write(value, zone))
+    return [entry.link, *cells] if table.link else cells
 
 
 def _is_stated(column: Column, entries: Sequence[Entry]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.dump import dump, writing_context
+from exchange.dump import dumped_for, writing_context
 from exchange.files import OutputFile
 from exchange.formats import writable
 from exchange.problems import ProgramError
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                 f"There is no format “{options['format']}” to write. There are: {', '.join(writable())}."
             )
         edition = _edition(options["edition"])
-        program = dump(edition, drafts=options["drafts"])
+        program = dumped_for(fmt, edition, drafts=options["drafts"])
         if program.edition is None:
             raise refused(f"Edition {edition.slug} is not public. Use --drafts for a copy of everything.")
         self._write(list(fmt.write(program, writing_context(edition))), options["output"])

@@ -1,0 +1,30 @@
+"""Papers, authors, people, sessions, presentations and awards as CSV, each a file of its own.
+
+The columns, cells and guards of `tables`, which also reads these files; always all columns, in one order.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from exchange.files import Context, Format, OutputFile
+from exchange.formats.tables.flow import ALONE, flow
+from exchange.reading.csvfile import sheet_pieces
+from exchange.reading.zones import zone_of
+from exchange.records import Program
+
+
+def write(program: Program, context: Context, tables: Sequence[str] = ALONE) -> Iterable[OutputFile]:
+    """Write a file for each table."""
+    zone = zone_of(program, context)
+    for name in tables:
+        yield OutputFile(f"{context.edition}-{name}.csv", sheet_pieces(flow(name, program, zone)))
+
+
+FORMAT = Format(
+    name="csv",
+    label="Spreadsheet (CSV)",
+    description="One table for every spreadsheet program.",
+    extensions=("csv",),
+    media_type="text/csv; charset=utf-8",
+    write=write,
+    takes_stream=True,
+)

@@ -1,0 +1,170 @@
+"""Workbooks as spreadsheet programs open them (Office Open XML), written piece by piece: every cell is text.
+
+Text is never run as a formula. What a cell cannot hold stands in the sheet of notes: the rest of a long text,
+and where control characters were left out.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape, quoteattr
+
+from exchange.formats.tables.archive import member_called
+
+# In UTF-16 units, as spreadsheet programs count.
+LONGEST = 32_767
+NOTES = "notes"
+NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
+CONTINUED = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
+ROOM = LONGEST - 40
+FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# Spreadsheet programs read `_x0041_` as a letter A, and XML turns a carriage return into a line feed.
+CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+PIECE = 50_000
+
+BOOK = "xl/workbook.xml"
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+
+
+@dataclass
+class Notes:
+    """What did not fit into the cells of a workbook."""
+
+    rows: list[list[str]] = field(default_factory=list)
+
+    def fitted(self, text: str, sheet: str, row: int, column: str) -> str:
+        """Return what a cell can hold of a text, and note the rest."""
+        if FORBIDDEN.search(text):
+            text = FORBIDDEN.sub("", text)
+            note = "Control characters were left out, which a workbook cannot hold."
+            self.rows.append([str(len(self.rows) + 1), sheet, str(row), column, note, ""])
+        if _units(text) <= LONGEST and not CONTINUED.search(text):
+            return text
+        first, *rest = _cut(text)
+        number = len(self.rows) + 1
+        note = f"The text is longer than a cell can be ({LONGEST} characters): it was cut, the rest is here."
+        self.rows += [[str(number), sheet, str(row), column, note, part] for part in rest or [""]]
+        return f"{first}[continued in notes {number}]"
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+def _cut(text: str) -> list[str]:
+    parts = []
+    while _units(text) > ROOM:
+        part = text.encode("utf-16-le")[: 2 * ROOM].decode("utf-16-le", "ignore")
+        parts.append(part)
+        text = text[len(part) :]
+    return [*parts, text]
+
+
+class Outlet:
+    """Takes what a ZIP writes, for somebody who fetches it now and then."""
+
+    def __init__(self) -> None:
+        self.waiting: list[bytes] = []
+
+    def write(self, content: bytes) -> int:
+        self.waiting.append(bytes(content))
+        return len(content)
+
+    def flush(self) -> None:
+        """Nothing waits anywhere else."""
+
+    def fetched(self) -> bytes:
+        content = b"".join(self.waiting)
+        self.waiting.clear()
+        return content
+
+
+def workbook(sheets: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> Iterator[bytes]:
+    """Yield a workbook with these sheets, headings first in each; the same bytes for the same cells."""
+    outlet, names, notes = Outlet(), [], Notes()
+    with zipfile.ZipFile(outlet, "w") as archive:  # type: ignore[call-overload]  # needs no more
+        for name, rows in sheets:
+            names.append(name)
+            yield from _member(
+                archive, outlet, f"xl/worksheets/sheet{len(names)}.xml", _sheet(name, rows, notes)
+            )
+        if notes.rows:
+            names.append(NOTES)
+            rows = [NOTE_HEADINGS, *notes.rows]
+            yield from _member(
+                archive, outlet, f"xl/worksheets/sheet{len(names)}.xml", _sheet(NOTES, rows, None)
+            )
+        for path, content in _frame(names).items():
+            yield from _member(archive, outlet, path, [HEAD + content])
+    yield outlet.fetched()
+
+
+def _member(archive: zipfile.ZipFile, outlet: Outlet, path: str, pieces: Iterable[str]) -> Iterator[bytes]:
+    with archive.open(member_called(path), "w") as file:
+        for piece in pieces:
+            file.write(piece.encode())
+            yield outlet.fetched()
+
+
+def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Iterator[str]:
+    yield f'{HEAD}<worksheet xmlns="{MAIN}"><sheetData>'
+    parts: list[str] = []
+    size = 0
+    headings: Sequence[str] = ()
+    for number, row in enumerate(rows, start=1):
+        headings = headings or row
+        fitted = (
+            notes.fitted(cell, name, number, column) if notes and _may_not_fit(cell) else cell
+            for column, cell in zip(headings, row, strict=True)
+        )
+        line = f"<row>{''.join(map(_cell, fitted))}</row>"
+        parts.append(line)
+        size += len(line)
+        if size > PIECE:
+            yield "".join(parts)
+            parts, size = [], 0
+    yield f"{''.join(parts)}</sheetData></worksheet>"
+
+
+def _may_not_fit(cell: str) -> bool:
+    return len(cell) > LONGEST // 2 or not cell.isprintable() or cell.endswith("]")
+
+
+def _cell(text: str) -> str:
+    if not text:
+        return "<c/>"
+    coded = escape(CODE.sub("_x005F_", text)).replace("\r", "_x000D_")
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{coded}</t></is></c>'
+
+
+def _frame(names: Sequence[str]) -> dict[str, str]:
+    """Return the parts of the file that say where the sheets are."""
+    numbers = range(1, len(names) + 1)
+    types = "".join(
+        f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{TYPE}.worksheet+xml"/>'
+        for n in numbers
+    )
+    sheets = "".join(
+        f'<sheet name={quoteattr(name)} sheetId="{n}" r:id="rId{n}"/>'
+        for n, name in zip(numbers, names, strict=True)
+    )
+    links = "".join(
+        f'<Relationship Id="rId{n}" Type="{DOCUMENT}/worksheet" Target="worksheets/sheet{n}.xml"/>'
+        for n in numbers
+    )
+    return {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/{BOOK}" ContentType="{TYPE}.sheet.main+xml"/>{types}</Types>',
+        "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+        f'<Relationship Id="rId1" Type="{DOCUMENT}/officeDocument" Target="{BOOK}"/></Relationships>',
+        BOOK: f'<workbook xmlns="{MAIN}" xmlns:r="{DOCUMENT}"><sheets>{sheets}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">{links}'
+        "</Relationships>",
+    }

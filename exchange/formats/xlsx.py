@@ -1,0 +1,40 @@
+"""A program as a workbook with a sheet for each table, and single tables as workbooks; both can be read."""
+
+from collections.abc import Iterable, Sequence
+
+from exchange.files import Context, Format, OutputFile, Source
+from exchange.formats import tables
+from exchange.formats.tables.columns import TABLES
+from exchange.formats.tables.flow import ALONE, flow
+from exchange.formats.tables.spool import workbook
+from exchange.reading.zones import zone_of
+from exchange.records import Program
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read workbooks, or whatever `tables` reads."""
+    return tables.read(sources, context)
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write the whole program, and then each table that people ask for by itself."""
+    zone = zone_of(program, context)
+    single = {"conference": program.conference, "edition": program.edition}
+    wanted = [name for name, table in TABLES.items() if single.get(table.parent or name, program) is not None]
+    yield OutputFile(
+        f"{context.edition}.xlsx", workbook((name, flow(name, program, zone)) for name in wanted)
+    )
+    for name in ALONE:
+        yield OutputFile(f"{context.edition}-{name}.xlsx", workbook([(name, flow(name, program, zone))]))
+
+
+FORMAT = Format(
+    name="xlsx",
+    label="Workbook (XLSX)",
+    description="Tables for spreadsheet programs; every cell is text, nothing is run.",
+    extensions=("xlsx",),
+    media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    read=read,
+    write=write,
+    takes_stream=True,
+)

@@ -1,0 +1,176 @@
+"""CSV and XLSX files of their own: exact round trips, what spreadsheets can hold, what hurts a reader."""
+
+import csv
+import io
+import zipfile
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openpyxl import Workbook, load_workbook
+
+from exchange.files import Context, Format, Source
+from exchange.formats import csv_files, tables, xlsx
+from exchange.formats.tables.spool import LONGEST
+from exchange.problems import ProgramError
+from exchange.records import AuthorRecord, PaperRecord, PersonRecord, PersonRef, Program
+from tests.exchange.strategies import programs
+
+CONTEXT = Context("2026", 2026, "Europe/Berlin")
+DANGEROUS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "'=x", "'", "_x0041_", "a_x000D_b"]
+
+
+def files(fmt: Format, program: Program) -> dict[str, bytes]:
+    assert fmt.write
+    return {file.name: b"".join(file.chunks) for file in fmt.write(program, CONTEXT)}
+
+
+def sheets(content: bytes) -> dict[str, list[list[str]]]:
+    """Read a workbook with a foreign reader."""
+    book = load_workbook(io.BytesIO(content))
+    return {
+        sheet.title: [[cell.value or "" for cell in row] for row in sheet.iter_rows()]
+        for sheet in book.worksheets
+    }
+
+
+def paper(**fields: object) -> Program:
+    return Program(papers=(replace(PaperRecord(uid="17", title="On"), **fields),))  # type: ignore[arg-type]
+
+
+def back(program: Program) -> Program:
+    content = files(xlsx.FORMAT, program)["2026.xlsx"]
+    return tables.read([Source("2026.xlsx", content)], CONTEXT)
+
+
+def problem(content: bytes) -> str:
+    with pytest.raises(ProgramError) as caught:
+        xlsx.read([Source("x.xlsx", content)], CONTEXT)
+    return str(caught.value.problems[0])
+
+
+@settings(max_examples=30, deadline=None)
+@given(programs(full=True))
+def test_workbook_round_trip_is_exact(program: Program) -> None:
+    assert back(program) == program
+
+
+def test_every_table_is_a_file_with_fixed_columns() -> None:
+    expected = ["papers", "authors", "people", "sessions", "presentations", "awards"]
+    assert [*files(csv_files.FORMAT, Program())] == [f"2026-{name}.csv" for name in expected]
+    assert [*files(xlsx.FORMAT, Program())] == ["2026.xlsx", *(f"2026-{name}.xlsx" for name in expected)]
+    for name in expected:
+        headings = files(csv_files.FORMAT, Program())[f"2026-{name}.csv"].decode("utf-8-sig").strip()
+        (row,) = sheets(files(xlsx.FORMAT, Program())[f"2026-{name}.xlsx"])[name]
+        assert headings.split(",") == row
+
+
+@pytest.mark.parametrize("text", DANGEROUS)
+def test_trap_13_formula_is_text_and_comes_back(text: str) -> None:
+    made = paper(title=text)
+    cell = load_workbook(io.BytesIO(files(xlsx.FORMAT, made)["2026-papers.xlsx"]))["papers"]["B2"]
+    (_, row) = csv.reader(
+        io.StringIO(files(csv_files.FORMAT, made)["2026-papers.csv"].decode("utf-8-sig"), "")
+    )
+
+    assert cell.data_type == "s"
+    assert not row[1].startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert back(made).papers[0].title == text
+
+
+@given(st.text(min_size=1))
+def test_control_characters_leave_a_workbook_that_opens(text: str) -> None:
+    found = sheets(files(xlsx.FORMAT, paper(abstract=f"a{text}"))["2026.xlsx"])
+
+    assert found["papers"][1][2].startswith("a")
+
+
+@pytest.mark.parametrize("sign", ["é", "\N{GRINNING FACE}", "="])
+def test_trap_14_long_abstract_is_cut_with_a_note_and_comes_back(sign: str) -> None:
+    made = paper(abstract=sign * 40_000, title="Gröblacher")
+    found = sheets(files(xlsx.FORMAT, made)["2026.xlsx"])
+
+    cells = [cell for rows in found.values() for row in rows for cell in row]
+    assert max(len(cell.encode("utf-16-le")) // 2 for cell in cells) <= LONGEST
+    assert found["notes"][1][:4] == ["1", "papers", "2", "abstract"]
+    assert back(made).papers[0].abstract == made.papers[0].abstract
+    assert files(csv_files.FORMAT, made)["2026-papers.csv"].startswith(b"\xef\xbb\xbf")
+
+
+def test_note_names_the_cell_that_lost_control_characters() -> None:
+    found = sheets(files(xlsx.FORMAT, paper(lay_summary="a\x00b"))["2026.xlsx"])
+
+    assert found["papers"][1][3] == "ab"
+    assert found["notes"][1][:4] == ["1", "papers", "2", "lay summary"]
+
+
+def test_text_that_reads_like_a_note_comes_back() -> None:
+    made = paper(abstract="See [continued in notes 1]")
+    assert back(made).papers[0].abstract == made.papers[0].abstract
+
+
+def test_authors_keep_their_order_in_both() -> None:
+    names = ["Zed", "Abe", "Mia"]
+    people = tuple(PersonRecord(ref=PersonRef(name=name, uid=name.lower())) for name in names)
+    authors = tuple(AuthorRecord(person=PersonRef(name=name, uid=name.lower())) for name in names)
+    made = replace(paper(authors=authors), people=people)
+    rows = csv.DictReader(io.StringIO(files(csv_files.FORMAT, made)["2026-authors.csv"].decode("utf-8-sig")))
+
+    assert [row["name"] for row in rows] == names
+    assert [row[1] for row in sheets(files(xlsx.FORMAT, made)["2026-authors.xlsx"])["authors"][1:]] == names
+
+
+def test_same_program_gives_the_same_bytes() -> None:
+    assert files(xlsx.FORMAT, paper()) == files(xlsx.FORMAT, paper())
+
+
+def foreign(*rows: list[object], title: str = "papers") -> bytes:
+    """Make a workbook with a foreign writer."""
+    book, content = Workbook(), io.BytesIO()
+    book.active.title = title
+    for row in rows:
+        book.active.append(row)
+    book.save(content)
+    return content.getvalue()
+
+
+def test_read_workbook_of_others() -> None:
+    content = foreign(["UID", "Title", "Lay Summary"], [17, "On n", True], ["b", 2.0, None])
+    found = tables.read([Source("x.xlsx", content)], CONTEXT).papers
+
+    assert [(one.uid, one.title, one.lay_summary) for one in found] == [("17", "On n", "yes"), ("b", "2", "")]
+
+
+def test_read_formula_cell_is_refused() -> None:
+    content = foreign(["uid", "title"], ["17", "=1+1"])
+    assert (
+        problem(content) == "x.xlsx: papers, row 2: A cell holds a formula. Put in its place what it shows."
+    )
+
+
+def test_read_without_the_notes_is_refused() -> None:
+    content = foreign(["uid", "title"], ["17", "On [continued in notes 1]"])
+    assert "keep the sheet of notes" in problem(content)
+
+
+def test_read_unknown_sheet_is_refused() -> None:
+    assert "No table has this name." in problem(foreign(["uid"], ["17"], title="Sheet1"))
+
+
+def test_read_bomb_is_refused_unopened() -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", "")
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(201_000_000))
+
+    assert problem(content.getvalue()) == "x.xlsx: The workbook holds more than 200 MB."
+
+
+@pytest.mark.parametrize("content", [b"", b"<x", b'<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'])
+def test_read_damaged_workbook_is_refused(content: bytes) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("xl/workbook.xml", content)
+
+    assert "The workbook is damaged." in problem(file.getvalue())
