@@ -1,13 +1,12 @@
 """How to cite papers: those of the database as references, in every format for citations."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from django.db.models import Q
-from django.utils.translation import gettext
+from django.http import QueryDict
 
 from conference.models import Edition
-from conference.paging import BadParameter
 from exchange.apa import apa
 from exchange.citations import citation_key, citations
 from exchange.dump import dump, writing_context
@@ -22,9 +21,8 @@ from exchange.records import (
     PersonRef,
     Program,
 )
+from papers.facets import PaperFilter
 from papers.models import Paper
-
-MAX_WORDS = 100
 
 type Parts = Iterable[tuple[Program, Context]]
 type Citing = Callable[[Parts], Iterator[bytes]]
@@ -54,28 +52,10 @@ def cited(edition: Edition, papers: Q) -> tuple[Program, Context]:
     return dump(edition, only={"paper": papers}), writing_context(edition)
 
 
-def asked_for(edition: Edition, parameters: Mapping[str, str]) -> Q:
-    """Return the condition that `q`, `topic` and `track` set, as on the list of papers."""
-    rows = papers = edition.papers.published().order_by()
-    given = {name: parameters.get(name, "") for name in ("q", "topic", "track")}
-    if not any(given.values()):
-        return Q()
-    if given["topic"]:
-        topic = edition.topics.published().filter(slug=given["topic"]).first()
-        if topic is None:
-            raise BadParameter("topic", given["topic"], gettext("No topic with papers has this name."))
-        rows = rows.below(topic)
-    if given["track"]:
-        if not papers.filter(track=given["track"]).exists():
-            raise BadParameter("track", given["track"], gettext("No track with papers has this name."))
-        rows = rows.filter(track=given["track"])
-    if "\0" in given["q"] or len(given["q"]) > MAX_WORDS:
-        raise BadParameter(
-            "q",
-            given["q"],
-            gettext("At most %(count)d characters can be searched for.") % {"count": MAX_WORDS},
-        )
-    return Q(pk__in=rows.matching(given["q"]).values("pk"))
+def asked_for(edition: Edition, parameters: QueryDict) -> Q:
+    """Return the condition that the parameters of the list of papers set: its words and all its facets."""
+    chooser = PaperFilter(parameters, edition)
+    return Q(pk__in=chooser.keys) if chooser.values or chooser.chosen["q"] else Q()
 
 
 def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:

@@ -14,7 +14,7 @@ from conference.models import Edition
 from exchange import calendars, offers
 from exchange.citing import FORMATS, asked_for, cited
 from exchange.downloads import reply, state_of, state_of_all
-from exchange.dump import dumped_for, writing_context
+from exchange.dump import dumped_for, stream, writing_context
 from exchange.formats import ics, writable
 from exchange.offers import name_of
 from people.models import Person
@@ -98,7 +98,32 @@ def _references(
     )
 
 
+@edition_page
+def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpResponseBase:
+    """Send the papers that the parameters of the list leave as a table."""
+    wanted, fmt = asked_for(edition, request.GET), writable()[form]
+    name = f"{edition.slug}-papers.{form}"
+    write = fmt.write
+
+    def made() -> Iterable[bytes]:
+        program = stream(edition, only={"paper": wanted})
+        outputs = write(program, writing_context(edition)) if write else ()
+        return next(output.chunks for output in outputs if output.name == name)
+
+    return reply(request, state_of(edition), name, fmt.media_type, made)
+
+
 # Calendars
+
+
+@edition_page
+def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
+    """Send the calendar of the papers that the parameters of the list leave."""
+    papers = edition.papers.published().filter(asked_for(edition, request.GET))
+    shown = Q(paper__in=papers.order_by().values("pk"))
+    return _calendar(
+        request, edition, "papers", edition.name, lambda: calendars.part(edition, presentations=shown)
+    )
 
 
 @edition_page

@@ -50,6 +50,9 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
         "page": page,
         "detailed": detailed,
         "groups": chooser.groups(page),
+        "files_query": f"?{narrowed}"
+        if (narrowed := chooser.query(but=["sort", "seed", "by", "view"]))
+        else "",
         "base_query": f"{query}&" if (query := chooser.query()) else "",
         "canonical_url": chooser.address(f"{settings.SITE_URL}{request.path}", page.number),
     }
@@ -64,6 +67,7 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
     papers = edition.papers.published().below(topic).by_title().for_cards()
     context = {
         "topic": topic,
+        "files_query": f"?topic={topic.slug}",
         "subtopics": Topic.objects.published().filter(parent=topic).with_counts().select_related("edition"),
         "page": page_of(request, papers, PAGE_SIZE),
         "crumbs": [

@@ -213,7 +213,12 @@ def test_references_can_be_narrowed_like_the_list_of_papers(client: Client, show
     assert keys(client, "/2021/papers.bib?track=Demo&sort=schedule&page=2") == ["mlsys2021.p2"]
     assert keys(client, "/2021/papers.bib?q=bo") == ["mlsys2021.p2"]
     assert keys(client, "/2021/topics/engines.bib") == ["mlsys2021.p1"]
-    assert client.get("/2021/papers.bib?topic=none").status_code == 400
+    assert "p2" in body(client, "/2021/papers.csv?track=Demo")
+    assert "p1" not in body(client, "/2021/papers.csv?track=Demo")
+    assert uids(client, "/2021/papers.ics?kind=oral&topic=engines") == ["presentation.2021.a1"]
+    assert uids(client, "/2021/papers.ics?track=Demo") == []
+    for ending in ("bib", "csv", "xlsx", "ics"):
+        assert client.get(f"/2021/papers.{ending}?topic=none").status_code == 400
 
 
 @pytest.mark.parametrize("ending", ["bib", "ris", "csl.json"])
@@ -277,7 +282,7 @@ def test_what_is_not_there_is_404(client: Client, path: str) -> None:
     ("path", "count"),
     [
         ("/2021/papers/p1.bib", 19),
-        ("/2021/papers.bib", 18),
+        ("/2021/papers.bib", 24),
         ("/2021/papers/p1.ics", 29),
         ("/2021/schedule.ics", 23),
     ],
