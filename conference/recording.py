@@ -17,6 +17,8 @@ from conference.history import ChangeSet, RowChange
 from conference.rowvalues import Key, Values, held, owners, part_of
 
 FULL = 1000
+# These hold everything else: what comes into them is told by itself, and taken back without them.
+HOUSES = frozenset({"conference.conference", "conference.edition"})
 Kind = RowChange.Kind
 
 
@@ -55,7 +57,8 @@ class Log:
         model: Any = type(row)
         key = (model._meta.label_lower, row.pk)
         above = owners(model, held(row, part_of(model)))
-        if above and _key(above[0]) in self.made:
+        owner = _key(above[0]) if above else None
+        if owner and owner[0] not in HOUSES and owner in self.made:
             self._put(key, None, made=True)
         else:
             self._put(key, _change(Kind.CREATED, model, row.pk, above, edition_of(row)), made=True)

@@ -16,6 +16,7 @@ from conference.desk import DUTIES, Duty
 from exchange.loading.kinds import KINDS
 from exchange.loading.steps import WORDS
 from exchange.models import Conflict, ImportRun, Provenance
+from exchange.undoadmin import UndoAdmin
 
 SHORT = 80
 # What became of rows, after a number or above a column.
@@ -89,13 +90,13 @@ class OpenFilter(admin.SimpleListFilter):
 
 
 @admin.register(ImportRun)
-class ImportRunAdmin(ReadOnlyAdmin):
+class ImportRunAdmin(UndoAdmin, ReadOnlyAdmin):
     list_display = ["started_at", "edition", "format", "source", "user", "summary", "open_conflicts"]
     list_filter = ["edition", "format"]
     list_select_related = ["edition", "user"]
     date_hierarchy = "started_at"
     fieldsets = [
-        (None, {"fields": ["edition", "format", "source", "user", "started_at", "finished_at"]}),
+        (None, {"fields": ["edition", "format", "source", "user", "started_at", "finished_at", "undone_at"]}),
         (_("What came in"), {"fields": ["counted"]}),
         (_("To look at"), {"fields": ["remarks"]}),
     ]

@@ -1,0 +1,38 @@
+"""`manage.py undo_import RUN`: take an import back, keeping what was edited by hand since."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from conference.restoring import CannotRestoreError
+from exchange.models import ImportRun
+from exchange.undoing import CannotUndoError, plan, told, undo
+
+
+class Command(BaseCommand):
+    help = (
+        "Take an import back: the rows that it made go, what it changed is as before. What was edited "
+        "by hand since then stays, and is listed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", type=int, help="the number of the import, as its page in the admin has it")
+        parser.add_argument("--dry-run", action="store_true", help="show what would happen; change nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run = ImportRun.objects.filter(pk=options["run"]).first()
+        if run is None:
+            raise CommandError(f"There is no import {options['run']}.")
+        try:
+            found = plan(run) if options["dry_run"] else undo(run)
+        except CannotUndoError as error:
+            raise CommandError(str(error)) from None
+        except CannotRestoreError as error:
+            raise CommandError("Nothing was taken back. " + " ".join(error.reasons)) from None
+        for line in told(found) or ["Nothing to take back."]:
+            self.stdout.write(line)
+        for line in found.kept:
+            self.stdout.write(f"kept, as it was edited or is needed: {line}")
+        if options["dry_run"]:
+            self.stdout.write("This was a preview: nothing was changed.")

@@ -1,0 +1,205 @@
+"""An import taken back: all goes but what was edited by hand since, and the same file comes in again."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from conference.history import ChangeSet, RowChange
+from conference.models import Edition
+from exchange.load import load
+from exchange.models import Conflict, ImportRun, Provenance
+from exchange.undoing import CannotUndoError, plan, undo
+from papers.models import Authorship, Award, Paper, Topic
+from people.models import Institution, Person
+from schedule.models import Presentation, Room, Session
+from tests import factories as make
+from tests.exchange.programs import odd, paper, program
+
+pytestmark = pytest.mark.django_db
+MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def run_of(*papers: Any) -> ImportRun:
+    run = load(program(*papers), "2021", files=["papers.json"]).run
+    assert run is not None
+    return run
+
+
+def printed(uid: str = "p1") -> list[tuple[int, str]]:
+    rows = Authorship.objects.filter(paper__uid=uid).order_by("position")
+    return list(rows.values_list("position", "name"))
+
+
+def test_undone_import_leaves_nothing_but_the_edition() -> None:
+    run = load(odd(), "2021").run
+    assert run is not None
+    undo(run)
+
+    assert {model.__name__: model._default_manager.count() for model in MODELS} == {
+        m.__name__: 0 for m in MODELS
+    }
+    assert Edition.objects.count() == 1
+    assert ImportRun.objects.get().undone_at is not None
+    again = load(odd(), "2021").run
+    assert again is not None
+    assert again.created["paper"]
+
+
+def test_changes_of_an_import_are_taken_back(edition: Edition) -> None:
+    run_of(paper("p1", "Zed Zu", "Abe Ba", title="One"))
+    second = run_of(paper("p1", "Abe Ba", "New Nu", title="Two"))
+    assert printed() == [(1, "Abe Ba"), (2, "New Nu")]
+    undo(second)
+
+    assert (Paper.objects.get().title, printed()) == ("One", [(1, "Zed Zu"), (2, "Abe Ba")])
+    assert not Person.objects.filter(name="New Nu").exists()
+    assert Provenance.objects.get(kind="paper").values["title"] == "One"
+    assert load(program(paper("p1", "Zed Zu", "Abe Ba", title="One")), "2021").run is None
+
+
+def test_hand_edits_stay_and_are_listed(edition: Edition) -> None:
+    run = run_of(paper("p1", "Zed Zu"), paper("p2", "Abe Ba"))
+    first = Paper.objects.get(uid="p1")
+    first.track = "By hand"
+    first.save()
+    found = undo(run)
+
+    assert [one.uid for one in Paper.objects.all()] == ["p1"]
+    assert printed() == [(1, "Zed Zu")]
+    assert [one.name for one in Person.objects.all()] == ["Zed Zu"]
+    assert found.kept == ["paper “On p1”", "person “Zed Zu”"]
+
+
+def test_hand_edit_of_a_part_keeps_the_whole(edition: Edition) -> None:
+    run = run_of(paper("p1", "Zed Zu"))
+    author = Authorship.objects.get()
+    author.name = "Z. Zu"
+    author.save()
+    undo(run)
+
+    assert printed() == [(1, "Z. Zu")]
+
+
+def test_field_edited_by_hand_stays_and_others_go_back(edition: Edition) -> None:
+    run_of(paper("p1", title="One", track="A"))
+    second = run_of(paper("p1", title="Two", track="B"))
+    Paper.objects.update(track="By hand")
+    found = undo(second)
+
+    assert (Paper.objects.get().title, Paper.objects.get().track) == ("One", "By hand")
+    assert found.kept == ["paper “Two”: track"]
+
+
+def test_what_a_row_made_by_hand_needs_stays(edition: Edition) -> None:
+    run = load(odd(), "2021").run
+    assert run is not None
+    room = Room.objects.earliest("pk")
+    make.make_session(Edition.objects.get(slug="2021"), room=room, title="By hand")
+    undo(run)
+
+    assert list(Room.objects.all()) == [room]
+    assert Session.objects.get().room == room
+
+
+def test_import_is_taken_back_once(edition: Edition) -> None:
+    run = run_of(paper("p1"))
+    undo(run)
+
+    with pytest.raises(CannotUndoError, match="taken back already"):
+        plan(ImportRun.objects.get())
+
+
+def test_import_older_than_the_history_is_refused(edition: Edition) -> None:
+    run = run_of(paper("p1"))
+    ChangeSet.objects.all().delete()
+
+    with pytest.raises(CannotUndoError, match="older than the history"):
+        undo(run)
+    assert Paper.objects.count() == 1
+
+
+def test_open_conflicts_of_the_run_go(edition: Edition) -> None:
+    run_of(paper("p1", title="One"))
+    Paper.objects.update(title="Mine")
+    second = run_of(paper("p1", title="Two"))
+    assert Conflict.objects.count() == 1
+    undo(second)
+
+    assert not Conflict.objects.exists()
+    assert Paper.objects.get().title == "Mine"
+
+
+# Import and hand edits: TRAP 19
+
+
+def test_trap_19_import_does_not_overwrite_what_was_edited_here(edition: Edition) -> None:
+    run_of(paper("p1", title="One", track="A"))
+    Paper.objects.update(title="By hand")
+    run_of(paper("p1", title="One", track="B"))
+
+    assert (Paper.objects.get().title, Paper.objects.get().track) == ("By hand", "B")
+    change = RowChange.objects.filter(kind="changed", change_set__origin="import").get()
+    assert change.values == {"track": ["A", "B"]}
+
+
+def test_authors_changed_by_an_import_stand_in_the_history_of_the_paper(edition: Edition) -> None:
+    run_of(paper("p1", "Zed Zu", "Abe Ba"))
+    second = run_of(paper("p1", "Abe Ba", "New Nu"))
+    changes = RowChange.objects.about(Paper, Paper.objects.get().pk).filter(
+        change_set__reference=f"exchange.importrun:{second.pk}"
+    )
+
+    told = sorted((one.kind, one.label or one.values.get("position")) for one in changes if one.owner)
+    assert told == [("changed", [2, 1]), ("created", None), ("deleted", "Zed Zu")]
+
+
+# Ways to it
+
+
+def test_command_takes_an_import_back(edition: Edition) -> None:
+    run = run_of(paper("p1", "Zed Zu"))
+    out = StringIO()
+    call_command("undo_import", str(run.pk), "--dry-run", stdout=out)
+    assert Paper.objects.count() == 1
+    call_command("undo_import", str(run.pk), stdout=out)
+
+    assert out.getvalue().splitlines() == [
+        "1 paper removed",
+        "1 person removed",
+        "This was a preview: nothing was changed.",
+        "1 paper removed",
+        "1 person removed",
+    ]
+    with pytest.raises(CommandError, match="There is no import 999"):
+        call_command("undo_import", "999")
+
+
+def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edition) -> None:
+    run = run_of(paper("p1", "Zed Zu"))
+    address = reverse("admin:exchange_importrun_undo", args=[run.pk])
+    form = admin_client.get(reverse("admin:exchange_importrun_change", args=[run.pk])).content.decode()
+    assert address in form
+    assert "1 paper removed" in admin_client.get(address).content.decode()
+    assert Paper.objects.count() == 1
+    assert admin_client.post(address).status_code == 302
+
+    assert Paper.objects.count() == 0
+    assert ChangeSet.objects.filter(origin="undo").get().user_name == "admin"
+    assert "taken back already" in admin_client.post(address).content.decode()
+
+
+def test_taking_back_is_not_for_everybody(client: Client, edition: Edition, django_user_model: Any) -> None:
+    run = run_of(paper("p1"))
+    client.force_login(django_user_model.objects.create_user("guest", is_staff=True))
+
+    assert client.post(reverse("admin:exchange_importrun_undo", args=[run.pk])).status_code in (403, 404)
+    assert Paper.objects.count() == 1
