@@ -92,20 +92,21 @@ def _needed(model: Any, going: dict[Any, set[int]]) -> set[int]:
         if relation.many_to_many or not hasattr(other, "unrecorded_fields"):
             continue
         name = relation.field.name
-        owner = next(iter(part_of(other)), "")
         for batch in batched(going[model], BATCH, strict=False):
             rows: QuerySet[Any] = other._base_manager.filter(**{f"{name}__in": batch}).order_by()
-            columns = [f"{name}_id", "pk", *([f"{owner}_id"] if owner else [])]
-            needed |= {row[0] for row in rows.values_list(*columns) if not _goes(other, owner, row, going)}
+            columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in part_of(other))]
+            needed |= {row[0] for row in rows.values_list(*columns) if not _goes(other, row, going)}
     return needed
 
 
-def _goes(model: Any, owner: str, row: tuple[Any, ...], going: dict[Any, set[int]]) -> bool:
-    """Tell whether a row is to be removed, or hangs on one that is."""
+def _goes(model: Any, row: tuple[Any, ...], going: dict[Any, set[int]]) -> bool:
+    """Tell whether a row is to be removed, or hangs on one that is: on the nearest that it has."""
     if row[1] in going.get(model, set()):
         return True
-    target: Any = model._meta.get_field(owner).related_model if owner else None
-    return bool(owner) and row[2] in going.get(target, set())
+    for name, key in zip(part_of(model), row[2:], strict=True):
+        if key is not None:
+            return key in going.get(model._meta.get_field(name).related_model, set())
+    return False
 
 
 def take_back(found: Undoing, origin: str, user: Any, detail: str) -> None:

@@ -17,7 +17,7 @@ from papers.models import Authorship, Award, Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
-from tests.exchange.programs import odd, paper, program
+from tests.exchange.programs import odd, paper, program, talk
 
 pytestmark = pytest.mark.django_db
 MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
@@ -52,6 +52,14 @@ def test_undone_import_leaves_nothing_but_the_edition() -> None:
     again = load(odd(), "2021").run
     assert again is not None
     assert again.created["paper"]
+
+
+def test_presentations_without_a_session_go_too(edition: Edition) -> None:
+    run = load(program(paper("p1"), presentations=(talk("t1", paper="p1"),)), "2021").run
+    assert run is not None
+    found = undo(run)
+
+    assert (Paper.objects.count(), Presentation.objects.count(), found.kept) == (0, 0, [])
 
 
 def test_changes_of_an_import_are_taken_back(edition: Edition) -> None:
