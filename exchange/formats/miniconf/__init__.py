@@ -48,15 +48,21 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         for file in files
         if PurePath(file.name).suffix.casefold() in YAMLS
     }
-    if not (papers.papers or any(parts.values()) or findings.has_problems):
-        message = gettext(
-            "There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it."
-        )
-        findings.problem(Where(), "", message)
     program = _program(papers, parts, context, findings)
     check(program, findings)
+    _refuse_nothing(program, sources, findings)
     findings.settle()
     return program
+
+
+def _refuse_nothing(program: Program, sources: Sequence[Source], findings: Findings) -> None:
+    """Report files that hold nothing of a site, where nothing else was reported."""
+    if findings.has_problems or any(
+        (program.papers, program.sessions, program.presentations, program.edition)
+    ):
+        return
+    message = gettext("There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it.")
+    findings.problem(Where(sources[0].name if sources else ""), "", message)
 
 
 def _program(papers: PaperReader, parts: dict[str, Any], context: Context, findings: Findings) -> Program:

@@ -42,6 +42,9 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         notes=findings.notes,
     )
     check(program, findings)
+    if not (program.papers or reader.declined or findings.has_problems):
+        message = gettext("The table has columns of papers, but no rows.")
+        findings.problem(found[0].where, "", message)
     findings.settle()
     return program
 

@@ -153,7 +153,7 @@ def test_zip_with_folders_reads_the_same() -> None:
         ({"a.yml": "a: 'x"}, "a.yml: Line 1 is not YAML: found unexpected end of stream."),
         (
             {"x.csv": "a,b\n1,2\n"},
-            "There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it.",
+            "x.csv: There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it.",
         ),
         (
             {"p.yml": "P1: {start_time: noon, end_time: 2020-04-28 10:00:00Z}"},

@@ -1,0 +1,29 @@
+"""One small file, or set of files, for every format that is read: what every reader has to stand up to."""
+
+from exchange.files import Context, Source
+from exchange.formats import formats
+from tests.exchange.formats.test_miniconf import FILES
+from tests.exchange.programs import crowd
+
+CONTEXT = Context("2021", 2021, "America/Los_Angeles")
+OPENREVIEW = """{"notes": [{"id": "aB1", "forum": "aB1", "content": {"title": {"value": "On n bodies"},
+"authors": {"value": ["Mia Zed", "Ann Abe"]}, "authorids": {"value": ["~Mia_Zed1", "~Ann_Abe1"]},
+"venue": {"value": "MLSys 2021 Oral"}, "venueid": {"value": "MLSys.org/2021/Conference"}}}], "count": 1}"""
+SPREADSHEET = 'Paper ID,Paper Title,Authors,Status\n7,On n bodies,"Mia Zed (NTNU); Ann Abe",Accept\n'
+BIBTEX = "@inproceedings{zed21, title = {On {$n$} bodies}, author = {Zed, Mia and Abe, Ann}}\n"
+# Of formats that only read; what is written too makes its own sample.
+BY_HAND = {
+    "openreview": {"notes.json": OPENREVIEW},
+    "spreadsheet": {"submissions.csv": SPREADSHEET},
+    "bibtex": {"papers.bib": BIBTEX},
+    "miniconf": {name: text.replace("11:00:00+02:00", "11:00:00") for name, text in FILES.items()},
+}
+
+
+def sample(name: str) -> list[Source]:
+    """Return a file of this format, or several. A new format that does not write needs one by hand."""
+    if name in BY_HAND:
+        return [Source(file, text.encode()) for file, text in BY_HAND[name].items()]
+    write = formats()[name].write
+    assert write, f"Add a file of the format {name} to BY_HAND."
+    return [Source(file.name, b"".join(file.chunks)) for file in write(crowd(3), CONTEXT)]

@@ -1,0 +1,133 @@
+"""Hostile files: every reader of the registry refuses each of them quickly, in bounded memory, and says why.
+
+All of them go to each reader in a process of its own, whose memory is limited by the system.
+"""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from exchange.files import Source
+from exchange.formats import readable
+from exchange.problems import ProgramError
+from tests.exchange.samples import CONTEXT
+
+ROOT = Path(__file__).resolve().parents[2]
+MEGABYTE = 1_000_000
+SECONDS = 20
+PEAK = 900
+ZEROS = 1_000_000_000
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+XML_BOMB = f'<?xml version="1.0"?><!DOCTYPE s [<!ENTITY l0 "lol">{LAUGHS}]><schedule>&l9;</schedule>'
+YAML_BOMB = "a0: &a0 [x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
+OUTSIDE = (
+    '<?xml version="1.0"?><!DOCTYPE s [<!ENTITY x SYSTEM "file:///etc/passwd">]><schedule>&x;</schedule>'
+)
+ENDINGS = ("json", "csv", "xlsx", "zip", "yml", "bib", "xml", "toml")
+
+
+def packed(*members: tuple[str, bytes | int]) -> bytes:
+    """Return a ZIP; a number stands for so many zeros."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, value in members:
+            with archive.open(name, "w", force_zip64=True) as file:
+                pieces = [value] if isinstance(value, bytes) else [bytes(MEGABYTE)] * (value // MEGABYTE)
+                for piece in pieces:
+                    file.write(piece)
+    return content.getvalue()
+
+
+def hostile() -> Iterator[tuple[str, bytes]]:
+    """Name each attack and make its bytes."""
+    yield "empty", b""
+    yield "blank", b" \n\t\n"
+    yield "nul", b'{"a": "\0"}'
+    yield "not_utf8", b"title\n\xff\xfe\xfa\n"
+    yield "half_utf16", b"\xff\xfea"
+    yield "xml_bomb", XML_BOMB.encode()
+    yield "xml_outside", OUTSIDE.encode()
+    yield "yaml_bomb", YAML_BOMB.encode()
+    yield "deep_json", b"[" * MEGABYTE
+    yield "deep_objects", b'{"notes":' * MEGABYTE
+    yield "deep_braces", b"@misc{a, title=" + b"{" * MEGABYTE
+    yield "deep_xml", b"<schedule>" + b"<a>" * 300_000
+    yield "many_entries", b"@misc{a,\n" * 100_000
+    yield "long_number", b'{"count": ' + b"9" * MEGABYTE + b"}"
+    yield "open_quote", b'id,title\n1,"' + b"x" * MEGABYTE
+    yield "many_columns", b"," * MEGABYTE + b"\n1"
+    yield "formulas", b"id,title\n=1+1,\n@SUM(A1),\n"
+    yield "zip_slip", packed(("../../etc/papers.csv", b"uid,title\n1,A\n"), ("/abs/p.yml", b"a: 1"))
+    yield "zip_cut", packed(("papers.csv", b"uid,title\n1,A\n" * 100))[:60]
+    yield "zip_zeros", packed(("papers.csv", ZEROS))
+    book = [("[Content_Types].xml", b"<Types/>"), ("xl/workbook.xml", XML_BOMB.encode())]
+    yield "book_bomb", packed(*book)
+    yield "book_zeros", packed(*book, ("xl/sharedStrings.xml", ZEROS))
+
+
+PROBE = """
+import json, pathlib, resource, sys, time
+limit = 3_000_000_000
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+import django
+django.setup()
+from exchange.files import Context, Source
+from exchange.formats import readable
+from exchange.problems import ProgramError
+name, folder = sys.argv[1:3]
+told = {}
+for path in sorted(pathlib.Path(folder).iterdir()):
+    begin = time.monotonic()
+    for ending in sys.argv[3:]:
+        try:
+            source = Source(f"{path.name}.{ending}", path.read_bytes())
+            readable()[name].read([source], Context("2021", 2021, "UTC"))
+            said = ""
+        except ProgramError as error:
+            said = str(error.problems[0])
+        except BaseException as error:
+            said = f"!{type(error).__name__}: {str(error)[:200]}"
+        told[f"{path.name}.{ending}"] = (said, time.monotonic() - begin)
+print(json.dumps([told, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000]))
+"""
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("hostile")
+    for name, content in hostile():
+        (made / name).write_bytes(content)
+    return made
+
+
+@pytest.mark.parametrize("name", sorted(readable()))
+def test_hostile_files_are_refused_in_bounded_memory(name: str, folder: Path) -> None:
+    endings = [one for one in ENDINGS if one in readable()[name].extensions] or ["json"]
+    answer = subprocess.run(
+        [sys.executable, "-c", PROBE, name, str(folder), *endings],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "conference.settings"},
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    told, peak = json.loads(answer.stdout)
+
+    assert {file: said for file, (said, _) in told.items() if not said or said.startswith("!")} == {}
+    assert {file: took for file, (_, took) in told.items() if took > SECONDS} == {}
+    assert peak < PEAK
+
+
+@pytest.mark.parametrize("name", sorted(readable()))
+def test_file_is_named_in_what_is_told(name: str) -> None:
+    fmt = readable()[name]
+    assert fmt.read
+    with pytest.raises(ProgramError) as error:
+        fmt.read([Source(f"x.{fmt.extensions[0]}", b"\xff\xff\0")], CONTEXT)
+    assert error.value.problems[0].where.file == f"x.{fmt.extensions[0]}"
