@@ -14,7 +14,11 @@ from tests.exchange.samples import CONTEXT, sample
 
 NAMES = sorted(readable())
 # A table of papers is one in three formats: columns alone tell nothing else.
-ALIKE = {frozenset(("spreadsheet", "tables")), frozenset(("spreadsheet", "miniconf"))}
+ALIKE = {
+    frozenset(("tables", "xlsx")),
+    frozenset(("spreadsheet", "tables")),
+    frozenset(("spreadsheet", "miniconf")),
+}
 
 
 def read(name: str, sources: list[Source]) -> object:
