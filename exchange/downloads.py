@@ -73,5 +73,8 @@ def reply(
         answer.headers["Content-Disposition"] = content_disposition_header(True, name)
     else:
         answer = found
+    # Apps in browsers, and pages of other sites, may read what everybody may read; no cookie comes along.
+    answer["Access-Control-Allow-Origin"] = "*"
+    answer["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
     answer["ETag"], answer["Last-Modified"], answer["Cache-Control"] = etag, http_date(changed), CACHING
     return answer

@@ -96,7 +96,15 @@ def writing_context(edition: Edition) -> Context:
         plain=text.plain,
         latex=text.latex,
         name_parts=name_parts,
+        version=lambda: version_of(edition),
+        language=settings.LANGUAGE_CODE,
     )
+
+
+def version_of(edition: Edition) -> str:
+    """Return what apps show of the last release: its number, and its title where it has one."""
+    last = edition.releases.published().newest_first().first()
+    return f"{last.number} {last.title}".strip() if last else ""
 
 
 def name_parts(name: str) -> tuple[str, str]:

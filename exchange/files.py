@@ -28,12 +28,18 @@ def last_word_apart(name: str) -> tuple[str, str]:
     return given, family
 
 
+def no_version() -> str:
+    """Say that no release of the program is known."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
 
     Formats know no app, so what an app knows of texts and names comes along as functions: `plain` and `latex`
-    turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name.
+    turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name,
+    `version` names the last release of the program. `language` is that of the site.
     """
 
     edition: str
@@ -43,6 +49,8 @@ class Context:
     plain: Callable[[str], str] = same
     latex: Callable[[str], str] = same
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
+    version: Callable[[], str] = no_version
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.conf import settings
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -11,6 +13,11 @@ from exchange.dump import writing_context
 from exchange.files import Format
 from exchange.formats import ics, writable
 from exchange.records import Program
+
+# What apps follow has an address that lasts: /<edition>/schedule.<ending>.
+APPS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
+# All that such a file is made of.
+SCHEDULED = dict.fromkeys(("session", "presentation", "paper", "room", "topic"), Q())
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +35,17 @@ def groups(edition: Edition) -> dict[str, list[Offer]]:
     has_papers = edition.papers.published().exists()
     found = {
         gettext("Calendar"): [_calendar(edition)] if has_schedule else [],
+        gettext("Conference apps"): _apps(edition) if has_schedule else [],
         gettext("References"): _references(edition) if has_papers else [],
         gettext("The whole program"): _whole(edition) if has_papers or has_schedule else [],
     }
     return {title: files for title, files in found.items() if files}
+
+
+def schedule_url(edition: Edition) -> str:
+    """Return the address to paste into a conference app; nothing while there is no schedule."""
+    path = reverse("exchange:schedule_xml", args=[edition.slug])
+    return f"{settings.SITE_URL}{path}" if edition.sessions.published().exists() else ""
 
 
 def file_names(fmt: Format, edition: Edition) -> list[str]:
@@ -42,6 +56,18 @@ def file_names(fmt: Format, edition: Edition) -> list[str]:
 def _calendar(edition: Edition) -> Offer:
     url = reverse("exchange:edition_calendar", args=[edition.slug])
     return Offer(str(ics.FORMAT.label), str(ics.FORMAT.description), url)
+
+
+def _apps(edition: Edition) -> list[Offer]:
+    found = writable()
+    return [
+        Offer(
+            str(found[name].label),
+            str(found[name].description),
+            reverse(f"exchange:schedule_{ending}", args=[edition.slug]),
+        )
+        for ending, name in APPS.items()
+    ]
 
 
 def _references(edition: Edition) -> list[Offer]:
@@ -57,7 +83,7 @@ def _references(edition: Edition) -> list[Offer]:
 
 def _whole(edition: Edition) -> list[Offer]:
     """Return the files of all other formats: a new one is offered on its first day."""
-    elsewhere = {ics.FORMAT.name, *(fmt.name for fmt, _ in FORMATS.values())}
+    elsewhere = {ics.FORMAT.name, *APPS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
     return [
         Offer(
             f"{fmt.label}: {file}",

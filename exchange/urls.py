@@ -8,7 +8,7 @@ from django.urls import URLPattern, path
 from conference import converters
 from exchange import agendafiles, views
 from exchange.citing import FORMATS
-from exchange.offers import name_of
+from exchange.offers import APPS, name_of
 
 __all__ = ["app_name", "converters", "urlpatterns"]
 
@@ -31,6 +31,15 @@ urlpatterns = [
     path("<key:edition>/papers.csv", views.paper_table, {"form": "csv"}, name="papers_csv"),
     path("<key:edition>/papers.xlsx", views.paper_table, {"form": "xlsx"}, name="papers_xlsx"),
     path("<key:edition>/papers.ics", views.papers_calendar, name="papers_calendar"),
+    *(
+        path(
+            f"<key:edition>/schedule.{ending}",
+            views.app_schedule,
+            {"ending": ending},
+            name=f"schedule_{ending}",
+        )
+        for ending in APPS
+    ),
     path("<key:edition>/schedule.ics", views.edition_calendar, name="edition_calendar"),
     path("<key:edition>/schedule/<str:day>.ics", views.day_calendar, name="day_calendar"),
     path("<key:edition>/sessions/<uid:uid>.ics", views.session_calendar, name="session_calendar"),

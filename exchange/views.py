@@ -1,6 +1,7 @@
 """Files to take along. What is public is asked of querysets and dump, how it is written of the formats."""
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 
 from django.conf import settings
 from django.db.models import Q
@@ -14,7 +15,7 @@ from conference.models import Edition
 from exchange import calendars, offers
 from exchange.citing import FORMATS, asked_for, cited
 from exchange.downloads import reply, state_of, state_of_all
-from exchange.dump import dumped_for, stream, writing_context
+from exchange.dump import dump, dumped_for, stream, writing_context
 from exchange.formats import ics, writable
 from exchange.offers import name_of
 from people.models import Person
@@ -24,7 +25,8 @@ from schedule import timetable
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """List all that can be taken along of an edition."""
-    return render(request, "exchange/downloads.html", {"groups": offers.groups(edition)})
+    context = {"groups": offers.groups(edition), "schedule_url": offers.schedule_url(edition)}
+    return render(request, "exchange/downloads.html", context)
 
 
 @edition_page
@@ -40,6 +42,20 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
         return next(output.chunks for output in outputs if output.name == file)
 
     return reply(request, state_of(edition), file, fmt.media_type, made)
+
+
+@edition_page
+def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
+    """Send the schedule as conference apps follow it: at an address that lasts."""
+    fmt = writable()[offers.APPS[ending]]
+    write = fmt.write
+
+    def made() -> Iterable[bytes]:
+        program = dump(edition, only=offers.SCHEDULED)
+        outputs = write(program, writing_context(edition)) if write else ()
+        return chain.from_iterable(output.chunks for output in outputs)
+
+    return reply(request, state_of(edition), f"{edition.slug}-schedule.{ending}", fmt.media_type, made)
 
 
 # References

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext_lazy as _
-from icalendar import Calendar, Event, Timezone
+from icalendar import Calendar, Component, Event, Timezone
 
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.ics.appointments import BEGINNING, EVERYTHING, Appointment, Wanted, appointments
@@ -38,25 +38,36 @@ class Part:
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
-    edition = program.edition
-    name = (stated(edition.name, "") if edition else "") or context.edition
-    yield OutputFile(f"{context.edition}.ics", calendar([Part(program, context)], name))
+    yield OutputFile(f"{context.edition}.ics", calendar([Part(program, context)], name_of(program, context)))
+
+
+def name_of(program: Program, context: Context) -> str:
+    """Return what the calendar of a whole edition is called."""
+    return (stated(program.edition.name, "") if program.edition else "") or context.edition
 
 
 def calendar(parts: Sequence[Part], name: str, address: str = "") -> Iterator[bytes]:
     """Return one calendar, piece by piece. `address`: where it can be had again."""
+    inside = components(parts, name, address)
+    yield next(inside).to_ical().removesuffix(CLOSING)
+    for component in inside:
+        yield component.to_ical()
+    yield CLOSING
+
+
+def components(parts: Sequence[Part], name: str, address: str = "") -> Iterator[Component]:
+    """Return the calendar without anything in it, then one by one what is in it: zones, then events."""
     found = [
         (part, zone_of(part.program, part.context), appointments(part.program, part.context, part.wanted))
         for part in parts
     ]
-    yield _head(name, address).to_ical().removesuffix(CLOSING)
+    yield _head(name, address)
     for zone, moments in _spans((zone, own) for _part, zone, own in found).items():
-        yield _zone(zone, moments).to_ical()
+        yield _zone(zone, moments)
     for part, zone, own in found:
         host = urlsplit(part.context.site_url).hostname or "plenary.invalid"
         for appointment in own:
-            yield event(appointment, zone, host).to_ical()
-    yield CLOSING
+            yield event(appointment, zone, host)
 
 
 def _head(name: str, address: str) -> Calendar:

@@ -104,8 +104,8 @@ class _Calendar:
             within=self._line(stated(whole.title, "")) if whole else "",
             abstract=lead(self.context.plain(stated(session.abstract, ""))),
             url=self._url("sessions", session.uid),
-            is_cancelled=_is_cancelled(session, whole),
-            reason=_reason(session, whole),
+            is_cancelled=is_cancelled(session, whole),
+            reason=reason_of(session, whole),
             changed_at=_changed(session, whole),
         )
 
@@ -129,8 +129,8 @@ class _Calendar:
             within=self._line(stated(session.title, "")) if session else "",
             abstract=lead(self.context.plain(self._abstract(shown, paper))),
             url=self._url("papers", paper.uid) if paper else own,
-            is_cancelled=_is_cancelled(shown, session, whole),
-            reason=_reason(shown, session, whole),
+            is_cancelled=is_cancelled(shown, session, whole),
+            reason=reason_of(shown, session, whole),
             changed_at=_changed(shown, session, whole),
         )
 
@@ -153,7 +153,7 @@ class _Calendar:
         if room is None:
             return slug or ""
         venue = "" if stated(room.virtual, False) else self.venue
-        return ", ".join(filter(None, (stated(room.name, "") or room.slug, venue)))
+        return ", ".join(filter(None, (stated(room.name, "").strip() or room.slug, venue)))
 
     def _roles(self, session: SessionRecord) -> Iterator[str]:
         by_role: dict[str, list[PersonRef]] = {}
@@ -191,11 +191,11 @@ def _instant(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
+def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
     return any(row.status == CANCELLED for row in rows if row)
 
 
-def _reason(*rows: SessionRecord | PresentationRecord | None) -> str:
+def reason_of(*rows: SessionRecord | PresentationRecord | None) -> str:
     """Return the words of the smallest part that was called off and says why."""
     said = (stated(row.cancellation_reason, "") for row in rows if row and row.status == CANCELLED)
     return next(filter(None, said), "")

@@ -12,7 +12,7 @@ DOCS = (Path(__file__).parents[3] / "docs" / "formats.md").read_text("utf-8")
 def test_formats_are_read_and_written() -> None:
     ours = {"orals_posters", "program_json", "tables"}
     assert ours <= set(readable())
-    assert ours | {"bibtex", "csl_json", "ics", "ris"} <= set(writable())
+    assert ours | {"bibtex", "csl_json", "frab_json", "frab_xml", "ics", "ris", "xcal"} <= set(writable())
 
 
 def test_docs_name_the_columns_of_every_table() -> None:

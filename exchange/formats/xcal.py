@@ -1,0 +1,77 @@
+"""xCal (RFC 6321): the calendar of `formats.ics` as XML, event by event the same. Written only."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from xml.sax.saxutils import escape
+
+from django.utils.translation import gettext_lazy as _
+from icalendar import Component
+
+from exchange.files import Context, Format, OutputFile
+from exchange.formats.frab.wording import prose
+from exchange.formats.ics import Part, components, name_of
+from exchange.records import Program
+
+OPENING = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<icalendar xmlns="urn:ietf:params:xml:ns:icalendar-2.0">\n<vcalendar>\n'
+)
+CLOSING = "</components>\n</vcalendar>\n</icalendar>\n"
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
+    """Write one calendar with all sessions, and the talks that have a time of their own."""
+    yield OutputFile(f"{context.edition}.xcal", _pieces(program, context))
+
+
+def _pieces(program: Program, context: Context) -> Iterator[bytes]:
+    inside = components([Part(program, context)], name_of(program, context))
+    yield f"{OPENING}{_properties(next(inside).to_jcal()[1])}<components>\n".encode()
+    for component in inside:
+        yield _component(component).encode()
+    yield CLOSING.encode()
+
+
+def _component(component: Component) -> str:
+    """Return a component: jCal (RFC 7265) has the same properties, types and values in JSON."""
+    return _of_jcal(component.to_jcal())
+
+
+def _of_jcal(jcal: list[Any]) -> str:
+    name, properties, parts = jcal
+    inner = f"<components>\n{''.join(map(_of_jcal, parts))}</components>\n" if parts else ""
+    return f"<{name}>\n{_properties(properties)}{inner}</{name}>\n"
+
+
+def _properties(properties: list[list[Any]]) -> str:
+    return f"<properties>\n{''.join(_property(*one) for one in properties)}</properties>\n"
+
+
+def _property(name: str, parameters: dict[str, Any], kind: str, *values: Any) -> str:
+    given = "".join(_element(key, _element("text", value)) for key, value in parameters.items())
+    before = f"<parameters>{given}</parameters>" if given else ""
+    return f"<{name}>{before}{''.join(_element(kind, _value(value)) for value in values)}</{name}>\n"
+
+
+def _element(name: str, content: str) -> str:
+    return f"<{name}>{content}</{name}>"
+
+
+def _value(value: Any) -> str:
+    """Return a value as XML; a rule for repetitions is an element for each of its parts."""
+    if not isinstance(value, dict):
+        return escape(prose(str(value)))
+    parts = (
+        (key, each) for key, part in value.items() for each in (part if isinstance(part, list) else [part])
+    )
+    return "".join(_element(key, escape(str(each))) for key, each in parts)
+
+
+FORMAT = Format(
+    name="xcal",
+    label=_("Calendar (xCal)"),
+    description=_("The same calendar as XML (RFC 6321), for programs that read no iCalendar."),
+    extensions=("xcal",),
+    media_type="application/calendar+xml; charset=utf-8",
+    write=write,
+)
