@@ -5,6 +5,7 @@ Everything restored passes `full_clean`, all in one transaction; restoring is a 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import Any
 
 from django.apps import apps
@@ -13,12 +14,10 @@ from django.db import models
 from django.db.models import F, ProtectedError
 
 from conference import revision
+from conference.bases import PARKED, Ordered, reorder
 from conference.history import RowChange
 from conference.recording import recording
-from conference.rowvalues import Key, Values, held, linked, links, recorded_fields
-
-# Beyond any real position, as in `conference.bases`, which imports the history.
-PARKED = 1_000_000
+from conference.rowvalues import BATCH, Key, Values, held, linked, links, recorded_fields
 
 
 class CannotRestoreError(Exception):
@@ -153,14 +152,49 @@ def apply(plan: list[Step], origin: str, user: Any, detail: str = "") -> None:
                 reasons += [f"{step.label}: {message}" for message in error.messages]
         if reasons:
             raise CannotRestoreError(reasons)
+        close_gaps(
+            owners_of([step for step in plan if step.kind == "bring back" or "position" in step.pairs])
+        )
         for step in plan:
             for name in step.pairs.keys() & links(step.model).keys():
                 _link(step, name)
 
 
 def _remove(going: list[Step]) -> None:
+    touched = owners_of(going)
     for model in dict.fromkeys(step.model for step in going):
         model._default_manager.filter(pk__in=[s.key for s in going if s.model is model]).delete()
+    close_gaps(touched)
+
+
+def owners_of(moving: list[Step]) -> dict[Any, set[int]]:
+    """Return the models with an order, and the owners among whose rows places change."""
+    keys: dict[Any, set[int]] = {}
+    for step in moving:
+        keys.setdefault(step.model, set()).add(step.key)
+    return {model: owners_below(model, found) for model, found in keys.items() if issubclass(model, Ordered)}
+
+
+def owners_below(model: Any, keys: Iterable[int]) -> set[int]:
+    """Return the owners of these rows, in whose order they stand."""
+    found: set[int] = set()
+    for batch in batched(keys, BATCH, strict=False):
+        rows = model._base_manager.filter(pk__in=batch)
+        found.update(rows.values_list(f"{model.siblings_of}_id", flat=True))
+    return found - {None}
+
+
+def close_gaps(touched: dict[Any, set[int]]) -> None:
+    """Let the rows below these owners stand at 1 to n again."""
+    for model, owners in touched.items():
+        places: dict[int, list[int]] = {}
+        for batch in batched(owners, BATCH, strict=False):
+            rows = model._base_manager.filter(**{f"{model.siblings_of}__in": batch})
+            for owner, place in rows.order_by("position").values_list(f"{model.siblings_of}_id", "position"):
+                places.setdefault(owner, []).append(place)
+        for owner, taken in places.items():
+            if taken != list(range(1, len(taken) + 1)):
+                reorder(model._default_manager.filter(**{model.siblings_of: owner}), [])
 
 
 def _park(moving: list[Step]) -> None:

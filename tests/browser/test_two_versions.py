@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from conference.history import ChangeSet, RowChange
+from exchange.models import ImportRun
 from papers.models import Paper
 from tests.factories import make_edition, make_paper
 from tests.posted import address
@@ -79,6 +80,7 @@ def test_pages_have_nothing_for_axe_to_object_to(
     Paper.objects.update(title="Another title that is long enough to be compared by words")
     make_paper(paper.edition, title="Gone").delete()
     gone = RowChange.objects.gone().get()
+    run = ImportRun.objects.create(edition=paper.edition)
     page.fill("#id_title", "Mine is different")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".errornote")).to_be_visible()
@@ -88,6 +90,7 @@ def test_pages_have_nothing_for_axe_to_object_to(
         reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]),
         reverse("admin:papers_paper_deleted"),
         reverse("admin:papers_paper_bring_back", args=[gone.pk]),
+        reverse("admin:exchange_importrun_undo", args=[run.pk]),
     ]
     for path in addresses:
         page.goto(path)

@@ -88,10 +88,34 @@ def test_times_are_told_in_the_zone_of_the_edition(chair: Client, edition: Editi
     assert "America/Los_Angeles" in html
 
 
-def test_history_is_for_staff(client: Client, edition: Edition) -> None:
+def test_history_is_for_staff_who_may_see_the_row(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
+    first = last_set()
+    make.make_paper(edition).delete()
+    gone = RowChange.objects.gone().get()
+    addresses = [
+        address(paper, "history"),
+        reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]),
+        reverse("admin:papers_paper_deleted"),
+        reverse("admin:papers_paper_bring_back", args=[gone.pk]),
+    ]
+    assert [client.get(path).status_code for path in addresses] == [302] * 4
+    client.force_login(get_user_model().objects.create_user("guest", is_staff=True))
+    assert [client.post(path).status_code for path in addresses] == [403] * 4
 
-    assert client.get(address(paper, "history")).status_code == 302
+
+def test_hidden_name_of_the_history_is_nowhere_public(client: Client, edition: Edition) -> None:
+    person = make.make_person("Deadname Former")
+    make.make_paper(edition, [person])
+    person.name, person.given, person.family = "Newname Chosen", "Newname", "Chosen"
+    person.save()
+    person.authorships.update(name="Newname Chosen")
+    person.names.create(name="Deadname Former", hidden=True)
+    paths = ["/2021/papers/", person.get_absolute_url(), "/search/?q=Deadname", "/people/", "/2021/changes/"]
+    pages = [client.get(path).content.decode() for path in paths]
+
+    assert ["Former" in page for page in pages] == [False] * 5
+    assert RowChange.objects.filter(values__name__0="Deadname Former").count() == 2
 
 
 def test_timeline_asks_as_much_for_three_as_for_one(chair: Client, edition: Edition) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from conference.history import RowChange
 from conference.models import Edition
@@ -209,6 +211,18 @@ def test_times_are_compared_in_the_zone_of_the_edition(chair: Client, edition: E
     assert "2021-04-06 07:00 PDT" in answer.content.decode()
     chair.post(address(session, "change"), carried(answer))
     assert Session.objects.get().start.hour == 14
+
+
+def test_check_asks_as_much_for_three_rows_as_for_one(chair: Client, edition: Edition) -> None:
+    counts = []
+    for rows in (1, 3):
+        paper = make.make_paper(edition, [f"Ada {n}" for n in range(rows)])
+        mine = sent(paper, token(chair, paper))
+        with CaptureQueriesContext(connection) as queries:
+            assert chair.post(address(paper, "change"), mine).status_code == 302
+        counts.append(len(queries))
+
+    assert counts == [34, 34]
 
 
 def test_token_that_was_written_on_refuses(chair: Client, edition: Edition) -> None:

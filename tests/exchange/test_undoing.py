@@ -54,6 +54,15 @@ def test_undone_import_leaves_nothing_but_the_edition() -> None:
     assert again.created["paper"]
 
 
+def test_author_added_by_hand_moves_up_where_imported_ones_go(edition: Edition) -> None:
+    run_of(paper("p1", "Zed Zu"))
+    second = run_of(paper("p1", "Zed Zu", "New Nu"))
+    make.add_author(Paper.objects.get(), "By Hand")
+    undo(second)
+
+    assert printed() == [(1, "Zed Zu"), (2, "By Hand")]
+
+
 def test_presentations_without_a_session_go_too(edition: Edition) -> None:
     run = load(program(paper("p1"), presentations=(talk("t1", paper="p1"),)), "2021").run
     assert run is not None
