@@ -91,14 +91,14 @@ def one_day(
     abstracts = begun.talk_total(at, choice.topic) <= LIGHT
     shown = shown.with_talks(at, most=LIGHT, abstracts=abstracts, topic=choice.topic)
     context |= {"blocks": timetable.blocks(timetable.nest(shown)), "abstracts": abstracts}
-    context["moves"] = moves(edition, at)
     return render(request, "schedule/day.html", context)
 
 
 def frame(edition: Edition, used: set[date], at: datetime, choice: Choice, view: str) -> dict[str, Any]:
-    """Return what stands above every view of the schedule: days, views, filters."""
+    """Return what every view of the schedule takes: days, views and filters above it, and what moved."""
     return {
         "at": at,
+        "moves": moves(edition, at),
         "today": edition.day_of(at),
         "strip": timetable.strip(edition.start_date, edition.end_date, used),
         "choice": choice,
@@ -122,7 +122,7 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     sessions = edition.sessions.published(at)
     today = sessions.starting_between(*edition.day_bounds(edition.day_of(at))).not_over(at)
     rooms = boards(today.for_timetable(at), at)
-    context = {"at": at, "boards": rooms}
+    context = {"at": at, "boards": rooms, "moves": moves(edition, at)}
     if not rooms:
         context |= {"coming": sessions.first_after(at), "begun": sessions.begun(at).exists()}
     return render(request, "schedule/now.html", context)

@@ -166,13 +166,14 @@ def test_what_moved_says_so_on_day_and_session_until_the_next_release(
     type(talk).objects.update(session=session)
     announce(edition, NOON)
     mark = '<span class="status elsewhere">Moved from Tue 6 Apr, 08:00 PDT</span>'
-    paths = ["/2021/schedule/2021-04-06/", session.get_absolute_url()]
+    day = "/2021/schedule/2021-04-06/"
+    paths = [day, f"{day}?view=grid", "/2021/schedule/?view=week", session.get_absolute_url()]
     counts = [fetch(client, path).count(mark) for path in paths]
     Session.objects.filter(pk=session.pk).update(status="cancelled")
     announce(edition, NOON)
 
-    assert counts == [2, 2]
-    assert [fetch(client, path).count("Moved from") for path in paths] == [0, 0]
+    assert counts == [2, 1, 1, 2]
+    assert [fetch(client, path).count("Moved from") for path in paths] == [0, 0, 0, 0]
 
 
 def test_address_of_a_withdrawn_paper_says_so_once_it_was_announced(client: Client, edition: Edition) -> None:

@@ -53,11 +53,11 @@ def count(client: Client, path: str) -> int:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("schedule/", 18),
+        ("schedule/", 19),
         ("schedule/2021-04-06/", 19),
-        ("schedule/2021-04-06/?view=grid", 11),
-        ("schedule/?view=week", 11),
-        ("schedule/?view=now", 8),
+        ("schedule/2021-04-06/?view=grid", 12),
+        ("schedule/?view=week", 12),
+        ("schedule/?view=now", 9),
         ("sessions/", 24),
         ("rooms/hall/", 8),
         ("talks/", 7),
