@@ -32,7 +32,7 @@ def addresses() -> list[str]:
     institution, _ = Institution.objects.get_or_create(slug="eth", defaults={"name": "ETH Zürich"})
     paper.authorships.get(position=1).institutions.add(institution)
     things += [Topic.objects.published().filter(edition=paper.edition).earliest("pk"), institution]
-    fixed += ["/institutions/", f"{institution.get_absolute_url()}?show=people"]
+    fixed += ["/api/docs/", "/institutions/", f"{institution.get_absolute_url()}?show=people"]
     return [*fixed, *(thing.get_absolute_url() for thing in things)]
 
 
