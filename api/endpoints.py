@@ -3,6 +3,7 @@
 from api import filtersets as narrowed
 from api.resources import conference, papers, people, schedule
 from api.viewsets import ResourceViewSet
+from people.models import Person
 
 
 class Conferences(ResourceViewSet):
@@ -15,6 +16,11 @@ class Editions(ResourceViewSet):
 
 class People(ResourceViewSet):
     resource, filterset = people.PEOPLE, narrowed.PersonFilter
+
+    def moved_to(self, id: str) -> str | None:
+        """Somebody who was merged goes on as the one who remained."""
+        person = Person.objects.survivor(id, self.reader.at)
+        return people.PEOPLE.url(None, person.uid) if person else None
 
 
 class Institutions(ResourceViewSet):

@@ -1,10 +1,11 @@
 """The parameters that narrow lists, and how they are read. Which resource has which: `filtersets`."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db.models import Q
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
@@ -67,11 +68,22 @@ class Whole(NumberFilter):  # type: ignore[misc]
         return None
 
 
+# Further away dates and zones cannot be reckoned with, and no conference was or will be.
+FIRST, LAST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
+
+
+def program_day(help: str) -> DateFilter:
+    """What stands on a day; the method `on_day` says how."""
+    bounds = [MinValueValidator(FIRST.date()), MaxValueValidator(LAST.date())]
+    return DateFilter(method="on_day", validators=bounds, help_text=f"{help}, such as 2021-04-06.")
+
+
 class ResourceFilter(FilterSet):  # type: ignore[misc]
     """What narrows any list. A parameter that is unknown, malformed or given twice is an error."""
 
     changed_since = IsoDateTimeFilter(
         method="since",
+        validators=[MinValueValidator(FIRST), MaxValueValidator(LAST)],
         help_text="Only what may have changed since a moment, such as 2021-04-06T08:00:00Z. "
         "Changes are known edition by edition: nothing that changed is left out.",
     )
@@ -101,7 +113,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
 
     def since(self, rows: Any, name: str, value: Any) -> Any:
         lookup = rows.model.edition_lookup
-        editions = self.reader.editions().changed_since(value, self.reader.at)
+        editions = self.reader.editions().changed_since(value.astimezone(UTC), self.reader.at)
         if rows.model is editions.model:
             return editions & rows
         if not lookup:
@@ -109,4 +121,4 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         return rows.filter(Q(**{f"{lookup}__in": editions.order_by().values("pk")}))
 
 
-__all__ = ["DateFilter", "Named", "ResourceFilter", "Whole", "YesNo", "named"]
+__all__ = ["Named", "ResourceFilter", "Whole", "YesNo", "named", "program_day"]

@@ -6,9 +6,9 @@ from operator import or_
 from typing import Any
 
 from django.db.models import Q
-from django_filters import CharFilter, ChoiceFilter, DateFilter
+from django_filters import CharFilter, ChoiceFilter
 
-from api.filters import MAX_WORDS, Named, ResourceFilter, Whole, YesNo, named
+from api.filters import MAX_WORDS, Named, ResourceFilter, Whole, YesNo, named, program_day
 from conference.text import fold
 from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, called_off
@@ -130,7 +130,7 @@ class PaperFilter(Searched, EditionPart):
     kind = ChoiceFilter(method="of_kind", choices=Presentation.Kind.choices, help_text="Presented like this.")
     session = Named(method="in_session", help_text="Presented in this session.")
     room = Named(method="in_room", help_text="Presented in this room.")
-    day = DateFilter(method="on_day", help_text="Presented on this program day, such as 2021-04-06.")
+    day = program_day("Presented on this program day")
     has_award = YesNo(method="with_award", help_text="Whether it won anything.")
     has_pdf = YesNo(method="with_material", help_text="Whether it has a PDF.")
     has_slides = YesNo(method="with_material", help_text="Whether it has slides.")
@@ -205,7 +205,7 @@ class RoomFilter(EditionPart):
 
 class SessionFilter(Searched, EditionPart):
     kind = ChoiceFilter(choices=Session.Kind.choices, help_text="Of this kind.")
-    day = DateFilter(method="on_day", help_text="On this program day, such as 2021-04-06.")
+    day = program_day("On this program day")
     room = Named("room__slug", "edition__slug", help_text="In this room.")
     parent = Named("parent__uid", "edition__slug", help_text="Part of this session.")
     person = Named(method="with_person", help_text="With this person in a role or as a speaker.")
@@ -226,7 +226,7 @@ class SessionFilter(Searched, EditionPart):
 
 class PresentationFilter(Searched, EditionPart):
     kind = ChoiceFilter(choices=Presentation.Kind.choices, help_text="Of this kind.")
-    day = DateFilter(method="on_day", help_text="On this program day, such as 2021-04-06.")
+    day = program_day("On this program day")
     room = Named(method="in_room", help_text="In this room.")
     session = Named("session__uid", "edition__slug", help_text="In this session.")
     paper = Named("paper__uid", "edition__slug", help_text="Of this paper.")

@@ -10,7 +10,7 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -53,6 +53,19 @@ def read_cursor(text: str, order: str) -> Cursor:
     return Cursor(order, value, key)
 
 
+def storable(value: Any) -> Any:
+    """Return the value as every database takes it; raise `ValueError` where none would."""
+    if value is None or (isinstance(value, int) and abs(value) > BIGGEST_KEY):
+        raise ValueError
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError
+        return value.astimezone(UTC)
+    if isinstance(value, str) and "\0" in value.encode().decode():
+        raise ValueError
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Walk:
     """One page of a walk: which size, in which order, from where. `orders` are those of the resource."""
@@ -80,11 +93,7 @@ class Walk:
         cursor = read_cursor(self.cursor, self.order)
         field = rows.query.annotations["sort_value"].output_field
         try:
-            value = field.to_python(cursor.value)
-            if value is None or (isinstance(value, str) and "\0" in value):
-                raise ValueError
-            if isinstance(value, int) and abs(value) > BIGGEST_KEY:
-                raise ValueError
+            value = storable(field.to_python(cursor.value))
         except (ValidationError, ValueError, TypeError, OverflowError):
             raise BadValue("cursor", self.cursor, FROM_NEXT) from None
         way = "lt" if is_down else "gt"

@@ -24,6 +24,8 @@ ERRORS = {
     429: "Too many requests; Retry-After says for how many seconds to wait.",
 }
 
+MOVED = OpenApiResponse(description="The person was merged with another, who goes on at Location.")
+
 
 @cache
 def schema() -> dict[str, Any]:
@@ -123,12 +125,14 @@ class ResourceSchema(AutoSchema):
         good: Any = serializer_of(self.resource) if self.resource else root_serializer()
         if self.is_list and self.resource:
             good = page_serializer(self.resource)
+        moved = {} if self.is_list or self.resource is not RESOURCES["people"] else {301: MOVED}
         codes = [400, 429] if self.is_list or self.resource is None else [400, 404, 429]
         files = FILES.get(self.resource.name, ()) if self.is_list and self.resource else ()
         sent = {(200, MEDIA_TYPES[name]): OpenApiTypes.STR for name in files}
         return {
             (200, "application/json"): good,
             **sent,
+            **moved,
             **{code: OpenApiResponse(ErrorSerializer, ERRORS[code]) for code in codes},
         }
 

@@ -7,6 +7,7 @@ from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSetMixin
@@ -70,9 +71,16 @@ class ResourceViewSet(ViewSetMixin, Answering):
         wanted = self.wanted(request)
         key = self.addressed(id, edition).values_list("pk", flat=True).first()
         found = Builder(self.reader).in_order(self.resource, [] if key is None else [key], wanted)
-        if not found:
+        if found:
+            return Response(found[0])
+        url = self.moved_to(id)
+        if url is None:
             raise Http404
-        return Response(found[0])
+        return Response(status=status.HTTP_301_MOVED_PERMANENTLY, headers={"Location": url})
+
+    def moved_to(self, id: str) -> str | None:
+        """Return the address at which what is no longer here goes on."""
+        return None
 
     # What is asked for
 

@@ -155,6 +155,7 @@ def test_unknown_parameter_is_refused_by_name(client: Client, view: Any) -> None
     [
         "kind=lecture", "day=tomorrow", "day=2021-02-30", "has_code=maybe", "edition=a b",
         "edition=2021/2022/x", "topic=\0", "track=\0", "q=" + "x" * 201, "changed_since=yesterday",
+        "day=0001-01-01", "day=9999-12-31", "changed_since=0001-01-01T00:00:00+18:26",
         "page_size=0", "page_size=-1", "page_size=x", "ordering=abstract", "ordering=relevance",
         "fields=nothing", "fields=authors.nothing", "expand=nothing", "expand=authors.person.papers.topic",
         "kind=oral&kind=poster", "expand=" + ",".join(["topic"] * 41), "person=../../etc",
@@ -170,6 +171,10 @@ def test_malformed_value_is_refused_by_name(client: Client, query: str) -> None:
 
 def test_parameter_without_a_value_narrows_nothing(client: Client) -> None:
     assert len(client.get("/api/v1/papers/?topic=&kind=&has_code=&ordering=").json()["results"]) == 3
+
+
+def test_zone_that_no_database_knows_is_understood(client: Client) -> None:
+    assert ids(client, "papers", changed_since="2183-05-17T11:59:07+18:26") == []
 
 
 def test_number_no_database_can_hold_is_refused(client: Client) -> None:

@@ -128,3 +128,11 @@ def test_same_id_in_two_years_is_two_things(client: Client) -> None:
 
     assert [get(client, f"papers/{year}/same/")["title"] for year in (2021, 2022)] == ["Of 2021", "Of 2022"]
     assert len({row["url"] for row in results(client, "papers")}) == 2
+
+
+def test_merged_person_leads_to_the_one_who_remained(client: Client, program: dict[str, Any]) -> None:
+    make.make_person("A. Lovelace", uid="old", merged_into=program["person"])
+    response = client.get("/api/v1/people/old/")
+
+    assert response.status_code == 301
+    assert get(client, response["Location"].partition("/v1/")[2])["id"] == "ada"

@@ -108,7 +108,26 @@ def test_made_up_cursor_is_refused_by_name(client: Client, edition: Edition, cur
     assert get(client, "papers/", 400, cursor=cursor)["parameter"] == "cursor"
 
 
-def test_cursor_with_a_null_character_is_refused(client: Client, edition: Edition) -> None:
-    cursor = token("title", "a\0", 1)
+@pytest.mark.parametrize(
+    ("path", "ordering", "value"),
+    [
+        ("papers/", "title", "a\0"),
+        ("papers/", "title", "\ud800"),
+        ("sessions/", "start", "2021-04-06T08:00:00"),
+        ("sessions/", "start", "0001-01-01T00:00:00+23:59"),
+        ("editions/", "start_date", "yesterday"),
+    ],
+)
+def test_cursor_with_a_value_that_no_database_takes_is_refused(
+    client: Client, edition: Edition, path: str, ordering: str, value: str
+) -> None:
+    wrong = get(client, path, 400, cursor=token(ordering, value, 1), ordering=ordering)
 
-    assert get(client, "papers/", 400, cursor=cursor, ordering="title")["parameter"] == "cursor"
+    assert wrong["parameter"] == "cursor"
+
+
+def test_cursor_in_a_zone_that_no_database_knows_is_understood(client: Client, edition: Edition) -> None:
+    make.make_session(edition)
+    cursor = token("start", "2021-04-06T15:00:00+18:26", 1)
+
+    assert len(get(client, "sessions/", cursor=cursor, ordering="start")["results"]) == 1
