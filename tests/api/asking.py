@@ -50,4 +50,4 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iter
     environ = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
     response: Any = ClientHandler(enforce_csrf_checks=False)(environ)
     start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
-    return [response.content]
+    return [response.getvalue()]

@@ -1,6 +1,7 @@
 """Lists as files in the formats of the exchange."""
 
 import json
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -12,8 +13,8 @@ from tests.api.asking import get
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _two_years() -> None:
+@pytest.fixture
+def two_years(db: None) -> None:
     for year in (2021, 2022):
         edition = make.make_edition(year)
         make.make_paper(edition, ["Ada Lovelace"], title="Notes", track="Research")
@@ -27,22 +28,26 @@ def body(client: Client, query: str) -> str:
 
 
 @pytest.mark.parametrize("name", [fmt.name for fmt, _ in FORMATS.values()])
+@pytest.mark.usefixtures("two_years")
 def test_every_format_for_citations_holds_the_papers_of_all_years(client: Client, name: str) -> None:
     text = body(client, f"format={name}")
 
     assert (text.count("Notes"), text.count("Other")) == (2, 2)
 
 
+@pytest.mark.usefixtures("two_years")
 def test_file_holds_what_the_filters_leave(client: Client) -> None:
     entries = json.loads(body(client, "format=csl_json&edition=2022&track=research"))
 
     assert [(entry["title"], entry["issued"]["date-parts"][0][0]) for entry in entries] == [("Notes", 2022)]
 
 
+@pytest.mark.usefixtures("two_years")
 def test_file_of_what_a_search_finds(client: Client) -> None:
     assert body(client, "format=bibtex&q=author:lovelace").count("@inproceedings") == 2
 
 
+@pytest.mark.usefixtures("two_years")
 def test_file_is_named_typed_and_answered_with_304(client: Client) -> None:
     response = client.get("/api/v1/papers/?format=bibtex")
     assert response["Content-Type"] == "application/x-bibtex"
@@ -52,7 +57,28 @@ def test_file_is_named_typed_and_answered_with_304(client: Client) -> None:
     assert again.status_code == 304
 
 
+@pytest.mark.usefixtures("two_years")
 def test_unknown_format_is_refused_with_those_that_there_are(client: Client) -> None:
     wrong = get(client, "papers/", 400, format="docx")
-    assert (wrong["parameter"], wrong["allowed"]) == ("format", ["json", "bibtex", "ris", "csl_json"])
+    assert (wrong["parameter"], wrong["allowed"]) == ("format", ["json", "bibtex", "ris", "csl_json", "csv"])
     assert get(client, "rooms/", 400, format="bibtex")["parameter"] == "format"
+
+
+def test_table_of_one_edition_is_that_of_its_downloads(client: Client, program: dict[str, Any]) -> None:
+    for name in ("papers", "sessions", "presentations", "awards"):
+        response = client.get(f"/api/v1/{name}/?format=csv&edition=2021")
+        whole = client.get(f"/2021/downloads/csv/2021-{name}.csv")
+        assert response["Content-Type"] == "text/csv; charset=utf-8"
+        assert response.getvalue() == whole.getvalue()
+
+
+@pytest.mark.usefixtures("two_years")
+def test_table_holds_what_the_filters_leave(client: Client) -> None:
+    lines = body(client, "format=csv&edition=2022&track=research").splitlines()
+
+    assert (len(lines), "Notes" in lines[1]) == (2, True)
+
+
+@pytest.mark.usefixtures("two_years")
+def test_table_of_several_editions_is_refused(client: Client) -> None:
+    assert "edition" in get(client, "papers/", 400, format="csv")["detail"]
