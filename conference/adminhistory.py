@@ -49,6 +49,10 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
+        if object_id.isdecimal() and self.get_object(request, object_id) is None:
+            gone = self.deleted_rows(request).filter(object_id=object_id).first()
+            if gone is not None:
+                return redirect(self.named("bring_back", gone.pk))
         row = self.history_row(request, object_id)
         changes = RowChange.objects.about(self.model, row.pk)
         about = changes.filter(change_set=OuterRef("pk"))

@@ -64,10 +64,12 @@ class StaleAdmin(admin.ModelAdmin[Any]):
             return None
         if self.get_object(request, unquote(object_id)) is None:
             return None
-        self.model._base_manager.select_for_update().get(pk=unquote(object_id))
+        self.model._base_manager.select_for_update().filter(pk=unquote(object_id)).first()
         row = self.get_object(request, unquote(object_id))
+        if row is None or not self.has_change_permission(request, row):
+            return None
         seen, now = read(request.POST[SEEN]), self.shown(request, row)
-        if row is None or seen == now or not self.has_change_permission(request, row):
+        if seen == now:
             return None
         form_class = self.get_form(
             request, row, change=True, fields=flatten_fieldsets(self.get_fieldsets(request, row))

@@ -131,7 +131,7 @@ def test_timeline_asks_as_much_for_three_as_for_one(chair: Client, edition: Edit
             chair.get(address(paper, "history"))
         counts.append(len(queries))
 
-    assert counts == [9, 9]
+    assert counts == [10, 10]
 
 
 # Back to a version
@@ -227,6 +227,15 @@ def test_deleted_paper_comes_back_with_everything_that_hung_on_it(chair: Client,
     assert back.authorships.get(name="Abe").institutions.count() == 1
     assert [back.materials.count(), back.grants.count()] == [1, 1]
     assert back.presentations.get().uid == poster.uid
+
+
+def test_history_of_what_was_deleted_leads_to_its_return(chair: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    path = address(paper, "history")
+    paper.delete()
+    gone = RowChange.objects.gone().get()
+
+    assert chair.get(path).headers["Location"] == reverse("admin:papers_paper_bring_back", args=[gone.pk])
 
 
 def test_deleted_room_takes_its_sessions_back(chair: Client, edition: Edition) -> None:
