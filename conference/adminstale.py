@@ -64,7 +64,7 @@ class StaleAdmin(admin.ModelAdmin[Any]):
             return None
         if self.get_object(request, unquote(object_id)) is None:
             return None
-        self.model._base_manager.select_for_update().filter(pk=unquote(object_id)).first()
+        self.model._base_manager.select_for_update().order_by("pk").filter(pk=unquote(object_id)).first()
         row = self.get_object(request, unquote(object_id))
         if row is None or not self.has_change_permission(request, row):
             return None
