@@ -2,21 +2,43 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Context, Format, OutputFile
+from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.events import Event
+from exchange.formats.frab.incoming import read_one
 from exchange.formats.frab.references import Link, Person
 from exchange.formats.frab.schedule import Day, Room, Schedule, schedule_of
+from exchange.problems import Where
+from exchange.reading.findings import Findings
+from exchange.reading.jsonfile import read_object
 from exchange.records import Program
 
 SCHEMA = "https://c3voc.de/schedule/schema.json"
 SLUG = re.compile(r"[a-z0-9_-]+[a-z0-9]\Z")
 # What the schema takes as the name of a zone.
 ZONE = re.compile(r"[A-Z][a-z]+/[A-Z][a-z]+|UTC\Z")
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read one file of frab, pretalx or this site."""
+    return read_one(sources, context, _loaded)
+
+
+def _loaded(source: Source, findings: Findings) -> dict[str, Any] | None:
+    content = read_object(source, findings)
+    schedule = content.get("schedule") if content else None
+    if isinstance(schedule, dict):
+        return schedule
+    if content is None:
+        return None
+    said = gettext('This is no schedule of frab or pretalx: it has no object "schedule".')
+    findings.problem(Where(source.name), "schedule", said)
+    return None
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -118,5 +140,6 @@ FORMAT = Format(
     description=_("frab schedule.json, for conference apps and for tools that pretalx and frab feed."),
     extensions=("json",),
     media_type="application/json",
+    read=read,
     write=write,
 )

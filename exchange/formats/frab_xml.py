@@ -1,18 +1,25 @@
 """frab `schedule.xml`: the program for Giggity, EventFahrplan and ConfClerk, after the schema of c3voc."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Context, Format, OutputFile
+from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.events import Event
+from exchange.formats.frab.incoming import read_one
 from exchange.formats.frab.references import Link, Person
 from exchange.formats.frab.schedule import Schedule, schedule_of
+from exchange.formats.frab.xmltree import load
 from exchange.records import Program
 
 # The schema has two digits for hours.
 LONGEST = 100 * 60 - 1
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read one file of frab, pretalx or this site."""
+    return read_one(sources, context, load)
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -111,5 +118,6 @@ FORMAT = Format(
     description=_("frab schedule.xml, for the apps Giggity, EventFahrplan and ConfClerk."),
     extensions=("xml",),
     media_type="application/xml; charset=utf-8",
+    read=read,
     write=write,
 )

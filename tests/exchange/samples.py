@@ -11,11 +11,22 @@ OPENREVIEW = """{"notes": [{"id": "aB1", "forum": "aB1", "content": {"title": {"
 "venue": {"value": "MLSys 2021 Oral"}, "venueid": {"value": "MLSys.org/2021/Conference"}}}], "count": 1}"""
 SPREADSHEET = 'Paper ID,Paper Title,Authors,Status\n7,On n bodies,"Mia Zed (NTNU); Ann Abe",Accept\n'
 BIBTEX = "@inproceedings{zed21, title = {On {$n$} bodies}, author = {Zed, Mia and Abe, Ann}}\n"
-# Of formats that only read; what is written too makes its own sample.
+FRAB_JSON = """{"schedule": {"version": "1", "conference": {"acronym": "mini", "days": [{"index": 1,
+"date": "2021-04-06", "day_start": "2021-04-06T09:00:00-07:00", "rooms": {"Hall": [{
+"id": 7, "title": "On n bodies",
+"date": "2021-04-06T10:00:00-07:00", "duration": "00:30", "track": "Chaos", "type": "lecture",
+"persons": [{"id": 1, "public_name": "Mia Zed"}], "links": [], "attachments": []}]}}]}}}"""
+FRAB_XML = """<schedule><version>1</version><conference><acronym>mini</acronym></conference>
+<day index="1" date="2021-04-06" start="2021-04-06T09:00:00-07:00"><room name="Hall"><event id="7">
+<title>On n bodies</title><date>2021-04-06T10:00:00-07:00</date><duration>00:30</duration><track>Chaos</track>
+<type>lecture</type><persons><person id="1">Mia Zed</person></persons></event></room></day></schedule>"""
+# Of formats that only read, or whose own sample holds no papers; what is written too makes its own.
 BY_HAND = {
     "openreview": {"notes.json": OPENREVIEW},
     "spreadsheet": {"submissions.csv": SPREADSHEET},
     "bibtex": {"papers.bib": BIBTEX},
+    "frab_json": {"schedule.json": FRAB_JSON},
+    "frab_xml": {"schedule.xml": FRAB_XML},
     "miniconf": {name: text.replace("11:00:00+02:00", "11:00:00") for name, text in FILES.items()},
 }
 

@@ -49,7 +49,7 @@ class References:
         ids = dict(self.ids.get(ref.uid, ()) or ref.ids)
         guid = identity.made(f"{self.site}/people/{ref.uid or ref.name}")
         own = ids.get(self.host, "")
-        number = int(own) if own.isascii() and own.isdecimal() and len(own) < 10 else 0
+        number = int(own) if own.isascii() and own.isdecimal() and len(own) < 11 else 0
         url = f"{self.site}/people/{ref.uid}/" if ref.uid else ""
         return Person(number or identity.number_of(guid), guid, line(ref.name), url)
 

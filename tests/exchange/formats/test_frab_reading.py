@@ -1,0 +1,187 @@
+"""Schedules of frab and pretalx, read: what becomes of events, what is refused, and both ways round."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exchange.files import Context, Source
+from exchange.formats import frab_json, frab_xml
+from exchange.problems import ProgramError
+from exchange.records import AuthorRecord, PersonRef, Program, RoleRecord, stated
+from tests.exchange.formats.test_frab import CONTEXT, SHARED, talks, text
+from tests.exchange.programs import odd
+from tests.exchange.strategies import programs
+
+CAMP = Context("2019", 2019, "Europe/Berlin")
+EVENT: dict[str, Any] = {
+    "id": 7,
+    "guid": "2F1C0F4E-8D0B-5A43-9D0A-0F7C0D1F2A3B",
+    "date": "2019-08-21T11:00:00+02:00",
+    "duration": "00:45",
+    "title": "On n bodies",
+    "subtitle": "",
+    "type": "lecture",
+    "abstract": "First.",
+    "description": "Second.",
+    "persons": [{"id": 9, "public_name": "Mia Zed"}],
+    "links": [],
+    "attachments": [],
+}
+
+
+def source(**fields: Any) -> Source:
+    day = {"index": 1, "date": "2019-08-21", "day_start": "2019-08-21T09:00:00+02:00"}
+    conference = {"acronym": "camp", "days": [{**day, "rooms": {"Curie": [{**EVENT, **fields}]}}]}
+    schedule = {"version": "1", "base_url": "https://camp.test/x/", "conference": conference}
+    return Source("schedule.json", json.dumps({"schedule": schedule}).encode())
+
+
+def read(**fields: Any) -> Program:
+    return frab_json.read([source(**fields)], CAMP)
+
+
+def problems(fmt: Any, content: bytes) -> list[str]:
+    with pytest.raises(ProgramError) as error:
+        fmt.read([Source("file", content)], CAMP)
+    return [str(problem) for problem in error.value.problems]
+
+
+def again(made: Program, fmt: Any) -> Program:
+    found: Program = fmt.read([Source("file", text(made, fmt).encode())], CONTEXT)
+    return found
+
+
+def test_event_becomes_a_session_with_its_speakers() -> None:
+    (session,) = read().sessions
+    ref = PersonRef(name="Mia Zed", ids=(("camp.test", "9"),))
+
+    assert (session.uid, session.kind, session.room) == (
+        "2f1c0f4e-8d0b-5a43-9d0a-0f7c0d1f2a3b",
+        "invited_talk",
+        "curie",
+    )
+    assert (session.start, session.abstract) == (
+        datetime.fromisoformat("2019-08-21T11:00:00+02:00"),
+        "First.\n\nSecond.",
+    )
+    assert session.roles == (RoleRecord(person=ref, role="speaker"),)
+    assert not read().papers
+
+
+def test_event_with_a_track_holds_a_paper() -> None:
+    found = read(track="Chaos", attachments=[{"url": "https://a.test/s.PDF", "title": "My slides"}])
+    (paper,), (shown,), (session,) = found.papers, found.presentations, found.sessions
+
+    assert (paper.uid, paper.topic, found.topics[0].name) == (session.uid, "chaos", "Chaos")
+    assert paper.authors == (AuthorRecord(person=PersonRef(name="Mia Zed", ids=(("camp.test", "9"),))),)
+    assert [(one.kind, one.url, one.label) for one in stated(paper.materials, ())] == [
+        ("pdf", "https://a.test/s.PDF", "My slides")
+    ]
+    assert (shown.session, shown.paper, shown.kind) == (session.uid, paper.uid, "talk")
+    assert (session.roles, session.abstract) == ((), "")
+
+
+def test_pretalx_names_people_by_code_and_says_when_it_ends() -> None:
+    persons: list[dict[str, Any]] = [{"code": "ABC123", "name": "Mia Zed", "avatar": None, "answers": []}]
+    (session,) = read(persons=persons, duration="", end="2019-08-21T12:15:00+02:00").sessions
+
+    assert session.roles == (
+        RoleRecord(person=PersonRef(name="Mia Zed", ids=(("camp.test", "ABC123"),)), role="speaker"),
+    )
+    assert session.end == datetime.fromisoformat("2019-08-21T12:15:00+02:00")
+
+
+def test_time_without_offset_is_in_the_zone_and_after_midnight_on_the_next_day() -> None:
+    (plain,) = read(date="2019-08-21T11:00:00").sessions
+    (late,) = read(date=None, start="00:30").sessions
+
+    assert plain.start == datetime.fromisoformat("2019-08-21T11:00:00+02:00")
+    assert late.start == datetime.fromisoformat("2019-08-22T00:30:00+02:00")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"id": "7"}, "id"),
+        ({"guid": "x"}, "guid"),
+        ({"guid": None, "id": None}, "guid"),
+        ({"date": "yesterday"}, "date"),
+        ({"date": None}, "date"),
+        ({"duration": "long"}, "duration"),
+        ({"title": ""}, "title"),
+        ({"title": 5}, "title"),
+        ({"persons": {}}, "persons"),
+    ],
+)
+def test_problem_names_file_place_and_field(fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(ProgramError) as error:
+        read(**fields)
+    first = error.value.problems[0]
+
+    assert first.where.file == "schedule.json"
+    assert first.where.place.startswith("conference.days[0].rooms.Curie[0]")
+    assert first.field == field
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'<!DOCTYPE s [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><schedule>&c;</schedule>', "document type"),
+        (b'<!DOCTYPE s [<!ENTITY a SYSTEM "file:///etc/passwd">]><schedule>&a;</schedule>', "document type"),
+        (b'<!DOCTYPE s SYSTEM "http://127.0.0.1/x.dtd"><schedule/>', "document type"),
+        (b"<a>" * 100_000, "nested too deeply"),
+        (b"<schedule><day>", "not XML"),
+        (b"<rss/>", "does not begin with <schedule>"),
+        (b"<schedule>\x00</schedule>", "not XML"),
+        (b"", "not XML"),
+    ],
+)
+def test_hostile_xml_is_refused(content: bytes, said: str) -> None:
+    assert said in "".join(problems(frab_xml, content))
+
+
+def test_file_that_is_too_large_is_not_parsed() -> None:
+    assert "larger than 100 MB" in problems(frab_xml, b" " * 100_000_001)[0]
+
+
+@pytest.mark.shared
+def test_real_camp_is_read() -> None:
+    found = frab_json.read([Source("c.json", (SHARED / "frab-camp2019.json").read_bytes())], CAMP)
+
+    assert len(found.sessions) == len(found.papers) == len(found.presentations) == 79
+    assert len(found.topics) == 7
+    assert {session.kind for session in found.sessions} == {"invited_talk", "social"}
+    starts = [start for one in found.sessions if (start := stated(one.start, None))]
+    assert {start.utcoffset() for start in starts} == {timedelta(hours=2)}
+
+
+@pytest.mark.shared
+def test_invalid_example_is_refused_with_its_places() -> None:
+    found = problems(frab_json, (SHARED / "invalid-example.json").read_bytes())
+    place = "file, conference.days[0].rooms.Winterchaos[0] (Internal Penetration Testing Basics)"
+
+    assert found[0] == f'{place}, id: This must be a whole number, not "2814".'
+    assert any(".persons[0], id" in one and '"dsadf"' in one for one in found)
+
+
+# Both ways
+
+
+@pytest.mark.parametrize("fmt", [frab_json, frab_xml])
+@pytest.mark.parametrize("made", [odd(), talks()], ids=["odd", "talks"])
+def test_trap_20_what_was_read_is_written_and_read_the_same(fmt: Any, made: Program) -> None:
+    once = again(made, fmt)
+
+    assert again(once, fmt) == once
+
+
+@settings(max_examples=15, deadline=None)
+@given(programs(), st.sampled_from([frab_json, frab_xml]))
+def test_any_program_reads_back_and_stays(made: Program, fmt: Any) -> None:
+    once = again(made, fmt)
+
+    assert again(once, fmt) == once
