@@ -1,4 +1,5 @@
-"""Which sessions and presentations a calendar holds: of a day, a session, a room, a topic, a paper, a person.
+"""Which sessions and presentations a calendar holds: of a day, a session, a room, a topic, a paper,
+a presentation, a person, or what is chosen of a schedule.
 
 Public rows alone, as records. How they are written is `formats.ics`' business.
 """
@@ -15,22 +16,36 @@ from exchange.formats.ics import Part
 from exchange.formats.ics.appointments import Wanted
 from papers.models import Paper, Topic
 from people.models import Person
-from schedule.models import Room, Session
+from schedule.choosing import Choice
+from schedule.models import Presentation, Room, Session
 
 # A talk in the order of its session, or a poster among hundreds, has no time of its own.
 OWN_TIME = Q(start__isnull=False)
 
 
-def of_edition(edition: Edition) -> Part:
-    """Return all sessions, and the talks with a time of their own."""
-    return part(edition, sessions=Q(), presentations=OWN_TIME)
+def of_edition(edition: Edition, choice: Choice | None = None) -> Part:
+    """Return all sessions, or those chosen, and the talks with a time of their own."""
+    sessions, talks = _chosen(edition, choice)
+    return part(edition, sessions=sessions, presentations=talks & OWN_TIME)
 
 
-def of_day(edition: Edition, day: date) -> Part:
-    """Return what begins on a program day."""
+def of_day(edition: Edition, day: date, choice: Choice | None = None) -> Part:
+    """Return what begins on a program day, or what was chosen of it."""
     start, end = edition.day_bounds(day)
     begins = Q(start__gte=start, start__lt=end)
-    return part(edition, sessions=begins, presentations=begins)
+    sessions, talks = _chosen(edition, choice)
+    return part(edition, sessions=begins & sessions, presentations=begins & talks)
+
+
+def _chosen(edition: Edition, choice: Choice | None) -> tuple[Q, Q]:
+    """Return the conditions on sessions and on presentations that a choice among the schedule sets."""
+    if not choice:
+        return Q(), Q()
+    sessions = edition.sessions.published().chosen(choice).order_by().values("pk")
+    talks = Q(session__in=sessions)
+    if choice.topic:
+        talks &= Q(paper__in=edition.papers.published().below(choice.topic).order_by().values("pk"))
+    return Q(pk__in=sessions), talks
 
 
 def of_session(session: Session) -> Part:
@@ -56,6 +71,11 @@ def of_topic(topic: Topic) -> Part:
 def of_paper(paper: Paper) -> Part:
     """Return the presentations of a paper."""
     return part(paper.edition, presentations=Q(paper=paper))
+
+
+def of_presentation(shown: Presentation) -> Part:
+    """Return one appearance of a paper, or one talk."""
+    return part(shown.edition, presentations=Q(pk=shown.pk))
 
 
 def of_person(person: Person, editions: Iterable[Edition]) -> list[Part]:

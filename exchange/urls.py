@@ -46,6 +46,9 @@ urlpatterns = [
     path("<key:edition>/rooms/<key:slug>.ics", views.room_calendar, name="room_calendar"),
     path("<key:edition>/topics/<key:slug>.ics", views.topic_calendar, name="topic_calendar"),
     path("<key:edition>/papers/<uid:uid>.ics", views.paper_calendar, name="paper_calendar"),
+    path(
+        "<key:edition>/presentations/<uid:uid>.ics", views.presentation_calendar, name="presentation_calendar"
+    ),
     path("people/<uid:uid>.ics", views.person_calendar, name="person_calendar"),
     path("<key:edition>/agenda.<str:ending>", agendafiles.agenda_file, name="agenda_file"),
     path("<key:edition>/agenda/<str:token>.ics", agendafiles.agenda_calendar, name="agenda_calendar"),

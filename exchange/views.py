@@ -1,6 +1,7 @@
 """Files to take along. What is public is asked of querysets and dump, how it is written of the formats."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page, published_editions
@@ -20,6 +22,7 @@ from exchange.formats import ics, writable
 from exchange.offers import name_of
 from people.models import Person
 from schedule import timetable
+from schedule.choosing import Choice, read_choice
 
 
 @edition_page
@@ -144,19 +147,23 @@ def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 
 @edition_page
 def edition_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
-    """Send the calendar of an edition: all sessions, and the talks with a time of their own."""
-    return _calendar(request, edition, edition.slug, edition.name, lambda: calendars.of_edition(edition))
+    """Send the calendar of an edition: all sessions, or those of a kind, room or topic, and their talks."""
+    choice = _choice(request, edition)
+    part = partial(calendars.of_edition, edition, choice)
+    return _calendar(request, edition, edition.slug, edition.name, part, choice.query if choice else "")
 
 
 @edition_page
 def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpResponseBase:
-    """Send the calendar of one program day."""
+    """Send the calendar of one program day, or of what is chosen of it."""
+    choice = _choice(request, edition)
     date = timetable.read_day(day)
     used = edition.sessions.published().program_days(edition.day_of)
     if date is None or date not in timetable.strip(edition.start_date, edition.end_date, used):
         raise Http404("The edition has no such day.")
     title = f"{edition.name}, {date.isoformat()}"
-    return _calendar(request, edition, day, title, lambda: calendars.of_day(edition, date))
+    part = partial(calendars.of_day, edition, date, choice)
+    return _calendar(request, edition, day, title, part, choice.query if choice else "")
 
 
 @edition_page
@@ -188,6 +195,13 @@ def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResp
     return _calendar(request, edition, uid, str(paper), lambda: calendars.of_paper(paper))
 
 
+@edition_page
+def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
+    """Send the calendar of one appearance."""
+    shown = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
+    return _calendar(request, edition, uid, str(shown), lambda: calendars.of_presentation(shown))
+
+
 @require_safe
 def person_calendar(request: HttpRequest, uid: str) -> HttpResponseBase:
     """Send the calendar of what a person takes part in, in all years."""
@@ -203,19 +217,30 @@ def person_calendar(request: HttpRequest, uid: str) -> HttpResponseBase:
 
 
 def _calendar(
-    request: HttpRequest, edition: Edition, name: str, title: str, part: Callable[[], ics.Part]
+    request: HttpRequest,
+    edition: Edition,
+    name: str,
+    title: str,
+    part: Callable[[], ics.Part],
+    query: str = "",
 ) -> HttpResponseBase:
     return reply(
         request,
         state_of(edition),
         f"{name}.ics" if name.startswith(edition.slug) else f"{edition.slug}-{name}.ics",
         ics.FORMAT.media_type,
-        lambda: ics.calendar([part()], title, _address(request)),
+        lambda: ics.calendar([part()], title, _address(request, query)),
     )
 
 
-def _address(request: HttpRequest) -> str:
-    return f"{settings.SITE_URL}{request.path}"
+def _choice(request: HttpRequest, edition: Edition) -> Choice | None:
+    """Return what the address chooses of a schedule; the usual one chooses nothing, and asks nothing."""
+    return read_choice(request, edition, timezone.now()) if request.GET else None
+
+
+def _address(request: HttpRequest, query: str = "") -> str:
+    """Return where the same can be had again; of the query only what was understood, in one order."""
+    return f"{settings.SITE_URL}{request.path}{f'?{query}'.rstrip('?&')}"
 
 
 def _person(uid: str) -> Person:

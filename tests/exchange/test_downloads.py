@@ -141,6 +141,13 @@ SESSIONS = ["session.2021.s1", "session.2021.s2", "session.2021.t1"]
         ("/2021/schedule.ics", ["presentation.2021.own", *SESSIONS]),
         ("/2021/schedule/2021-04-06.ics", ["presentation.2021.own", *SESSIONS]),
         ("/2021/schedule/2021-04-07.ics", []),
+        ("/2021/schedule.ics?kind=invited_talk", ["session.2021.t1"]),
+        ("/2021/schedule.ics?room=hall", ["presentation.2021.own", "session.2021.s1", "session.2021.t1"]),
+        ("/2021/schedule.ics?topic=engines", ["session.2021.s1"]),
+        ("/2021/schedule/2021-04-06.ics?kind=oral&room=hall", ["presentation.2021.own", "session.2021.s1"]),
+        ("/2021/schedule/2021-04-06.ics?topic=engines", ["session.2021.s1"]),
+        ("/2021/schedule/2021-04-07.ics?kind=oral", []),
+        ("/2021/presentations/a1.ics", ["presentation.2021.a1"]),
         ("/2021/sessions/s1.ics", ["presentation.2021.own", "session.2021.s1"]),
         ("/2021/sessions/t1.ics", ["session.2021.t1"]),
         ("/2021/rooms/hall.ics", ["presentation.2021.own", "session.2021.s1", "session.2021.t1"]),
@@ -152,6 +159,34 @@ SESSIONS = ["session.2021.s1", "session.2021.s2", "session.2021.t1"]
 @pytest.mark.usefixtures("shown")
 def test_calendar_holds_what_its_address_says(client: Client, path: str, expected: list[str]) -> None:
     assert sorted(uids(client, path)) == expected
+
+
+@pytest.mark.usefixtures("shown")
+def test_chosen_part_of_a_calendar_names_where_it_can_be_had_again(client: Client) -> None:
+    content = body(client, "/2021/schedule.ics?utm_source=mail&room=hall&kind=oral").replace("\r\n ", "")
+
+    assert "SOURCE;VALUE=URI:http://127.0.0.1:8000/2021/schedule.ics?kind=oral&room=hall\r\n" in content
+    assert client.get("/2021/schedule.ics?kind=nonsense").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("page", "address"),
+    [
+        ("/2021/papers/p1/notes/", "/2021/presentations/a1.ics"),
+        ("/2021/sessions/s1/engines/", "/2021/sessions/s1.ics"),
+        ("/2021/rooms/hall/", "/2021/rooms/hall.ics"),
+        ("/2021/schedule/?view=list", "/2021/schedule.ics"),
+        ("/2021/schedule/?view=week&kind=oral", "/2021/schedule.ics?kind=oral"),
+        ("/2021/schedule/2021-04-06/", "/2021/schedule/2021-04-06.ics"),
+        ("/2021/schedule/2021-04-06/?view=grid&room=hall", "/2021/schedule/2021-04-06.ics?room=hall"),
+        ("/people/ada/ada-lovelace/", "/people/ada.ics"),
+    ],
+)
+@pytest.mark.usefixtures("shown")
+def test_page_leads_to_the_calendar_of_what_it_shows(client: Client, page: str, address: str) -> None:
+    shown = client.get(page).text
+
+    assert shown.count(f'<a class="tool" href="{address}">') == 1
 
 
 @pytest.mark.usefixtures("shown")
