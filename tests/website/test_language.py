@@ -7,7 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
-from conference.models import Page
+from conference.models import Edition, Page
+from exchange.formats import writable
+from exchange.offers import file_names
 from people.models import Person
 from tests.pseudolocale import pseudolocale, untranslated
 from tests.website.marked import make_public_program
@@ -86,10 +88,13 @@ ENTERED = [
     "BibTeX",
     "RIS",
     "CSL-JSON",
+    "CSV",
+    "XLSX",
+    "iCalendar",
     "example.org",
-    *(f"2021{name}" for name in ("-orals-posters.json", "-abstracts.json", ".json", "-tables.zip")),
     # What was typed.
     "zzz",
+    "engines",
     # How a release is described when it is announced: stored, so in the language of that day.
     "The program is out",
     "2 sessions and 1 paper.",
@@ -99,7 +104,9 @@ ENTERED = [
 def test_pages_are_translatable(client: Client) -> None:
     make_public_program()
     paths = [*PATHS, *(row.get_absolute_url() for row in (Person.objects.get(name="Ada Lovelace"),))]
-    known = [*ENTERED, *Page.objects.values_list("title", flat=True)]
+    edition = Edition.objects.get(slug="2021")
+    files = [name for fmt in writable().values() for name in file_names(fmt, edition)]
+    known = [*ENTERED, *files, *Page.objects.values_list("title", flat=True)]
     with pseudolocale():
         pages = {path: client.get(path, follow=True).text for path in paths}
     left = {path: untranslated(page, known=known) for path, page in pages.items()}
