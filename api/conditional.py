@@ -52,8 +52,14 @@ def best_encoding(request: HttpRequest, content: bytes) -> str:
 
 def conditional(request: Any, response: Any) -> Any:
     """Give a good answer its ETag and date, or 304 in its place where the asker has it already."""
+    if not is_anonymous(request):
+        response["Cache-Control"] = OWN
+        patch_vary_headers(response, ["Authorization", "Cookie"])
     is_whole = response.status_code == status.HTTP_200_OK and not response.streaming
     if not is_whole or request.method not in ("GET", "HEAD"):
+        return response
+    if response.has_header("ETag") and not is_anonymous(request):
+        # The version of a row, for If-Match: another choice of its fields has it too.
         return response
     if isinstance(response, Response):
         response.render()
@@ -65,9 +71,6 @@ def conditional(request: Any, response: Any) -> Any:
         response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
         patch_vary_headers(response, ["Accept-Encoding"])
         encoding = best_encoding(request, response.content)
-    else:
-        response["Cache-Control"] = OWN
-        patch_vary_headers(response, ["Authorization", "Cookie"])
     response["ETag"] = etag_of(response.content, encoding)
     found: Any = get_conditional_response(request._request, response["ETag"], changed, response)
     if found is response and encoding:

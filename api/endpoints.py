@@ -2,8 +2,13 @@
 
 from api import filtersets as narrowed
 from api.resources import conference, papers, people, schedule
-from api.viewsets import ResourceViewSet
+from api.viewsets import ResourceViewSet as Reading
+from api.writing.views import WritingMixin
 from people.models import Person
+
+
+class ResourceViewSet(WritingMixin, Reading):
+    """A resource to read, and to write where that is declared."""
 
 
 class Conferences(ResourceViewSet):

@@ -53,6 +53,11 @@ def choice(name: str, choices: Iterable[tuple[str, Any]], help: str) -> Field:
     return column(name, serializers.ChoiceField(choices=known, help_text=help))
 
 
+def state() -> Field:
+    """The state of a row that has one: everybody sees what is out, staff with a token drafts too."""
+    return string("status", "As published or cancelled; to staff also draft or withdrawn.")
+
+
 def file(name: str, help: str) -> Field:
     """The address of an uploaded file, empty where there is none."""
 

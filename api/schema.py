@@ -17,9 +17,11 @@ from api.filters import NAMED, NAMED_FORM
 from api.pagination import MOST, RELEVANCE, USUAL
 from api.serializers import ErrorSerializer, ReferenceSerializer, serializer_of
 from api.shapes import RESOURCES, Resource
+from api.writing import described
 
 ERRORS = {
     400: "A parameter is unknown or malformed; it is named.",
+    401: described.CODES[401],
     404: "There is no such thing, or nothing public of that name.",
     429: "Too many requests; Retry-After says for how many seconds to wait.",
 }
@@ -44,6 +46,14 @@ class ResourceSchema(AutoSchema):
         return found
 
     @property
+    def action(self) -> str:
+        return getattr(self.view, "action", "")
+
+    @property
+    def writes(self) -> bool:
+        return self.action in described.OPERATIONS
+
+    @property
     def is_list(self) -> bool:
         return getattr(self.view, "action", "") == "list"
 
@@ -57,7 +67,8 @@ class ResourceSchema(AutoSchema):
             return type(self.view).__name__.lower()
         names = "_".join(part for part in self.path.split("/") if part.startswith("{"))
         where = "_of_site" if resource.edition_optional and "{edition}" not in names else ""
-        return f"{resource.name}_{'list' if self.is_list else f'retrieve{where}'}"
+        doing = described.OPERATIONS.get(self.action, "retrieve")
+        return f"{resource.name}_{'list' if self.is_list else f'{doing}{where}'}"
 
     def get_tags(self) -> list[str]:
         return [self.resource.name if self.resource else "api"]
@@ -65,16 +76,20 @@ class ResourceSchema(AutoSchema):
     def get_summary(self) -> str:
         if self.resource is None:
             return (type(self.view).__doc__ or "").partition("\n")[0]
+        if self.writes:
+            return described.SUMMARIES[self.action].format(title=self.resource.title)
         return self.resource.help if self.is_list else f"One of them: {self.resource.title}."
 
     def get_description(self, *args: str) -> str:
         return ""
 
     def get_auth(self) -> Any:
-        return [{}]
+        if self.resource is None:
+            return [{}]
+        return described.WRITERS if self.writes else described.READERS
 
-    def get_request_serializer(self) -> None:
-        return None
+    def get_request_serializer(self) -> Any:
+        return described.request_body(self.resource, self.action) if self.resource else None
 
     def get_override_parameters(self) -> list[Any]:
         resource = self.resource
@@ -84,6 +99,7 @@ class ResourceSchema(AutoSchema):
             *self._identity(),
             *self._shaping(resource),
             *(self._narrowing(resource) if self.is_list else ()),
+            *([described.if_match()] if self.action in ("partial_update", "destroy") else ()),
         ]
 
     def _identity(self) -> Iterator[OpenApiParameter]:
@@ -122,11 +138,13 @@ class ResourceSchema(AutoSchema):
         yield OpenApiParameter("cursor", str, description="From “next” of the page before.")
 
     def get_response_serializers(self) -> Any:
-        good: Any = serializer_of(self.resource) if self.resource else root_serializer()
+        if self.resource and self.writes:
+            return described.answers(self.resource, self.action)
+        good: Any = described.full_serializer(self.resource) if self.resource else root_serializer()
         if self.is_list and self.resource:
             good = page_serializer(self.resource)
         moved = {} if self.is_list or self.resource is not RESOURCES["people"] else {301: MOVED}
-        codes = [400, 429] if self.is_list or self.resource is None else [400, 404, 429]
+        codes = [400, 401, 429] if self.is_list or self.resource is None else [400, 401, 404, 429]
         files = FILES.get(self.resource.name, ()) if self.is_list and self.resource else ()
         sent = {(200, MEDIA_TYPES[name]): OpenApiTypes.STR for name in files}
         return {

@@ -9,6 +9,7 @@ from api.docspage import docs
 from api.endpoints import ALL
 from api.shapes import VERSION
 from api.viewsets import ResourceViewSet
+from api.writing.resources import WRITTEN
 from conference import converters
 
 __all__ = ["app_name", "converters", "urlpatterns"]
@@ -16,15 +17,18 @@ __all__ = ["app_name", "converters", "urlpatterns"]
 app_name = "api"
 
 # How the identity of a thing is written in an address, by the column that holds it.
-WRITTEN = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
+FORMS = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
 
 
 def addresses(view: type[ResourceViewSet]) -> Iterator[URLPattern]:
     """Make the address of the list, and of one thing."""
     resource = view.resource
-    ending = f"<{WRITTEN[resource.key]}:id>/"
-    one = view.as_view({"get": "retrieve"})
-    yield path(f"{VERSION}/{resource.name}/", view.as_view({"get": "list"}), name=resource.name)
+    ending = f"<{FORMS[resource.key]}:id>/"
+    is_written = resource.name in WRITTEN
+    making = {"post": "create"} if is_written else {}
+    changing = {"patch": "partial_update", "delete": "destroy"} if is_written else {}
+    one = view.as_view({"get": "retrieve", **changing})
+    yield path(f"{VERSION}/{resource.name}/", view.as_view({"get": "list", **making}), name=resource.name)
     if resource.edition:
         yield path(f"{VERSION}/{resource.name}/<key:edition>/{ending}", one, name=f"{resource.name}_one")
     if not resource.edition or resource.edition_optional:

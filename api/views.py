@@ -37,3 +37,5 @@ class Unknown(Root):
 
     def get(self, request: Request, rest: str) -> Response:  # type: ignore[override]
         raise Http404
+
+    post = put = patch = delete = get

@@ -19,6 +19,7 @@ from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sending
 from api.filters import ResourceFilter
 from api.pagination import MOST, MOST_EXPANDED, RELEVANCE, USUAL, Walk
+from api.permissions import asker_of
 from api.reader import Reader
 from api.searching import ranked
 from api.selection import Wanted
@@ -40,7 +41,7 @@ class ResourceViewSet(ViewSetMixin, Answering):
         """Who reads; asked once for each request."""
         memory = vars(self)
         if "_reader" not in memory:
-            memory["_reader"] = Reader(timezone.now())
+            memory["_reader"] = Reader(timezone.now(), asker_of(self.request))
         reader: Reader = memory["_reader"]
         return reader
 

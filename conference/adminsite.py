@@ -17,7 +17,7 @@ from conference.adminscope import asked_edition
 from conference.desk import desk
 from conference.models import Edition
 
-GROUPS = ["conference", "papers", "people", "schedule", "exchange", "auth"]
+GROUPS = ["conference", "papers", "people", "schedule", "exchange", "api", "auth"]
 
 
 class ChoicesView(AutocompleteJsonView):

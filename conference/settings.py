@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "conference",
     "search",
     "django_filters",
+    "knox",
     "rest_framework",
     "conference.apps.DeskConfig",
     "django.contrib.auth",
@@ -172,9 +173,13 @@ API_REQUESTS_PER_MINUTE_AND_TOKEN: int = env.int("API_REQUESTS_PER_MINUTE_AND_TO
 SEARCH_INDEX_REFRESH = "website.freshness.refresh"
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        # The first one says how to sign in, where an answer is 401.
+        "api.tokens.BearerToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.OnlyJson",
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["api.writing.parser.ShortJson"],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "api.schema.ResourceSchema",
@@ -184,6 +189,11 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 
+# Tokens of the API (`api.models.Token`): hashed by the package, which has no tables of its own here.
+KNOX_TOKEN_MODEL = "api.Token"
+MIGRATION_MODULES = {"knox": None}
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "plenary_", "TOKEN_TTL": None}
+
 SPECTACULAR_SETTINGS = {
     "TITLE": f"{SITE_NAME} API",
     "DESCRIPTION": "Everything that is published of a conference, and for staff with a token their drafts.",
@@ -192,6 +202,17 @@ SPECTACULAR_SETTINGS = {
     "SERVERS": [{"url": SITE_URL}],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "token": {"type": "http", "scheme": "bearer", "description": "A token made in the admin."},
+            "session": {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": "sessionid",
+                "description": "Signed in at the admin. Whatever writes needs X-CSRFToken too.",
+            },
+        }
+    },
 }
 
 LOGGING = {

@@ -4,7 +4,7 @@ from django.core.files.storage import default_storage
 from django.db.models import F
 from rest_framework import serializers
 
-from api.fields import choice, full, number, page, slug, string, strings, texts, yes_or_no
+from api.fields import choice, full, number, page, slug, state, string, strings, texts, yes_or_no
 from api.resources.conference import EDITION
 from api.shapes import Field, Many, One, Resource, Row, Shape
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
@@ -68,6 +68,7 @@ PAPERS = Resource(
         "decision": string("decision", "As the review system says it."),
         "doi": string("doi", "The DOI, such as 10.48550/arXiv.2011.03641."),
         "pages": string("pages", "In the proceedings, such as 12-25."),
+        "status": state(),
     },
     ones={"edition": EDITION, "topic": One("topics", "topic", "The topic it stands under.")},
     manys={
@@ -113,6 +114,7 @@ MATERIALS = Resource(
         "label": string("label", "What it is called; empty for the kind."),
         "href": Field(("url", "file"), href, serializers.CharField(help_text="Where it is.")),
         "position": number("position", "Its place among the materials of its paper."),
+        "visible": yes_or_no("visible", "Whether everybody sees it; others are shown to staff alone."),
     },
     ones={
         "edition": One(
@@ -144,6 +146,7 @@ AWARDS = Resource(
         "name": string("name", "The name."),
         **texts("citation", "What it is given for."),
         "position": number("position", "Its place among the awards of its edition."),
+        "status": state(),
     },
     ones={"edition": EDITION},
     manys={"winners": Many(WINNERS, "award", "Who won it.", ("position", "pk"))},

@@ -16,6 +16,7 @@ from api.fields import (
     page,
     plain,
     slug,
+    state,
     string,
     texts,
     yes_or_no,
@@ -130,6 +131,7 @@ SESSIONS = Resource(
         "stream_url": address("stream_url", "The stream."),
         "recording_url": address("recording_url", "The recording."),
         "chat_url": address("chat_url", "The chat."),
+        "status": state(),
     },
     ones={
         "edition": EDITION,
@@ -217,6 +219,7 @@ PRESENTATIONS = Resource(
         "board": string("board", "The poster board."),
         **called_off("", "session__", "session__parent__"),
         "recording_url": address("recording_url", "The recording."),
+        "status": state(),
     },
     ones={
         "edition": EDITION,

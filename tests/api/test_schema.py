@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
 
 from api.schema import schema
 from api.shapes import RESOURCES
+from api.writing.resources import WRITTEN
 from tests.api.asking import application, expansions
 
 CHECKS = [
@@ -81,4 +82,4 @@ def test_no_operation_fails_or_answers_what_is_not_documented(program: dict[str,
             case.call_and_validate(checks=CHECKS)
 
         answers()
-    assert len(operations) == 2 * len(RESOURCES) + 2
+    assert len(operations) == 2 * len(RESOURCES) + 2 + 3 * len(WRITTEN) + 2

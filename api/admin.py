@@ -1,0 +1,89 @@
+"""Tokens in the admin: made and revoked by their owners. The text of one is shown once."""
+
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from knox.models import get_digest_token
+from knox.settings import CONSTANTS, knox_settings
+
+from api.models import Token
+
+DAYS = [(1, _("a day")), (7, _("a week")), (30, _("30 days")), (90, _("90 days")), (365, _("a year"))]
+
+
+class TokenForm(forms.ModelForm[Token]):
+    """A new token: what it is for, and how long."""
+
+    lasts = forms.TypedChoiceField(label=_("valid for"), choices=DAYS, coerce=int, initial=90)
+
+    class Meta:
+        model = Token
+        fields: ClassVar[list[str]] = ["name", "scope", "edition"]
+
+    def clean(self) -> Any:
+        # The owner is known to the view; the name is one of theirs.
+        self.instance.user = self.owner
+        return super().clean()
+
+    owner: Any = None
+
+    def _get_validation_exclusions(self) -> Any:
+        return super()._get_validation_exclusions() - {"user"}  # type: ignore[misc]
+
+
+@admin.register(Token)
+class TokenAdmin(admin.ModelAdmin[Token]):
+    """One's own tokens; superusers see everybody's."""
+
+    form = TokenForm
+    list_display = ["name", "user", "scope", "edition", "created", "expiry", "valid"]
+    list_filter = ["scope", "edition"]
+    list_select_related = ["user", "edition"]
+    search_fields = ["name", "user__username"]
+    desk_order = 10
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Token]:
+        rows = super().get_queryset(request)
+        return rows if request.user.is_superuser else rows.filter(user=request.user.pk)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        names = ["name", "scope", "edition"]
+        return [*names, "user", "created", "expiry"] if obj else [*names, "lasts"]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form: Any = super().get_form(request, obj, change=change, **kwargs)
+        return type(form.__name__, (form,), {"owner": request.user})
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        obj.digest, text = get_digest_token(knox_settings.TOKEN_PREFIX)
+        obj.token_key = text[: CONSTANTS.TOKEN_KEY_LENGTH]
+        obj.expiry = timezone.now() + timedelta(days=form.cleaned_data["lasts"])
+        super().save_model(request, obj, form, change)
+        # For the answer alone: it is stored nowhere.
+        obj.text = text
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
+        """Show the text now, and never again."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Token “%(name)s”") % {"name": obj},
+            "opts": self.opts,
+            "token": obj,
+            "text": obj.text,
+        }
+        return TemplateResponse(request, "admin/api/token/made.html", context)
+
+    @admin.display(description=_("valid"), boolean=True)
+    def valid(self, token: Token) -> bool:
+        return token.expiry > timezone.now()

@@ -1,0 +1,165 @@
+"""Bodies as serializers of Django REST framework: types, names, what is required. Rules are the models'."""
+
+from datetime import datetime
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework import serializers
+
+from api.errors import shown
+from api.shapes import RESOURCES, VERSION
+from api.writing.declared import Part, Written
+from conference.fields import LinesField
+
+type Body = serializers.Serializer[Any]
+
+YEARS = range(1900, 2201)
+MOST_ROWS = 2000
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """A body whose every name is known."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            unknown = [name for name in data if name not in self.fields]
+            if unknown:
+                known = ", ".join(self.fields)
+                said = _("This cannot be written here. What can: %(names)s.") % {"names": known}
+                raise serializers.ValidationError({shown(str(name)): [said] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class MomentField(serializers.DateTimeField):
+    """A moment that says which one it is: with an offset."""
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        if value.tzinfo is None:
+            said = _("A time needs an offset, such as 2027-05-04T09:00:00-07:00, or Z for UTC.")
+            raise serializers.ValidationError(said)
+        if value.year not in YEARS:
+            raise serializers.ValidationError(_("The year must be between 1900 and 2200."))
+        return super().enforce_timezone(value)
+
+
+class ReferenceField(serializers.Field[Any, Any, Any, Any]):
+    """Something else: `<edition>/<id>` or its id, or an object with its `url` or `id` as answers have it.
+
+    What comes out is the pair of edition (or nothing) and id.
+    """
+
+    default_error_messages = {
+        "form": gettext_lazy("Write <edition>/<id>, or the id alone, or an object with the “url” or “id”.")
+    }
+
+    def __init__(self, target: str, **kwargs: Any) -> None:
+        self.target = target
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> tuple[str, str]:
+        named = data.get("url", data.get("id")) if isinstance(data, dict) else data
+        if isinstance(named, int) and not isinstance(named, bool):
+            named = str(named)
+        if not isinstance(named, str) or not named.isprintable() or not 0 < len(named) <= 500:
+            self.fail("form")
+        _start, found, own = urlsplit(named).path.partition(f"/api/{VERSION}/{self.target}/")
+        edition, _slash, key = (own if found else named).strip("/").rpartition("/")
+        if not key or "/" in edition:
+            self.fail("form")
+        return edition, key
+
+
+def field_of(column: Any) -> Any:
+    """Return how a column is read: its type, whether it may be left out, empty, or null."""
+    told: dict[str, Any] = {
+        "help_text": str(column.help_text or column.verbose_name),
+        "required": False,
+    }
+    if column.choices:
+        told["error_messages"] = {
+            "invalid_choice": _("It knows: %(names)s.") % {"names": ", ".join(dict(column.choices))}
+        }
+        known = [(value, str(label)) for value, label in column.choices]
+        return serializers.ChoiceField(choices=known, **told)
+    if isinstance(column, models.DateTimeField):
+        return MomentField(allow_null=column.null, **told)
+    if isinstance(column, models.BooleanField):
+        return serializers.BooleanField(**told)
+    if isinstance(column, models.IntegerField):
+        return serializers.IntegerField(min_value=0, max_value=2**31 - 1, allow_null=column.null, **told)
+    if isinstance(column, LinesField):
+        return serializers.ListField(
+            child=serializers.CharField(max_length=500), max_length=MOST_ROWS, **told
+        )
+    return serializers.CharField(allow_blank=column.blank, max_length=column.max_length, **told)
+
+
+def is_needed(column: Any) -> bool:
+    """Whether a new row cannot do without it."""
+    return not (column.blank or column.has_default() or column.null)
+
+
+def fields_of(model: Any, columns: tuple[str, ...], called: Any = None) -> dict[str, Any]:
+    found = {}
+    for name in columns:
+        column = model._meta.get_field(name)
+        one = field_of(column)
+        # A serializer copies its fields by the arguments that they were made with.
+        one.required = one._kwargs["required"] = is_needed(column)
+        found[(called or {}).get(name, name)] = one
+    return found
+
+
+def reference_to(model: Any, column: str, target: str) -> ReferenceField:
+    field = model._meta.get_field(column)
+    told = RESOURCES[target].title
+    help = f"{told}: its id, with its edition in front where that is another one."
+    return ReferenceField(target, required=not field.null, allow_null=field.null, help_text=help)
+
+
+@cache
+def part_serializer(name: str, part: Part) -> type[Body]:
+    """Return the serializer of one row of a part."""
+    fields: dict[str, Any] = {
+        column: reference_to(part.model, column, target) for column, target in part.references.items()
+    }
+    fields |= fields_of(part.model, part.fields)
+    for column, target in part.many.items():
+        child = ReferenceField(target)
+        fields[column] = serializers.ListField(child=child, max_length=MOST_ROWS, required=False)
+    told = f"One of “{name}”. What is left out stays as it is."
+    title = f"{part.model.__name__}Body"
+    return type(title, (StrictSerializer,), {**fields, "__doc__": told})
+
+
+@cache
+def body_serializer(written: Written) -> type[Body]:
+    """Return the serializer of what is written of a resource."""
+    fields: dict[str, Any] = {}
+    model = written.model
+    if written.key:
+        column = model._meta.get_field(written.key)
+        fields["id"] = serializers.CharField(
+            max_length=column.max_length,
+            required=not column.has_default(),
+            help_text="Fixed for life: only what is new can choose it.",
+        )
+    if written.has_edition:
+        optional = written.resource.edition_optional
+        fields["edition"] = ReferenceField(
+            "editions", required=not optional, allow_null=optional, help_text="The edition; fixed for life."
+        )
+    for column, target in written.references.items():
+        fields[column] = reference_to(model, column, target)
+    fields |= fields_of(model, written.fields, written.called)
+    for name, part in written.parts.items():
+        inner: Any = part_serializer(name, part)
+        fields[name] = inner(
+            many=True, required=False, max_length=MOST_ROWS, help_text="All of them, in order."
+        )
+    title = f"{written.resource.title}Body"
+    return type(title, (StrictSerializer,), {**fields, "__doc__": f"What can be written: {title[:-4]}."})

@@ -1,0 +1,311 @@
+"""Papers are written over REST: authors in order, rules, versions, history (traps 7, 8, 19)."""
+
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from conference.caching import PageCache
+from conference.history import ChangeSet, RowChange
+from papers.models import Authorship, Paper
+from tests import factories as make
+from tests.api.asking import application
+from tests.api.writing import Writer, make_staff, make_token
+from tests.conference.test_caching import ask
+
+pytestmark = pytest.mark.django_db
+PATH = "papers/2021/p/"
+
+
+@pytest.fixture
+def paper() -> Paper:
+    paper = make.make_paper(make.make_edition(), uid="p", title="Notes")
+    for uid, name in (("zed", "Zed Z"), ("abe", "Abe A"), ("mia", "Mia M")):
+        make.add_author(paper, make.make_person(name, uid=uid), affiliations=[f"Home of {uid}"])
+    return paper
+
+
+@pytest.fixture
+def writer() -> Writer:
+    return Writer()
+
+
+def authors(paper: Paper) -> list[tuple[int, str]]:
+    return list(paper.authorships.order_by("position").values_list("position", "person__uid"))
+
+
+def listed(*uids: str) -> list[dict[str, Any]]:
+    return [{"person": uid} for uid in uids]
+
+
+def test_paper_is_made_with_its_authors_in_one_request(writer: Writer) -> None:
+    edition = make.make_edition()
+    make.make_topic(edition, slug="compilers")
+    make.make_institution(slug="engines")
+    for uid in ("zed", "abe"):
+        make.make_person(f"{uid.title()} Person", uid=uid)
+    answer = writer.ask(
+        "post",
+        "papers/",
+        {
+            "edition": "2021",
+            "id": "new",
+            "title": "Costs $x^2$",
+            "status": "published",
+            "topic": "2021/compilers",
+            "keywords": ["a", "b"],
+            "authors": [
+                {"person": "zed", "name": "Z. Person", "institutions": ["engines"], "presenting": True},
+                {"person": {"id": "abe"}, "affiliations": ["Home"]},
+            ],
+        },
+        201,
+    )
+    body = answer.json()
+    paper: Any = Paper.objects.get(uid="new")
+    assert answer["Location"] == body["url"] == "http://127.0.0.1:8000/api/v1/papers/2021/new/"
+    assert answer["Cache-Control"] == "private, no-store"
+    assert (paper.title, paper.topic.slug, paper.keywords) == ("Costs $x^2$", "compilers", ["a", "b"])
+    assert "<math" in body["title_html"]
+    assert authors(paper) == [(1, "zed"), (2, "abe")]
+    assert [one["name"] for one in body["authors"]] == ["Z. Person", "Abe Person"]
+    assert [one["slug"] for one in paper.authorships.first().institutions.values("slug")] == ["engines"]
+    assert (body["warnings"], body["written"]["id"]) == ([], "new")
+    assert writer.get("papers/2021/new/")["ETag"] == answer["ETag"]
+
+
+def test_author_order_survives_swaps_additions_and_removals_in_one_request(
+    writer: Writer, paper: Paper
+) -> None:
+    """Trap 7."""
+    make.make_person("Ann N", uid="ann")
+    make.make_person("Bo B", uid="bo")
+    body = writer.patch(PATH, authors=listed("mia", "ann", "zed", "bo"))
+
+    assert authors(paper) == [(1, "mia"), (2, "ann"), (3, "zed"), (4, "bo")]
+    assert [one["person"]["id"] for one in body["authors"]] == ["mia", "ann", "zed", "bo"]
+    assert paper.authorships.get(person__uid="zed").affiliations == ["Home of zed"]
+
+
+@pytest.mark.parametrize("order", [("abe", "zed", "mia"), ("mia", "abe", "zed"), ("zed",), ()])
+def test_authors_may_stand_in_any_order(writer: Writer, paper: Paper, order: tuple[str, ...]) -> None:
+    writer.patch(PATH, authors=listed(*order))
+
+    assert authors(paper) == [*enumerate(order, start=1)]
+
+
+def test_author_who_stays_keeps_the_row_and_its_history(writer: Writer, paper: Paper) -> None:
+    keys = dict(paper.authorships.values_list("person__uid", "pk"))
+    writer.patch(PATH, authors=[{"person": "abe", "name": "A. A."}, *listed("zed", "mia")])
+
+    assert dict(paper.authorships.values_list("person__uid", "pk")) == keys
+    assert paper.authorships.get(person__uid="abe").name == "A. A."
+
+
+def test_what_is_written_can_be_sent_back_and_changes_nothing(writer: Writer, paper: Paper) -> None:
+    paper.authorships.get(person__uid="zed").institutions.add(make.make_institution())
+    before = writer.get(PATH)
+    changes = RowChange.objects.count()
+    writer.patch(PATH, **before.json()["written"])
+
+    assert writer.get(PATH)["ETag"] == before["ETag"]
+    assert RowChange.objects.count() == changes
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"titel": "x"}, "titel"),
+        ({"title": ""}, "title"),
+        ({"title": None}, "title"),
+        ({"title": "x" * 501}, "title"),
+        ({"title": "a\x00b"}, "title"),
+        ({"title_html": "<b>"}, "title_html"),
+        ({"status": "out"}, "status"),
+        ({"keywords": "a, b"}, "keywords"),
+        ({"topic": "2021/none"}, "topic"),
+        ({"topic": 1.5}, "topic"),
+        ({"topic": []}, "topic"),
+        ({"id": "other"}, "id"),
+        ({"edition": "2020"}, "edition"),
+        ({"authors": {"person": "zed"}}, "authors"),
+        ({"authors": [{"person": "zed"}, {"person": "zed"}]}, "authors.1"),
+        ({"authors": [{"person": "zed"}, {"person": "nobody"}]}, "authors.1.person"),
+        ({"authors": [{"name": "Zed"}]}, "authors.0.person"),
+        ({"authors": [{"person": None}]}, "authors.0.person"),
+        ({"authors": [{"person": "zed", "position": 3}]}, "authors.0.position"),
+        ({"authors": [{"person": "zed", "institutions": ["none"]}]}, "authors.0.institutions.0"),
+        ({"\ud800": 1}, "\ufffd"),
+    ],
+)
+def test_rejected_write_names_the_field_and_changes_nothing(
+    writer: Writer, paper: Paper, body: dict[str, Any], field: str
+) -> None:
+    before = writer.get(PATH).content, Authorship.objects.count(), ChangeSet.objects.count()
+    answer = writer.patch(PATH, 400, abstract="Other.", **body)
+
+    assert [*answer["errors"]] == [field]
+    assert all(reason for reason in answer["errors"][field])
+    assert (writer.get(PATH).content, Authorship.objects.count(), ChangeSet.objects.count()) == before
+
+
+def test_bad_author_takes_back_what_was_written_before(writer: Writer, paper: Paper) -> None:
+    name = "n" * 201
+    answer = writer.patch(PATH, 400, title="Other", authors=[{"person": "mia", "name": name}])
+
+    assert [*answer["errors"]] == ["authors.0.name"]
+    assert (Paper.objects.get().title, len(authors(paper))) == ("Notes", 3)
+
+
+@pytest.mark.parametrize("body", ["[]", "1", '"x"', "null", "{", '{"title": NaN}', "[" * 100_000, "\xff"])
+def test_body_that_is_no_object_is_refused(writer: Writer, paper: Paper, body: str) -> None:
+    version = writer.get(PATH)["ETag"]
+    answer = writer.ask("patch", PATH, body.encode("latin-1"), 400, HTTP_IF_MATCH=version)
+
+    assert answer.json()["detail"]
+
+
+def test_body_that_is_too_long_or_no_json_is_refused(writer: Writer, paper: Paper) -> None:
+    version = writer.get(PATH)["ETag"]
+    writer.ask("patch", PATH, {"abstract": "x" * 3_000_000}, 400, HTTP_IF_MATCH=version)
+    response = writer.client.post("/api/v1/papers/", {"title": "x"}, **writer.headers)
+
+    assert response.status_code == 415
+
+
+def test_new_paper_needs_what_every_paper_needs(writer: Writer) -> None:
+    answer = writer.create("papers", 400)
+
+    assert {*answer["errors"]} == {"edition", "title"}
+
+
+def test_id_that_is_taken_is_a_conflict(writer: Writer, paper: Paper) -> None:
+    answer = writer.create("papers", 409, edition="2021", id="p", title="Other")
+
+    assert [*answer["errors"]] == ["id"]
+    assert Paper.objects.get().title == "Notes"
+    writer.create("papers", 201, edition=make.make_edition(2022).slug, id="p", title="Same id elsewhere")
+
+
+def test_paper_without_an_id_gets_one(writer: Writer) -> None:
+    make.make_edition()
+
+    assert writer.create("papers", edition="2021", title="New")["id"] == Paper.objects.get().uid
+
+
+# Versions
+
+
+def test_second_save_of_one_version_is_refused_with_what_stands_now(writer: Writer, paper: Paper) -> None:
+    """Trap 19: two load, the first saves the title, the second the track."""
+    version = writer.get(PATH)["ETag"]
+    writer.ask("patch", PATH, {"title": "First"}, 200, HTTP_IF_MATCH=version)
+    refused = writer.ask("patch", PATH, {"track": "Second"}, 412, HTTP_IF_MATCH=version).json()
+
+    paper.refresh_from_db()
+    assert (paper.title, paper.track) == ("First", "")
+    assert refused["current"]["written"]["title"] == "First"
+    writer.ask("delete", PATH, None, 412, HTTP_IF_MATCH=version)
+    assert Paper.objects.count() == 1
+
+
+def test_version_moves_with_every_change_of_the_paper_and_its_authors(writer: Writer, paper: Paper) -> None:
+    author = paper.authorships.get(person__uid="zed")
+    versions = [writer.get(PATH)["ETag"]]
+    Authorship.objects.filter(pk=author.pk).update(name="Z.")
+    versions.append(writer.get(PATH)["ETag"])
+    author.institutions.add(make.make_institution())
+    versions.append(writer.get(PATH)["ETag"])
+    Paper.objects.filter(pk=paper.pk).update(status="draft")
+    versions.append(writer.get(PATH)["ETag"])
+    paper.authorships.get(person__uid="mia").delete()
+    versions.append(writer.get(PATH)["ETag"])
+
+    assert len({*versions}) == 5
+    assert writer.get(f"{PATH}?fields=title")["ETag"] == versions[-1]
+
+
+@pytest.mark.parametrize("told", [{}, {"HTTP_IF_MATCH": "*"}, {"HTTP_IF_MATCH": " "}])
+@pytest.mark.parametrize("method", ["patch", "delete"])
+def test_change_without_a_version_is_refused(
+    writer: Writer, paper: Paper, method: str, told: dict[str, str]
+) -> None:
+    writer.ask(method, PATH, {"title": "Other"}, 428, **told)
+
+    assert Paper.objects.get().title == "Notes"
+
+
+def test_version_that_a_proxy_made_weak_is_known_again(writer: Writer, paper: Paper) -> None:
+    version = writer.get(PATH)["ETag"]
+
+    writer.ask("patch", PATH, {"title": "Other"}, 200, HTTP_IF_MATCH=f'"old", W/{version}')
+
+
+# What follows
+
+
+def test_change_stands_in_the_history_with_its_author_and_token(paper: Paper) -> None:
+    user = make_staff(name="ada")
+    Writer(make_token(user, name="Phone app")).patch(PATH, title="Other", authors=listed("mia", "zed"))
+
+    change_set = ChangeSet.objects.first()
+    assert change_set is not None
+    assert (change_set.origin, change_set.user, change_set.detail) == ("api", user, "Phone app")
+    about = RowChange.objects.about(Paper, paper.pk).filter(change_set=change_set)
+    assert {(row.model, row.kind) for row in about} == {
+        ("papers.paper", "changed"),
+        ("papers.authorship", "changed"),
+        ("papers.authorship", "deleted"),
+    }
+    assert about.get(model="papers.paper").values == {"title": ["Notes", "Other"]}
+
+
+def test_kept_pages_show_the_change(writer: Writer, paper: Paper) -> None:
+    cache = PageCache(application)
+    address = paper.get_absolute_url()
+    assert b"Notes" in ask(cache, address)[2]
+    writer.patch(PATH, title="Notes", abstract="A new word.", authors=listed("mia"))
+    cache.stamps.forget()
+    page = ask(cache, address)[2]
+    assert b"A new word." in page
+    assert b"Zed Z" not in page
+
+
+def test_deleted_paper_is_gone_and_in_the_history(writer: Writer, paper: Paper) -> None:
+    response = writer.delete(PATH)
+
+    assert response.content == b""
+    assert (Paper.objects.count(), Authorship.objects.count()) == (0, 0)
+    assert RowChange.objects.gone().get().model == "papers.paper"
+    writer.get(PATH, 404)
+
+
+def test_person_with_papers_is_not_deleted(writer: Writer, paper: Paper) -> None:
+    """Trap 8."""
+    answer = writer.delete("people/zed/", 409).json()
+
+    assert answer["rows"] == [
+        {
+            "kind": "papers",
+            "id": "p",
+            "url": "http://127.0.0.1:8000/api/v1/papers/2021/p/",
+            "name": "Notes",
+        }
+    ]
+    assert authors(paper) == [(1, "zed"), (2, "abe"), (3, "mia")]
+
+
+@pytest.mark.parametrize("count", [1, 3, 150])
+def test_number_of_queries_does_not_grow_with_the_authors(
+    writer: Writer, django_assert_num_queries: DjangoAssertNumQueries, count: int
+) -> None:
+    make.make_edition()
+    people = [make.make_person(f"Somebody {number}").uid for number in range(2 * count)]
+    body = {"edition": "2021", "id": "big", "title": "Big", "authors": listed(*people[:count])}
+    with django_assert_num_queries(27):
+        writer.create("papers", **body)
+    version = writer.get("papers/2021/big/")["ETag"]
+    swapped = {"title": "Bigger", "authors": listed(*reversed(people))}
+    with django_assert_num_queries(47):
+        writer.ask("patch", "papers/2021/big/", swapped, 200, HTTP_IF_MATCH=version)
+    assert authors(Paper.objects.get()) == [*enumerate(reversed(people), start=1)]

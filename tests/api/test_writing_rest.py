@@ -1,0 +1,137 @@
+"""The other resources are written by the same rules; some are made in the admin alone."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from api.shapes import RESOURCES
+from api.writing.resources import WRITTEN
+from papers.models import Award, Material
+from people.models import Person
+from tests import factories as make
+from tests.api.writing import Writer
+
+pytestmark = pytest.mark.django_db
+
+NEW: dict[str, dict[str, Any]] = {
+    "papers": {"edition": "2021", "id": "new", "title": "New"},
+    "sessions": {
+        "edition": "2021",
+        "id": "new",
+        "title": "New",
+        "start": "2021-04-06T08:00:00Z",
+        "end": "2021-04-06T09:00:00Z",
+    },
+    "presentations": {"edition": "2021", "id": "new", "title": "New"},
+    "awards": {"edition": "2021", "id": "new", "name": "New", "citation": "For *all*."},
+    "topics": {"edition": "2021", "id": "new", "name": "New"},
+    "materials": {"paper": "2021/p", "kind": "pdf", "href": "https://example.org/x.pdf"},
+    "people": {"id": "new", "name": "New Person", "email": "new@example.org"},
+    "institutions": {"id": "new", "name": "New", "aliases": ["N"]},
+    "rooms": {"edition": "2021", "id": "new", "name": "New", "capacity": 40},
+    "pages": {"edition": "2021", "id": "new", "title": "New", "body": "# Yes"},
+    "announcements": {"edition": "2021", "id": "new", "title": "New", "pinned": True},
+    "sponsors": {"edition": "2021", "id": "new", "name": "New", "website": "https://example.org/"},
+}
+
+
+@pytest.fixture
+def writer() -> Writer:
+    make.make_paper(make.make_edition(), uid="p")
+    return Writer()
+
+
+def test_every_resource_but_three_is_written() -> None:
+    assert RESOURCES.keys() - WRITTEN.keys() == {"conferences", "editions", "releases"}
+    assert WRITTEN.keys() == NEW.keys()
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_row_is_made_read_sent_back_changed_and_deleted(writer: Writer, name: str) -> None:
+    made = writer.create(name, **NEW[name])
+    path = made["url"].removeprefix("http://127.0.0.1:8000/api/v1/")
+    told = made["written"]
+    assert {field: told[field] for field in NEW[name] if field not in ("start", "end")} == {
+        field: value for field, value in NEW[name].items() if field not in ("start", "end")
+    }
+    again = writer.patch(path, **told)
+    assert (again["written"], again["url"]) == (told, made["url"])
+    field = next(field for field in ("title", "name", "label") if field in told)
+    assert writer.patch(path, **{field: "Renamed"})[field] == "Renamed"
+    assert [row["url"] for row in writer.get(f"{name}/").json()["results"]].count(made["url"]) == 1
+    writer.delete(path)
+    writer.get(path, 404)
+
+
+@pytest.mark.parametrize("name", sorted({*NEW} - {"materials"}))
+def test_id_that_is_taken_is_a_conflict(writer: Writer, name: str) -> None:
+    writer.create(name, **NEW[name])
+
+    assert [*writer.create(name, 409, **NEW[name])["errors"]] == ["id"]
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_unknown_field_is_named(writer: Writer, name: str) -> None:
+    assert [*writer.create(name, 400, **NEW[name], colour="red")["errors"]] == ["colour"]
+
+
+@pytest.mark.parametrize("name", ["conferences", "editions", "releases"])
+def test_what_the_admin_makes_alone_is_read_only(writer: Writer, name: str) -> None:
+    writer.ask("post", f"{name}/", {}, 405)
+
+
+def test_award_goes_to_papers_of_other_years_and_to_people(writer: Writer) -> None:
+    make.make_paper(make.make_edition(2020), uid="old")
+    make.make_person("Ada Lovelace", uid="ada")
+    winners = [{"paper": "2020/old", "citation": "Stood the test."}, {"person": "ada"}]
+    body = writer.create("awards", edition="2021", id="test-of-time", name="Test of Time", winners=winners)
+    assert [(one["paper"] or one["person"])["id"] for one in body["winners"]] == ["old", "ada"]
+
+    answer = writer.patch("awards/2021/test-of-time/", 400, winners=[{"paper": "p", "person": "ada"}])
+    assert answer["errors"] == {"winners.0": ["Give either a paper or a person."]}
+    swapped = writer.patch("awards/2021/test-of-time/", winners=winners[::-1])
+    assert [(one["paper"] or one["person"])["id"] for one in swapped["winners"]] == ["ada", "old"]
+    assert list(Award.objects.get().grants.order_by("position").values_list("position", flat=True)) == [1, 2]
+
+
+def test_names_and_identifiers_of_a_person_are_lists(writer: Writer) -> None:
+    body = writer.create(
+        "people",
+        id="ada",
+        name="Ada Lovelace",
+        other_names=[{"name": "A. Byron", "hidden": True}, {"name": "A. A. Lovelace"}],
+        identifiers=[{"scheme": "dblp", "value": "l/Ada"}],
+    )
+    # A hidden name is seen by who edits it alone.
+    assert body["other_names"] == [{"name": "A. A. Lovelace"}]
+    assert {"name": "A. Byron", "hidden": True} in body["written"]["other_names"]
+    twice = writer.create("people", 400, id="b", name="B", identifiers=[{"scheme": "dblp", "value": "l/Ada"}])
+    assert [*twice["errors"]] == ["identifiers.0"]
+    assert Person.objects.count() == 1
+
+
+def test_material_without_an_address_is_refused_and_goes_with_its_paper(writer: Writer) -> None:
+    answer = writer.create("materials", 400, paper="2021/p", kind="pdf")
+    assert answer["errors"] == {"body": ["Give an address or a file."]}
+    hidden = writer.create(
+        "materials", paper="2021/p", kind="pdf", href="https://example.org/", visible=False
+    )
+    assert hidden["visible"] is False
+    assert Client().get("/api/v1/materials/").json()["results"] == []
+    writer.delete("papers/2021/p/")
+    assert Material.objects.count() == 0
+
+
+def test_page_of_the_whole_site_is_written_at_its_own_address(writer: Writer) -> None:
+    body = writer.create("pages", id="about", title="About", status="published")
+
+    assert body["url"] == "http://127.0.0.1:8000/api/v1/pages/about/"
+    assert writer.patch("pages/about/", title="About us")["title"] == "About us"
+
+
+def test_topic_cannot_stand_below_itself(writer: Writer) -> None:
+    writer.create("topics", edition="2021", id="a", name="A")
+    writer.create("topics", edition="2021", id="b", name="B", parent="a")
+
+    assert [*writer.patch("topics/2021/a/", 400, parent="2021/b")["errors"]] == ["parent"]

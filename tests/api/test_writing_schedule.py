@@ -1,0 +1,172 @@
+"""Sessions and presentations are written over REST: times, places, people, and what they clash with."""
+
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from schedule.models import Presentation, Session
+from tests import factories as make
+from tests.api.writing import Writer
+
+pytestmark = pytest.mark.django_db
+TALK = "presentations/2021/talk/"
+
+
+@pytest.fixture
+def writer() -> Writer:
+    return Writer()
+
+
+@pytest.fixture
+def session() -> Session:
+    edition = make.make_edition()
+    room = make.make_room(edition, slug="hall")
+    return make.make_session(edition, uid="morning", room=room, title="Morning")
+
+
+def test_session_is_made_with_its_people_and_place(writer: Writer, session: Session) -> None:
+    make.make_person("Ada Chair", uid="ada")
+    body = writer.create(
+        "sessions",
+        edition="2021",
+        id="noon",
+        kind="panel",
+        title="Noon",
+        start="2021-04-06T12:00:00-07:00",
+        end="2021-04-06T20:00:00Z",
+        room="hall",
+        status="published",
+        people=[{"person": "ada", "role": "chair"}, {"person": "ada", "role": "speaker"}],
+    )
+
+    assert (body["start"], body["end"]) == ("2021-04-06T12:00:00-07:00", "2021-04-06T13:00:00-07:00")
+    assert body["room"]["id"] == "hall"
+    assert [(one["role"], one["name"]) for one in body["people"]] == [
+        ("chair", "Ada Chair"),
+        ("speaker", "Ada Chair"),
+    ]
+    assert body["written"]["start"] == "2021-04-06T12:00:00-07:00"
+    assert body["warnings"] == []
+
+
+def test_clash_is_told_and_blocks_nothing(writer: Writer, session: Session) -> None:
+    body = writer.create(
+        "sessions",
+        edition="2021",
+        id="other",
+        title="Other",
+        start="2021-04-06T08:30:00-07:00",
+        end="2021-04-06T09:30:00-07:00",
+        room="hall",
+    )
+
+    (warning,) = body["warnings"]
+    assert (warning["kind"], warning["severity"]) == ("room", "serious")
+    assert "used twice at once" in warning["message"]
+    assert {(row["kind"], row["id"]) for row in warning["rows"]} == {
+        ("sessions", "morning"),
+        ("sessions", "other"),
+        ("rooms", "hall"),
+    }
+    assert {row["url"] for row in warning["rows"]} == {
+        f"http://127.0.0.1:8000/api/v1/{name}/"
+        for name in ("sessions/2021/morning", "sessions/2021/other", "rooms/2021/hall")
+    }
+    assert writer.patch("sessions/2021/other/", start="2021-04-06T09:00:00-07:00")["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"start": "2021-04-06T09:00:00"}, "start"),
+        ({"start": "2021-04-06"}, "start"),
+        ({"start": "9999-12-31T23:59:59-14:00"}, "start"),
+        ({"start": "0001-01-01T00:00:00+14:00"}, "start"),
+        ({"start": None}, "start"),
+        ({"end": "2021-04-06T07:00:00-07:00"}, "end"),
+        ({"room": "2022/hall"}, "room"),
+        ({"parent": "morning"}, "parent"),
+        ({"stream_url": "javascript:alert(1)"}, "stream_url"),
+        ({"people": [{"person": "ada", "role": "king"}]}, "people.0.role"),
+        ({"day": "2021-04-06"}, "day"),
+    ],
+)
+def test_rejected_session_names_the_field(
+    writer: Writer, session: Session, body: dict[str, Any], field: str
+) -> None:
+    make.make_room(make.make_edition(2022), slug="hall")
+    make.make_person("Ada", uid="ada")
+    answer = writer.patch("sessions/2021/morning/", 400, title="Other", **body)
+
+    assert [*answer["errors"]] == [field]
+    assert Session.objects.get(uid="morning").title == "Morning"
+
+
+def test_presentation_is_scheduled_and_moved(writer: Writer, session: Session) -> None:
+    make.make_paper(session.edition, ["Ada"], uid="p", title="Notes")
+    made = writer.create("presentations", edition="2021", id="talk", paper="p", kind="poster")
+    assert (made["start"], made["session"], made["title"]) == (None, None, "Notes")
+    placed = writer.patch(
+        TALK,
+        session="morning",
+        start="2021-04-06T08:15:00-07:00",
+        end="2021-04-06T08:30:00-07:00",
+        room="2021/hall",
+        board="7",
+    )
+
+    talk = Presentation.objects.get(uid="talk")
+    assert (talk.session, talk.room, talk.board) == (session, session.room, "7")
+    assert placed["start"] == "2021-04-06T08:15:00-07:00"
+    assert writer.patch(TALK, start=None, end=None)["start"] == "2021-04-06T08:00:00-07:00"
+    assert writer.patch(TALK, session=None, room=None)["session"] is None
+
+
+def test_presentations_take_the_place_given_and_others_make_room(writer: Writer, session: Session) -> None:
+    for uid in ("a", "b", "c"):
+        make.make_presentation(session, uid=uid)
+    writer.patch("presentations/2021/c/", position=1)
+    order = Presentation.objects.order_by("position").values_list("position", "uid")
+
+    assert list(order) == [(1, "c"), (2, "a"), (3, "b")]
+    make.make_presentation(make.make_session(session.edition, uid="later"), uid="d")
+    assert writer.patch("presentations/2021/c/", session="later")["position"] == 2
+
+
+def test_speakers_of_a_talk_are_a_list_in_order(writer: Writer, session: Session) -> None:
+    for uid in ("ada", "bo"):
+        make.make_person(uid.title(), uid=uid)
+    people = [{"person": "bo", "affiliation": "Here"}, {"person": "ada"}]
+    body = writer.create(
+        "presentations", edition="2021", id="talk", title="Keynote", kind="talk", speakers=people
+    )
+
+    assert [(one["name"], one["affiliation"]) for one in body["speakers"]] == [("Bo", "Here"), ("Ada", "")]
+
+
+def test_talk_needs_a_paper_or_a_title(writer: Writer, session: Session) -> None:
+    answer = writer.create("presentations", 400, edition="2021", id="talk")
+
+    assert answer["errors"] == {"body": ["Give a paper, or a title of the talk's own."]}
+
+
+def test_cancelled_session_says_why_and_deleted_one_frees_its_talks(writer: Writer, session: Session) -> None:
+    make.make_presentation(session, uid="talk")
+    body = writer.patch(
+        "sessions/2021/morning/", status="cancelled", cancellation_reason="The speaker is ill."
+    )
+    assert (body["cancelled"], body["cancellation_reason"]) == (True, "The speaker is ill.")
+    writer.delete("sessions/2021/morning/")
+    assert Presentation.objects.get().session is None
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_number_of_queries_does_not_grow_with_the_timetable(
+    writer: Writer, session: Session, django_assert_num_queries: DjangoAssertNumQueries, count: int
+) -> None:
+    for number in range(count):
+        make.make_presentation(session, uid=f"t{number}", speakers=[f"Ann {number}"])
+    version = writer.get("sessions/2021/morning/")["ETag"]
+    with django_assert_num_queries(35):
+        writer.ask("patch", "sessions/2021/morning/", {"title": "Other"}, 200, HTTP_IF_MATCH=version)
