@@ -74,15 +74,16 @@ def test_page_of_downloads_links_every_format_and_every_link_works(client: Clien
     page = read(client, "/2021/downloads/")
     links = [one.attributes["href"] for one in page.all("main")[0].inside("a")]
 
-    assert [heading for heading in page.outline if heading.startswith("2")][:3] == [
+    assert [heading for heading in page.outline if heading.startswith("2")][:4] == [
         "2 Calendar",
+        "2 Conference apps",
         "2 References",
         "2 The whole program",
     ]
     assert {client.get(link).status_code for link in links} == {200}
     named = {link.rpartition("/")[0].rpartition("/")[2] for link in links}
     assert {"program_json", "orals_posters", "tables"} <= named
-    assert set(writable()) >= named - {"2021"}
+    assert set(writable()) >= named - {"2021", "docs"}
 
 
 def test_page_of_downloads_offers_nothing_before_it_is_public(client: Client) -> None:

@@ -1,0 +1,165 @@
+"""Parity over the registry: each field of the models of content travels in files, or is exempt for a reason.
+
+What a format carries is tried out: a field is carried if a file differs once the field is left unstated.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+
+from conference import text
+from conference.bases import Content
+from exchange.dump import name_parts
+from exchange.files import Context, Format
+from exchange.formats import formats, writable
+from exchange.formats.program_json import LISTS
+from exchange.loading.kinds import KINDS, Kind
+from exchange.loading.listings import Listing
+from exchange.records import UNSTATED, Program, Record, stated
+from tests.exchange.programs import START, odd, odd_session, odd_talk
+
+DOCS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
+CONTEXT = Context(
+    "2021",
+    2021,
+    "America/Los_Angeles",
+    "https://conf.example",
+    plain=text.plain,
+    latex=text.latex,
+    name_parts=name_parts,
+)
+COMPLETE = ("program_json", "tables", "xlsx")
+PICTURE = "a file of this site, which no single text file can hold; it is put up again by hand"
+REGISTRY = "it lies in a list of the person's own in `PersonRecord`"
+# Models of content that are no kind and no list of one.
+EXEMPT_MODELS = {
+    "people.PersonName": REGISTRY,
+    "people.PersonIdentifier": REGISTRY,
+    "schedule.Release": (
+        "it says what this site announced when, compared with what it showed then: a record of what happened,"
+        " like history, and nothing that another site could claim; pages, feeds and the API tell it"
+    ),
+}
+EXEMPT_FIELDS = {
+    "conference.Conference.logo": PICTURE,
+    "conference.Edition.logo": PICTURE,
+    "conference.Edition.revision": "it counts the changes made here",
+    "conference.Edition.changed_at": "it stamps the changes made here",
+    "conference.Sponsor.logo": PICTURE,
+    "people.Person.photo": PICTURE,
+    "people.Person.email": "addresses of people never travel",
+    "people.Person.merged_into": "who is merged is not there any more; files name the one that stays",
+    "papers.Paper.announced_at": "it says since when this site has shown the paper, and belongs to releases",
+}
+# Fields of rows of lists that stand in the record in another way.
+SAID_OTHERWISE = {
+    "conference.MenuItem.position": "order of the list",
+    "conference.MenuItem.parent": "nesting",
+    "papers.Authorship.institutions": "slugs",
+}
+
+
+def full() -> Program:
+    """Every field with a value that shows: a talk of its own in a session, and sessions called off."""
+    off = {"status": "cancelled", "cancellation_reason": "Ill."}
+    links: dict[str, Any] = {
+        "stream_url": "https://s.test/",
+        "chat_url": "https://c.test/",
+        "abstract": "About.",
+    }
+    talk = odd_talk("x3", kind="talk", title="Own", session="w", abstract="Mine.", **off)
+    timed = replace(talk, start=START, end=START.replace(minute=59), recording_url="https://v.test/")
+    made = odd()
+    speakers = stated(made.presentations[1].speakers, ())
+    alone = odd_session("off", "panel", speakers[0].person, **off)
+    sessions = [replace(one, **links) for one in (*made.sessions, alone)]
+    talks = (*made.presentations, replace(timed, speakers=speakers))
+    papers = tuple(replace(one, status="withdrawn") for one in made.papers)
+    return replace(made, sessions=tuple(sessions), presentations=talks, papers=papers)
+
+
+def stored(model: type[Content]) -> set[str]:
+    own = {field.name for field in [*model._meta.fields, *model._meta.many_to_many]}
+    return own - {"id", *model.derived_fields}
+
+
+def uncarried() -> Iterator[str]:
+    """Yield what no record has, by model and field."""
+    listings: list[tuple[Kind, Listing]] = [(kind, one) for kind in KINDS.values() for one in kind.listings]
+    for kind in KINDS.values():
+        edition = {"edition"} if kind.is_in_edition else set()
+        missing = stored(kind.model) - {kind.key, *kind.plain, *kind.references} - edition
+        yield from (f"{kind.model._meta.label}.{name}" for name in missing)
+    for _kind, listing in listings:
+        columns = {path.partition("__")[0].removesuffix("_id") for path in listing.columns.values()}
+        missing = stored(listing.model) - columns - {listing.owner, "position"}
+        yield from (f"{listing.model._meta.label}.{name}" for name in missing)
+
+
+def test_every_field_of_content_travels_or_is_exempt_with_its_reason() -> None:
+    assert {*uncarried()} - SAID_OTHERWISE.keys() == EXEMPT_FIELDS.keys()
+    assert all([*EXEMPT_FIELDS.values(), *EXEMPT_MODELS.values()])
+
+
+def test_every_model_of_content_travels_or_is_exempt_with_its_reason() -> None:
+    models = {kind.model for kind in KINDS.values()}
+    models |= {listing.model for kind in KINDS.values() for listing in kind.listings}
+    labels = {model._meta.label for model in apps.get_models() if issubclass(model, Content)}
+
+    assert labels - {model._meta.label for model in models} == EXEMPT_MODELS.keys()
+
+
+def test_fields_of_records_are_those_of_the_program_json() -> None:
+    made = json.loads(files(formats()["program_json"], full())[0][1])
+    for kind in KINDS.values():
+        rows = made[kind.many] if kind.many else [made[kind.name]]
+        written = {name for row in rows for name in row}
+
+        assert written >= {kind.key, *kind.fields}, kind.name
+    assert {*LISTS} == {kind.many for kind in KINDS.values()} - {""}
+
+
+def files(fmt: Format, made: Program) -> list[tuple[str, bytes]]:
+    assert fmt.write
+    return [(file.name, b"".join(file.chunks)) for file in fmt.write(made, CONTEXT)]
+
+
+def optional(record: type[Record]) -> list[str]:
+    return [field.name for field in fields(record) if field.default is UNSTATED]
+
+
+def without(made: Program, kind: Kind, name: str) -> Program:
+    left: Any = {name: UNSTATED}
+    part = kind.many or kind.name
+    rows = getattr(made, part)
+    changed: Any = tuple(replace(row, **left) for row in rows) if kind.many else replace(rows, **left)
+    parts: Any = {part: changed}
+    return replace(made, **parts)
+
+
+@cache
+def carried(name: str) -> str:
+    """Say which fields a format carries, as the documentation says it."""
+    fmt, made = writable()[name], full()
+    whole, said = files(fmt, made), []
+    for kind in KINDS.values():
+        names = optional(kind.record)
+        found = [one for one in names if files(fmt, without(made, kind, one)) != whole]
+        if found:
+            said.append(f"{kind.name}: {'all' if found == names else ', '.join(found)}")
+    return "; ".join(said)
+
+
+@pytest.mark.parametrize("name", sorted(writable()))
+def test_parity_of_formats_is_as_documented(name: str) -> None:
+    whole = "; ".join(f"{kind}: all" for kind in KINDS)
+    said = carried(name)
+
+    assert (said == whole) == (name in COMPLETE)
+    assert f"| `{name}` | {'everything' if name in COMPLETE else said} |" in DOCS
