@@ -190,7 +190,7 @@ REST_FRAMEWORK = {
 }
 
 # Tokens of the API (`api.models.Token`): hashed by the package, which has no tables of its own here.
-KNOX_TOKEN_MODEL = "api.Token"
+KNOX_TOKEN_MODEL = "api.Token"  # noqa: S105  the name of a model
 MIGRATION_MODULES = {"knox": None}
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "plenary_", "TOKEN_TTL": None}
 
