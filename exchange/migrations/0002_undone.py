@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('exchange', '0001_initial'),
+        ("exchange", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='importrun',
-            name='undone_at',
-            field=models.DateTimeField(blank=True, editable=False, null=True, verbose_name='taken back at'),
+            model_name="importrun",
+            name="undone_at",
+            field=models.DateTimeField(blank=True, editable=False, null=True, verbose_name="taken back at"),
         ),
     ]
