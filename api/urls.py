@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
 from api import views
 from api.docspage import docs
@@ -40,5 +40,6 @@ urlpatterns = [
     path(f"{VERSION}/", views.Root.as_view(), name="root"),
     path("schema/", views.Schema.as_view(), name="schema"),
     path("docs/", docs, name="docs"),
-    path("<path:rest>", views.Unknown.as_view(), name="unknown"),
+    # Whatever it is, line breaks too: everything below /api/ answers in JSON.
+    re_path(r"^(?P<rest>[\s\S]+)\Z", views.Unknown.as_view(), name="unknown"),
 ]

@@ -136,3 +136,11 @@ def test_merged_person_leads_to_the_one_who_remained(client: Client, program: di
 
     assert response.status_code == 301
     assert get(client, response["Location"].partition("/v1/")[2])["id"] == "ada"
+
+
+@pytest.mark.parametrize("method", ["get", "post", "patch", "delete"])
+@pytest.mark.parametrize("path", ["nothing/", "papers/2021/a%0Ab/", "papers/A%0D/b/"])
+def test_whatever_leads_nowhere_is_json(client: Client, db: None, method: str, path: str) -> None:
+    response = getattr(client, method)(f"/api/v1/{path}")
+
+    assert (response.status_code, response["Content-Type"]) == (404, "application/json")

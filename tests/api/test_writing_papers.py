@@ -1,8 +1,12 @@
 """Papers are written over REST: authors in order, rules, versions, history (traps 7, 8, 19)."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from conference.caching import PageCache
@@ -309,3 +313,24 @@ def test_number_of_queries_does_not_grow_with_the_authors(
     with django_assert_num_queries(47):
         writer.ask("patch", "papers/2021/big/", swapped, 200, HTTP_IF_MATCH=version)
     assert authors(Paper.objects.get()) == [*enumerate(reversed(people), start=1)]
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets one writer in at a time")
+@pytest.mark.django_db(transaction=True)
+def test_of_two_saves_at_once_one_is_refused(writer: Writer, paper: Paper) -> None:
+    """Trap 19: both have read the same version; the row is locked while versions are compared."""
+    version = writer.get(PATH)["ETag"]
+    start = Barrier(2)
+
+    def save(title: str) -> int:
+        start.wait(timeout=20)
+        try:
+            headers = {**writer.headers, "HTTP_IF_MATCH": version}
+            body = {"title": title, "authors": listed("mia")}
+            response = Client().patch(f"/api/v1/{PATH}", body, content_type="application/json", **headers)
+            return int(response.status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(save, ["One", "Two"])) == [200, 412]
