@@ -1,5 +1,6 @@
 """Parsed text written without HTML: as plain text, and as LaTeX."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from markdown_it.token import Token
@@ -23,6 +24,8 @@ LATEX_SIGNS = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "…": r"\ldots{}", "\u00a0": "~", "\u2009": r"\,"}
     | {"\u2014": "---", "\u2013": "--", "“": "``", "”": "''", "\u2018": "`", "\u2019": "'"}
 )
+# Between two of them, which TeX would print as another sign.
+TWO_QUOTES = re.compile("(?<=[\u2019'])(?=[\u2019'”])|(?<=[\u2018`])(?=[\u2018`“])")
 
 
 def plain(tokens: Sequence[Token]) -> str:
@@ -35,7 +38,7 @@ def latex(tokens: Sequence[Token]) -> str:
 
 def escaped(text: str) -> str:
     """Text as LaTeX prints it: special characters escaped, typographic signs as TeX has them."""
-    return text.translate(LATEX_SIGNS)
+    return "{}".join(part.translate(LATEX_SIGNS) for part in TWO_QUOTES.split(text))
 
 
 def _written(tokens: Sequence[Token], write: Writer) -> str:

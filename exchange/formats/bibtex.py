@@ -13,7 +13,7 @@ from exchange.files import Context, Format, OutputFile
 from exchange.formats.bibentries import read
 from exchange.records import Program
 
-FORMULA = r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]"
+FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"
 FORMULAS = re.compile(f"({FORMULA})", re.DOTALL)
 # Escaped braces by name, outside of formulas and inside.
 BRACES = (
