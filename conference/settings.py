@@ -202,6 +202,15 @@ SPECTACULAR_SETTINGS = {
     "SERVERS": [{"url": SITE_URL}],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # What would otherwise be named by chance.
+    "ENUM_NAME_OVERRIDES": {
+        "PaperStatus": "papers.models.Paper.Status",
+        "ScheduleStatus": "schedule.cancelling.Status",
+        "Status": "conference.bases.Status",
+        "SessionKind": "schedule.models.Session.Kind",
+        "PresentationKind": "schedule.models.Presentation.Kind",
+        "MaterialKind": "papers.models.Material.Kind",
+    },
     "APPEND_COMPONENTS": {
         "securitySchemes": {
             "token": {"type": "http", "scheme": "bearer", "description": "A token made in the admin."},
