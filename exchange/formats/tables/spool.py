@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
+from django.utils.translation import gettext
+
 from exchange.formats.tables.archive import member_called
 
 # In UTF-16 units, as spreadsheet programs count.
@@ -41,13 +43,15 @@ class Notes:
         """Return what a cell can hold of a text, and note the rest."""
         if FORBIDDEN.search(text):
             text = FORBIDDEN.sub("", text)
-            note = "Control characters were left out, which a workbook cannot hold."
+            note = gettext("Control characters were left out, which a workbook cannot hold.")
             self.rows.append([str(len(self.rows) + 1), sheet, str(row), column, note, ""])
         if _units(text) <= LONGEST and not CONTINUED.search(text):
             return text
         first, *rest = _cut(text)
         number = len(self.rows) + 1
-        note = f"The text is longer than a cell can be ({LONGEST} characters): it was cut, the rest is here."
+        note = gettext(
+            "The text is longer than a cell can be (%(most)d characters): it was cut, the rest is here."
+        ) % {"most": LONGEST}
         self.rows += [[str(number), sheet, str(row), column, note, part] for part in rest or [""]]
         return f"{first}[continued in notes {number}]"
 

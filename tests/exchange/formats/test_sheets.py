@@ -12,10 +12,11 @@ from openpyxl import Workbook, load_workbook
 
 from exchange.files import Context, Format, Source
 from exchange.formats import csv_files, tables, xlsx
-from exchange.formats.tables.spool import LONGEST
+from exchange.formats.tables.spool import LONGEST, Notes
 from exchange.problems import ProgramError
 from exchange.records import AuthorRecord, PaperRecord, PersonRecord, PersonRef, Program
 from tests.exchange.strategies import programs
+from tests.pseudolocale import bare, pseudolocale
 
 CONTEXT = Context("2026", 2026, "Europe/Berlin")
 DANGEROUS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "'=x", "'", "_x0041_", "a_x000D_b"]
@@ -174,3 +175,10 @@ def test_read_damaged_workbook_is_refused(content: bytes) -> None:
         archive.writestr("xl/workbook.xml", content)
 
     assert "The workbook is damaged." in problem(file.getvalue())
+
+
+def test_notes_are_in_the_language_of_the_site() -> None:
+    with pseudolocale():
+        notes = Notes()
+        notes.fitted("a\x01" + "b" * LONGEST, "papers", 2, "title")
+        assert [bare(row[4]) for row in notes.rows] == ["", ""]
