@@ -24,7 +24,7 @@ window.plenaryAgenda = (() => {
 
   // key -> {seen, at, removed}; null for what is no star.
   function parse(written) {
-    const parts = typeof written === "string" && WRITTEN.exec(written);
+    const parts = typeof written === "string" ? WRITTEN.exec(written) : null;
     return parts && { key: parts[2], seen: parts[3], at: Number(parts[4] || 0), removed: parts[1] === "-" };
   }
 

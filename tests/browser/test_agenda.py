@@ -161,6 +161,7 @@ def test_agenda_in_the_browser_alone_is_deleted_too(open_page: Callable[..., Pag
         '{"version":9}',
         '{"version":1,"stars":5}',
         '{"version":1,"stars":["junk"]}',
+        '{"version":1,"stars":[3,null]}',
         "\u0000",
     ],
 )
