@@ -22,7 +22,7 @@ def environment(folder: Path) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in {"DATABASE_URL", "PYTEST_CURRENT_TEST"}
+        if name not in {"DATABASE_URL", "PYTEST_CURRENT_TEST", "SITE_URL"}
     }
     return {**kept, "PLENARY_VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "conference.settings"}
 
@@ -106,6 +106,7 @@ def test_demo_serves_pages_and_static_files_with_granian(folder: Path) -> None:
     server = subprocess.Popen(command, cwd=ROOT, env=environment(folder), stdout=subprocess.DEVNULL)
     try:
         page = fetch(f"http://127.0.0.1:{port}/2021/")
+        assert f'<link rel="canonical" href="http://127.0.0.1:{port}/2021/">' in page
         assert "MLSys 2021" in page
         stylesheet = re.search(r'href="(/static/css/plenary\.[0-9a-f]+\.css)"', page)
         assert stylesheet, "the stylesheet has no hash in its name"

@@ -114,5 +114,7 @@ def serve(port: int) -> None:
         "warning",
     ]
     command = [sys.executable, "-m", "granian", *options, "website.wsgi:application"]
+    # Links to copy, QR codes and calendars lead here, unless the site was given an address.
+    os.environ.setdefault("SITE_URL", f"http://{HOST}:{port}")
     os.chdir(settings.BASE_DIR)
     os.execv(sys.executable, command)  # noqa: S606  a fixed command, no shell
