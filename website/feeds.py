@@ -107,7 +107,7 @@ class SearchFeed(PaperEntries, Feed[Any, str]):
         return writable(request.GET.get("q", "")[:LONGEST_TEXT]).strip()
 
     def title(self, words: str) -> str:
-        return f"{settings.SITE_NAME}: {words}"
+        return f"{settings.SITE_NAME}: “{words}”"
 
     def author_name(self, words: str) -> str:
         return str(settings.SITE_NAME)
