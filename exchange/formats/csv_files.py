@@ -5,6 +5,8 @@ The columns, cells and guards of `tables`, which also reads these files; always 
 
 from collections.abc import Iterable, Sequence
 
+from django.utils.translation import gettext_lazy as _
+
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.tables.flow import ALONE, flow
 from exchange.reading.csvfile import sheet_pieces
@@ -21,8 +23,8 @@ def write(program: Program, context: Context, tables: Sequence[str] = ALONE) -> 
 
 FORMAT = Format(
     name="csv",
-    label="Spreadsheet (CSV)",
-    description="One table for every spreadsheet program.",
+    label=_("Spreadsheet (CSV)"),
+    description=_("One table for every spreadsheet program."),
     extensions=("csv",),
     media_type="text/csv; charset=utf-8",
     write=write,

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from django.utils.translation import gettext_lazy as _
+
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats import tables
 from exchange.formats.tables.columns import TABLES
@@ -30,8 +32,8 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 FORMAT = Format(
     name="xlsx",
-    label="Workbook (XLSX)",
-    description="Tables for spreadsheet programs; every cell is text, nothing is run.",
+    label=_("Workbook (XLSX)"),
+    description=_("Tables for spreadsheet programs; every cell is text, nothing is run."),
     extensions=("xlsx",),
     media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     read=read,
