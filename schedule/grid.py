@@ -75,12 +75,17 @@ def overlap(one: Timed, other: Timed) -> bool:
 
 
 def spanning[T: Placed](sessions: Sequence[T]) -> list[T]:
-    """Return what has no room while no room is in use: a coffee break is everybody's."""
+    """Return what has no room while no room is in use: a coffee break is everybody's.
+
+    Beside a single room nothing spans: it would seem to take place there.
+    """
     placed = [session for session in sessions if session.room is not None]
+    if len({session.room.pk for session in placed}) < 2:
+        return []
     free = [
         session
         for session in sessions
-        if placed and session.room is None and not any(overlap(session, other) for other in placed)
+        if session.room is None and not any(overlap(session, other) for other in placed)
     ]
     return [one for one in free if not any(overlap(one, other) for other in free if other is not one)]
 

@@ -92,6 +92,13 @@ def test_session_without_a_room_beside_others_has_the_last_column() -> None:
     assert drawn(layout) == ["one1 desk2", "-"]
 
 
+def test_nothing_without_a_room_seems_to_stand_in_the_only_one() -> None:
+    layout = grid([event("desk", 0, 30, None), event("one", 30, 60, A)])
+
+    assert [column.room for column in layout.columns] == [A, None]
+    assert drawn(layout) == ["- desk1", "one1 -"]
+
+
 def test_break_spans_the_rooms_beside_a_desk_that_stays_open() -> None:
     layout = grid(
         [
