@@ -68,3 +68,24 @@ def test_skip_link_is_the_first_stop_and_leads_to_the_program(open_page: Callabl
     assert page.evaluate("document.activeElement.getAttribute('href')") == "#main"
     page.keyboard.press("Enter")
     assert page.url.endswith("#main")
+
+
+def test_pages_hold_at_four_times_the_size_in_forced_colours_and_without_motion(
+    open_page: Callable[..., Page],
+) -> None:
+    # 1280 by 1024 at 400 %, as WCAG 1.4.10 counts it.
+    page = open_page(
+        viewport=ViewportSize(width=320, height=256), forced_colors="active", reduced_motion="reduce"
+    )
+    complaints: list[str] = []
+    for address in ("/2021/", "/2021/schedule/2021-04-06/", "/2021/papers/", "/awards/", "/people/"):
+        page.goto(address)
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            complaints.append(f"{address}: scrolls sideways")
+        if page.evaluate("document.getAnimations().length"):
+            complaints.append(f"{address}: moves")
+        if not page.get_by_role("heading", level=1).is_visible():
+            complaints.append(f"{address}: has no visible heading")
+        complaints += violations(page)
+
+    assert complaints == []
