@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from icalendar import Calendar, Component, Event, Timezone
 
@@ -143,7 +144,7 @@ def _sequence(changed_at: datetime) -> int:
 
 def _description(appointment: Appointment) -> str:
     parts = (
-        f"Cancelled: {appointment.reason}" if appointment.reason else "",
+        gettext("Cancelled: %(reason)s") % {"reason": appointment.reason} if appointment.reason else "",
         "\n".join(appointment.people),
         appointment.within,
         appointment.abstract,

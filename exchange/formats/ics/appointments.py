@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from django.utils.translation import gettext, ngettext, npgettext
+
 from exchange.files import Context
 from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program, SessionRecord, stated
 
@@ -174,13 +176,28 @@ class _Calendar:
 
 def _people(role: str, people: Collection[PersonRef]) -> str:
     names = ", ".join(person.name for person in people)
-    label = role.capitalize() + ("s" if len(people) > 1 else "")
-    return f"{label}: {names}" if names else ""
+    if not names:
+        return ""
+    label = _role(role, len(people))
+    return f"{label}: {names}"
+
+
+def _role(role: str, number: int) -> str:
+    """Return what so many people in a role are called; a role that no language knows stands as it is."""
+    known = {
+        "author": ngettext("Author", "Authors", number),
+        "speaker": ngettext("Speaker", "Speakers", number),
+        "moderator": ngettext("Moderator", "Moderators", number),
+        "chair": npgettext("role in a session", "Chair", "Chairs", number),
+        "panelist": ngettext("Panelist", "Panelists", number),
+        "organizer": ngettext("Organizer", "Organizers", number),
+    }
+    return known.get(role) or role.capitalize() + ("s" if number > 1 else "")
 
 
 def _board(shown: PresentationRecord) -> str:
     board = stated(shown.board, "")
-    return f"Board: {board}" if board else ""
+    return gettext("Board: %(board)s") % {"board": board} if board else ""
 
 
 def _words(kind: str) -> str:

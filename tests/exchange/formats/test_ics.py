@@ -15,6 +15,7 @@ from exchange.formats.ics import Part, calendar, write
 from exchange.formats.ics.appointments import LEAD, lead
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
 from tests.exchange.programs import HOUR, START, odd, paper, program, session, talk
+from tests.pseudolocale import pseudolocale
 
 SITE = "https://conf.example:8443/"
 CONTEXT = Context("2021", 2021, "America/Los_Angeles", SITE)
@@ -161,6 +162,15 @@ def test_event_says_first_why_it_was_called_off() -> None:
         "presentation.2021.t2": "Cancelled: Flu.",
     }
     assert not said["session.2021.s2"].startswith("Cancelled")
+
+
+def test_words_of_a_calendar_come_from_the_catalogue() -> None:
+    talks = (talk("t1", session="s1", paper="p1", start=START, board="7"),)
+    with pseudolocale():
+        made = program(paper("p1", "Ada Lovelace", "Bo Li"), sessions=(session("s1"),), presentations=talks)
+        found = {one.uid.partition("@")[0]: str(one.description) for one in events(made)}
+
+    assert found["presentation.2021.t1"].startswith("⟦Board: 7⟧\n⟦Authors⟧: Ada Lovelace, Bo Li")
 
 
 def test_trap_5_unchanged_program_gives_the_same_bytes() -> None:
