@@ -213,6 +213,7 @@ class PageAdmin(ContentAdmin):
 class MenuItemAdmin(OrderedAdmin):
     desk_order = 50
     list_display = ["label", "edition", "position", "parent", "target"]
+    list_editable = ["position"]
     list_filter = ["edition"]
     list_select_related = ["edition", "parent", "page"]
     search_fields = ["label"]
@@ -235,6 +236,7 @@ class MenuItemAdmin(OrderedAdmin):
 class SponsorAdmin(OrderedAdmin):
     desk_order = 60
     list_display = ["name", "edition", "tier", "position", "status"]
+    list_editable = ["position"]
     list_filter = ["edition", "status", "tier"]
     list_select_related = ["edition"]
     search_fields = ["name", "tier"]

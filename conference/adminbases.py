@@ -24,9 +24,9 @@ from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, 
 from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from conference.adminhistory import HistoryAdmin
 from conference.adminlists import ContentList, found
+from conference.adminplaces import PlacesAdmin
 from conference.adminscope import asked_edition, edition_in_hand, edition_of, working_on
 from conference.adminstale import StaleAdmin
-from conference.bases import Ordered, reorder
 from conference.models import Edition
 from conference.recording import together
 
@@ -197,7 +197,13 @@ class ContentAdmin(Fields, HistoryAdmin, StaleAdmin):
         named = acting("action", detail=action) if action else nullcontext()
         more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
         with named, one_act(request):
-            return self.refused_list(request) or super().changelist_view(request, more)
+            refused = self.refused_list(request)
+            response = refused or super().changelist_view(request, more)
+            self.list_saved(request)
+            return response
+
+    def list_saved(self, request: HttpRequest) -> None:
+        """Finish what was saved in a list, when all its rows are known."""
 
 
 @contextmanager
@@ -217,19 +223,19 @@ def drawn(response: HttpResponse) -> HttpResponse:
     return response
 
 
-class OrderedAdmin(ContentAdmin):
+class OrderedAdmin(PlacesAdmin, ContentAdmin):
     """A model whose rows have a place among their siblings: the number entered is the place it gets."""
 
-    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
-        wanted = form.cleaned_data.get("position") or 0
-        super().save_model(request, obj, form, change)
-        if "position" in form.changed_data and isinstance(obj, Ordered):
-            others = obj.siblings().exclude(pk=obj.pk).order_by("position", "pk")
-            keys = list(others.values_list("pk", flat=True))
-            keys.insert(wanted - 1 if wanted else len(keys), obj.pk)
-            siblings = cast("QuerySet[Any]", type(obj)._default_manager.filter(pk__in=keys))
-            reorder(siblings, keys)
-            obj.refresh_from_db(fields=["position"])
+    class Media:
+        js = ["js/admin-places.js"]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        response = super().changelist_view(request, extra_context)
+        if self.in_order(response):
+            cast(TemplateResponse, response).context_data["places"] = True  # type: ignore[index]
+        return response
 
 
 class PartInline(Fields, admin.TabularInline[Any, Any]):
@@ -256,3 +262,7 @@ class OrderedInline(PartInline):
     """Rows with an order; the number comes first."""
 
     formset = OrderedFormSet
+    has_places = True
+
+    class Media:
+        js = ["js/admin-places.js"]

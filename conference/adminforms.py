@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference import revision, text
 from conference.adminfields import KnownChoiceField, ZonedField
-from conference.bases import PARKED, reorder
+from conference.places import PARKED, placed, reorder
 
 EXCHANGED = _("Somebody here takes the place of another row. Change the order numbers instead of the names.")
 
@@ -148,10 +148,9 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             form.instance for form in self.deleted_forms if form.instance.pk and form in self.initial_forms
         ]
         with transaction.atomic(), revision.hold():
-            if commit:
+            if commit and gone:
                 # First of all, so that others can take the names and numbers that become free.
-                for row in gone:
-                    row.delete()
+                self.model._default_manager.filter(pk__in=[row.pk for row in gone]).delete()
             saved: list[Any] = super().save(commit=commit)
         if commit:
             self.deleted_objects = gone
@@ -176,10 +175,7 @@ class OrderedFormSet(PartFormSet):
         return sorted((form for form in kept if id(form) not in gone), key=self._place)
 
     def _place(self, form: Any) -> tuple[int, int]:
-        """Of two rows with one number the one that moved towards the start comes first."""
-        entered = form.cleaned_data.get("position") or PARKED
-        before = form.initial.get("position") or PARKED
-        return entered, (entered > before) - (entered < before)
+        return placed(form.cleaned_data.get("position"), form.initial.get("position"))
 
     def save(self, commit: bool = True) -> list[Any]:
         order = self.wanted_order()

@@ -151,6 +151,13 @@ class StaleAdmin(admin.ModelAdmin[Any]):
 class SeenFormSet(BaseModelFormSet[Any, Any]):
     """The rows of a list that carries along what it showed."""
 
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        # The head of the column is no label: each input says what and where it is.
+        for name, field in form.fields.items() if form.instance.pk else ():
+            label = _("%(label)s, %(row)s") % {"label": field.label or name, "row": form.instance}
+            field.widget.attrs = {**field.widget.attrs, "aria-label": label}
+
     @cached_property
     def management_form(self) -> Any:
         form = super().management_form

@@ -1,6 +1,6 @@
 """What every model of the program shares: text derived at save, stamp and history, order, publication."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from typing import Any, ClassVar, Self
 
@@ -9,7 +9,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from conference import deleting, recording, revision
+from conference.places import PARKED, close_gaps, has_places, reorder
 from conference.rowvalues import held, part_of, read, recorded_fields
+
+__all__ = ["PARKED", "Content", "Ordered", "Status", "ends_before_start", "reorder"]
 
 
 class Status(models.TextChoices):
@@ -48,6 +51,7 @@ class Content(models.Model):
             else:
                 written = [name for name in before if name in recorded_fields(type(self))]
                 log.changed(type(self), self.pk, before, held(self, written), edition)
+                self._leave_no_gap(before)
             revision.advance([edition])
 
     def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:
@@ -59,6 +63,13 @@ class Content(models.Model):
         wanted = {*names, *part_of(type(self))} - self.get_deferred_fields()
         rows = type(self)._base_manager.filter(pk=self.pk).select_for_update()
         return next(iter(read(rows, sorted(wanted)).values()), None)
+
+    def _leave_no_gap(self, before: dict[str, Any]) -> None:
+        """Let those move up behind whom it stood, if it went to another owner."""
+        model: Any = type(self)
+        left = before.get(model.siblings_of) if has_places(model) else None
+        if left and left != getattr(self, f"{model.siblings_of}_id"):
+            close_gaps({model: [left]})
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         with recording.together() as log:
@@ -119,21 +130,3 @@ class Ordered(models.Model):
 def ends_before_start(start: date | None, end: date | None) -> bool:
     """Whether a span of days or moments is the wrong way round; a missing end is another check's business."""
     return start is not None and end is not None and end < start
-
-
-# Beyond any real position: rows are parked there while they change places, as positions are unique.
-PARKED = 1_000_000
-
-
-def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
-    """Give the rows positions 1..n in the order of `keys`, however they stood before.
-
-    `rows` are all siblings; rows that `keys` does not name follow in their old order.
-    """
-    with recording.together(), revision.hold():
-        present: list[int] = list(rows.order_by("position", "pk").values_list("pk", flat=True))
-        wanted = [*(key for key in keys if key in present), *(key for key in present if key not in keys)]
-        rows.order_by().update(position=models.F("position") + PARKED)
-        places = [models.When(pk=key, then=models.Value(place)) for place, key in enumerate(wanted, start=1)]
-        if places:
-            rows.order_by().update(position=models.Case(*places, output_field=models.PositiveIntegerField()))

@@ -7,12 +7,16 @@ from typing import Any
 from django.db import models, router
 from django.db.models.deletion import Collector
 
+from conference.places import close_gaps, owners_left
 from conference.recording import Log, row_editions
 from conference.rowvalues import BATCH, held, linked, links, part_of, read_keys, recorded_fields
 
 
 def delete(rows: Any, origin: Any, log: Log, **options: Any) -> tuple[int, dict[str, int]]:
-    """Delete rows (a list, or a queryset) as Django does, and note what becomes of everything."""
+    """Delete rows (a list, or a queryset) as Django does, and note what becomes of everything.
+
+    Those that stood behind them in an order move up.
+    """
     model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
     collector = Collector(using=options.pop("using", None) or router.db_for_write(model), origin=origin)
     collector.collect(rows, **options)
@@ -21,7 +25,9 @@ def delete(rows: Any, origin: Any, log: Log, **options: Any) -> tuple[int, dict[
     for kind, keys in going.items():
         _note_rows(log, kind, keys, chosen if kind is model else set())
     _note_losses(log, collector, going)
+    owners = owners_left(going)
     deleted: tuple[int, dict[str, int]] = collector.delete()
+    close_gaps(owners)
     return deleted
 
 

@@ -5,7 +5,6 @@ Everything restored passes `full_clean`, all in one transaction; restoring is a 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import batched
 from typing import Any
 
 from django.apps import apps
@@ -14,10 +13,10 @@ from django.db import models
 from django.db.models import F, ProtectedError
 
 from conference import revision
-from conference.bases import PARKED, Ordered, reorder
 from conference.history import RowChange
+from conference.places import PARKED, close_gaps, has_places, owners_below
 from conference.recording import recording
-from conference.rowvalues import BATCH, Key, Values, held, linked, links, recorded_fields
+from conference.rowvalues import Key, Values, held, linked, links, recorded_fields
 
 
 class CannotRestoreError(Exception):
@@ -172,29 +171,7 @@ def owners_of(moving: list[Step]) -> dict[Any, set[int]]:
     keys: dict[Any, set[int]] = {}
     for step in moving:
         keys.setdefault(step.model, set()).add(step.key)
-    return {model: owners_below(model, found) for model, found in keys.items() if issubclass(model, Ordered)}
-
-
-def owners_below(model: Any, keys: Iterable[int]) -> set[int]:
-    """Return the owners of these rows, in whose order they stand."""
-    found: set[int] = set()
-    for batch in batched(keys, BATCH, strict=False):
-        rows = model._base_manager.filter(pk__in=batch)
-        found.update(rows.values_list(f"{model.siblings_of}_id", flat=True))
-    return found - {None}
-
-
-def close_gaps(touched: dict[Any, set[int]]) -> None:
-    """Let the rows below these owners stand at 1 to n again."""
-    for model, owners in touched.items():
-        places: dict[int, list[int]] = {}
-        for batch in batched(owners, BATCH, strict=False):
-            rows = model._base_manager.filter(**{f"{model.siblings_of}__in": batch})
-            for owner, place in rows.order_by("position").values_list(f"{model.siblings_of}_id", "position"):
-                places.setdefault(owner, []).append(place)
-        for owner, taken in places.items():
-            if taken != list(range(1, len(taken) + 1)):
-                reorder(model._default_manager.filter(**{model.siblings_of: owner}), [])
+    return {model: owners_below(model, found) for model, found in keys.items() if has_places(model)}
 
 
 def _park(moving: list[Step]) -> None:
@@ -231,7 +208,10 @@ def _write(step: Step) -> None:
     for name, (_, then) in step.pairs.items():
         if name in fields:
             setattr(row, fields[name].attname, fields[name].to_python(then))
-    if hasattr(row, "position") and _is_taken(row):
+    if step.kind == "bring back" and has_places(step.model):
+        # Beyond those that moved up or stand aside; it gets its place again when the gaps are closed.
+        row.position += 2 * PARKED
+    elif hasattr(row, "position") and _is_taken(row):
         row.position = 0
     # First that what it points at is here: rules look there.
     row.clean_fields()

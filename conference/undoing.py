@@ -9,10 +9,10 @@ from django.apps import apps
 from django.db import models
 from django.db.models import QuerySet
 
-from conference.bases import Ordered
 from conference.history import ChangeSet, RowChange
+from conference.places import close_gaps, has_places, owners_below
 from conference.recording import HOUSES, together
-from conference.restoring import Step, apply, close_gaps, earlier, owners_below, steps
+from conference.restoring import Step, apply, earlier, steps
 from conference.rowvalues import BATCH, part_of
 
 
@@ -113,7 +113,7 @@ def _goes(model: Any, row: tuple[Any, ...], going: dict[Any, set[int]]) -> bool:
 def take_back(found: Undoing, origin: str, user: Any, detail: str) -> None:
     """Do it, all or nothing, inside `recording()` of the caller or as an act of its own."""
     with together():
-        ordered = {model: keys for model, keys in found.removed.items() if issubclass(model, Ordered)}
+        ordered = {model: keys for model, keys in found.removed.items() if has_places(model)}
         touched = {model: owners_below(model, keys) for model, keys in ordered.items()}
         _remove(found.removed)
         close_gaps(touched)

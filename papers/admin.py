@@ -139,6 +139,7 @@ class MaterialAdmin(OrderedAdmin):
 class TopicAdmin(OrderedAdmin):
     desk_order = 20
     list_display = ["name", "parent", "edition", "position", "paper_count"]
+    list_editable = ["position"]
     list_filter = ["edition"]
     list_select_related = ["edition", "parent"]
     search_fields = ["name", "slug", "parent__name"]
@@ -177,6 +178,7 @@ class GrantInline(OrderedInline):
 class AwardAdmin(OrderedAdmin):
     desk_order = 30
     list_display = ["name", "edition", "winner_count", "position", "status"]
+    list_editable = ["position"]
     list_filter = ["edition", "status"]
     list_select_related = ["edition"]
     search_fields = ["name", "uid", "grants__paper__sort_title", "grants__person__folded"]

@@ -163,6 +163,7 @@ class InstitutionAdmin(ContentAdmin):
 class CommitteeRoleAdmin(OrderedAdmin):
     desk_order = 30
     list_display = ["person", "role", "affiliation", "edition", "position"]
+    list_editable = ["position"]
     list_filter = ["edition", "role"]
     list_select_related = ["edition", "person"]
     search_fields = ["person__folded", "person__names__folded", "role", "affiliation"]

@@ -33,6 +33,7 @@ __all__ = ["ReleaseAdmin", "admindesk"]
 class RoomAdmin(OrderedAdmin):
     desk_order = 30
     list_display = ["name", "edition", "capacity", "virtual", "session_count", "position"]
+    list_editable = ["position"]
     list_filter = ["edition", "virtual"]
     list_select_related = ["edition"]
     search_fields = ["name", "slug"]

@@ -133,7 +133,10 @@ def test_row_that_somebody_deleted_can_be_kept(chair: Client, edition: Edition) 
     mine = sent(paper, seen, [author_row(ada, name="A. L."), author_row(bob)])
     ada.delete()
     answer = chair.post(address(paper, "change"), mine)
-    assert "checked" not in answer.content.decode()
+    # Bob moved up when she went; only what becomes of her is open.
+    assert re.findall(r'name="(\S+)" value="\w+" checked', answer.content.decode()) == [
+        "_choose-authorships-1-position"
+    ]
     chair.post(address(paper, "change"), {**carried(answer), "_choose-authorships-0": "mine"})
 
     assert sorted(paper.authorships.values_list("name", flat=True)) == ["A. L.", "Bob"]

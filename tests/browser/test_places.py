@@ -1,0 +1,144 @@
+"""Rows put in order in a browser: by the keyboard, by dragging, by buttons; in a form and in a list."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+from pytest_django.live_server_helper import LiveServer
+
+from papers.models import Paper
+from schedule.models import Room
+from tests.browser.axe import violations
+from tests.factories import make_edition, make_paper, make_room
+from tests.posted import address
+
+pytestmark = pytest.mark.browser
+
+PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
+LOOKS = {"desktop light": (DESKTOP, "light"), "desktop dark": (DESKTOP, "dark"), "phone": (PHONE, "light")}
+
+
+@pytest.fixture(params=[(DESKTOP, "light")])
+def page(
+    request: pytest.FixtureRequest, browser: Browser, live_server: LiveServer, transactional_db: None
+) -> Iterator[Page]:
+    """A page as a chair sees it."""
+    size, scheme = request.param
+    user = get_user_model().objects.create_superuser("chair", "chair@example.org", "secret")
+    client = Client()
+    client.force_login(user)
+    key = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context = browser.new_context(viewport=size, color_scheme=scheme, base_url=live_server.url)
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}])
+    yield context.new_page()
+    context.close()
+
+
+def opened(page: Page) -> Paper:
+    paper = make_paper(make_edition(), ["Zed Zu", "Abe Ba", "Mia Moe"])
+    page.goto(address(paper, "change"))
+    page.wait_for_load_state("networkidle")
+    return paper
+
+
+def save(page: Page) -> None:
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".messagelist .success")).to_be_visible()
+
+
+def names(rows: Any) -> list[tuple[int, str]]:
+    return list(rows.order_by("position").values_list("position", "name"))
+
+
+def handle(page: Page, name: str) -> Any:
+    return page.get_by_role("button", name=f"Move {name}: drag, or press the arrow keys")
+
+
+def test_authors_are_put_in_order_by_keyboard(page: Page) -> None:
+    paper = opened(page)
+    handle(page, "Mia Moe").focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(key)
+
+    expect(handle(page, "Mia Moe")).to_be_focused()
+    expect(page.get_by_role("status")).to_have_text("Mia Moe is the first of 3.")
+    handle(page, "Zed Zu").press("End")
+    expect(page.get_by_role("status")).to_have_text("Zed Zu: now 3 of 3. Not saved yet.")
+    save(page)
+    assert names(paper.authorships) == [(1, "Mia Moe"), (2, "Abe Ba"), (3, "Zed Zu")]
+
+
+def test_authors_are_put_in_order_by_dragging(page: Page) -> None:
+    paper = opened(page)
+    handle(page, "Mia Moe").scroll_into_view_if_needed()
+    grip, target = handle(page, "Zed Zu").bounding_box(), handle(page, "Mia Moe").bounding_box()
+    assert grip
+    assert target
+    page.mouse.move(grip["x"] + 10, grip["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(grip["x"] + 14, grip["y"] + 60, steps=4)
+    page.mouse.move(target["x"] + 10, target["y"] + 40, steps=8)
+    page.mouse.up()
+
+    expect(page.get_by_role("status")).to_have_text("Zed Zu: now 3 of 3. Not saved yet.")
+    save(page)
+    assert names(paper.authorships) == [(1, "Abe Ba"), (2, "Mia Moe"), (3, "Zed Zu")]
+
+
+def test_drag_that_is_given_up_changes_nothing(page: Page) -> None:
+    opened(page)
+    handle(page, "Mia Moe").scroll_into_view_if_needed()
+    grip = handle(page, "Mia Moe").bounding_box()
+    assert grip
+    page.mouse.move(grip["x"] + 10, grip["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(grip["x"] + 10, grip["y"] - 400, steps=6)
+    page.keyboard.press("Escape")
+    page.mouse.up()
+
+    numbers = page.locator("#authorships-group tr.has_original td.field-position input")
+    assert [box.input_value() for box in numbers.all()] == ["1", "2", "3"]
+
+
+def test_row_added_moved_and_taken_away_again_leaves_the_others_whole(page: Page) -> None:
+    paper = opened(page)
+    for _ in range(2):
+        page.get_by_role("link", name="Add another Author").or_(
+            page.get_by_role("button", name="Add another Author")
+        ).click()
+    handle(page, "this row").first.press("Home")
+    page.get_by_role("button", name="Move Abe Ba up").click()
+    page.locator("#authorships-group .inline-deletelink").first.click()
+    page.locator("#authorships-group .inline-deletelink").first.click()
+    save(page)
+
+    assert names(paper.authorships) == [(1, "Abe Ba"), (2, "Zed Zu"), (3, "Mia Moe")]
+
+
+def test_form_with_150_authors_is_put_in_order_and_saved(page: Page) -> None:
+    paper = make_paper(make_edition(), [f"Author {n:03}" for n in range(150)])
+    page.goto(address(paper, "change"))
+    page.wait_for_load_state("networkidle")
+    handle(page, "Author 149").press("Home")
+    save(page)
+
+    assert names(paper.authorships)[:2] == [(1, "Author 149"), (2, "Author 000")]
+    assert [place for place, _ in names(paper.authorships)] == list(range(1, 151))
+
+
+@pytest.mark.parametrize("page", LOOKS.values(), ids=list(LOOKS), indirect=True)
+def test_rooms_are_put_in_order_in_their_list(page: Page) -> None:
+    edition = make_edition()
+    for name in ("Hall A", "Hall B", "Hall C"):
+        make_room(edition, name)
+    page.goto(f"{address(Room, 'changelist')}?edition__id__exact={edition.pk}")
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("button", name="Move Hall A down").click()
+
+    assert violations(page) == []
+    save(page)
+    assert names(Room.objects) == [(1, "Hall B"), (2, "Hall A"), (3, "Hall C")]
