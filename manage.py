@@ -11,6 +11,9 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from conference.acting import acting
+    from conference.environment import settings_or_exit
+
+    settings_or_exit()
 
     # What a command changes stands in the history under its name.
     with acting("command", detail=" ".join(sys.argv[1:2])):

@@ -15,11 +15,12 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
+from conference import tracing
 from conference.keptpage import Headers, KeptPage, Key, Shelf, keepable
 from conference.stamps import Stamps, State
 
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
-APART = frozenset(("admin", "media", "static", "healthz", "readyz"))
+APART = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
 # Cards of thousands of papers would push out the pages; `conference.cards` keeps the last ones by itself.
 DRAWN = "/card.png"
 # Parameters that may stand in a key. An address with any other goes to Django each time, and fills no cache.
@@ -125,6 +126,7 @@ class PageCache:
             return self.application(environ, start_response)
         page = self._good(key, state)
         if page is not None:
+            tracing.cached("hit")
             return page.answer(environ, start_response)
         return self._render(key, state, environ, start_response)
 
@@ -152,7 +154,9 @@ class PageCache:
         try:
             page = self._good(key, state) or (None if is_mine else self._shelf(key).get(key))
             if page is not None:
+                tracing.cached("hit")
                 return page.answer(environ, start_response)
+            tracing.cached("miss")
             return self._fresh(key, state, environ, start_response)
         finally:
             if is_mine:

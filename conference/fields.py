@@ -112,6 +112,7 @@ RESERVED_SLUGS = frozenset(
         "healthz",
         "institutions",
         "media",
+        "metrics",
         "pages",
         "people",
         "readyz",

@@ -7,14 +7,15 @@ import django_stubs_ext
 from django.conf.global_settings import LANGUAGES as KNOWN_LANGUAGES
 from django.core.management.utils import get_random_secret_key
 from django.utils.csp import CSP
-from environs import Env
+
+from conference.environment import environment, hosts, problems, refuse, safe_database
+from conference.logs import logging_settings
 
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = Env()
-env.read_env(str(BASE_DIR / ".env"), recurse=False)
+env = environment(BASE_DIR)
 
 VAR_DIR: Path = env.path("PLENARY_VAR_DIR", BASE_DIR / "var")
 VAR_DIR.mkdir(parents=True, exist_ok=True)
@@ -32,7 +33,8 @@ DEBUG: bool = env.bool("DEBUG", False)
 SECRET_KEY: str = env.str("SECRET_KEY", "") or stored_secret_key(VAR_DIR / "secret-key")
 SITE_NAME: str = env.str("SITE_NAME", "Plenary")
 SITE_URL: str = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
-ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+# The host of SITE_URL and this machine's own names need not be said.
+ALLOWED_HOSTS: list[str] = hosts(SITE_URL, env.list("ALLOWED_HOSTS", []))
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 # The only hosts that an import by address may ask.
 IMPORT_HOSTS: list[str] = env.list("IMPORT_HOSTS", ["api2.openreview.net", "api.openreview.net"])
@@ -59,6 +61,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "website.running.middleware.NotingMiddleware",
+    "conference.headers.HeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -91,19 +95,26 @@ TEMPLATES = [
 ]
 
 
-def database() -> dict[str, Any]:
-    """Return the database: `DATABASE_URL`, else SQLite in `var/`, safe with several writers."""
-    config: dict[str, Any] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
-    if config["ENGINE"].endswith("sqlite3"):
-        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64000;"
-        config["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
-    else:
-        config["CONN_MAX_AGE"] = 60
-        config["CONN_HEALTH_CHECKS"] = True
-    return config
+# Between the site and PostgreSQL stands PgBouncer, which gives each transaction another connection.
+PGBOUNCER: bool = env.bool("PGBOUNCER", False)
+stored: dict[str, Any] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
+DATABASES = {"default": safe_database(stored, PGBOUNCER)}
+if env.str("DATABASE_REPLICA_URL", ""):
+    replica: dict[str, Any] = env.dj_db_url("DATABASE_REPLICA_URL")
+    DATABASES["replica"] = {**safe_database(replica, PGBOUNCER), "TEST": {"MIRROR": "default"}}
+    DATABASE_ROUTERS = ["conference.replica.ReplicaRouter"]
 
-
-DATABASES = {"default": database()}
+# What several processes share; without it each has a cache of its own.
+CACHE_URL: str = env.str("CACHE_URL", "")
+CACHES: dict[str, Any] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+if CACHE_URL:
+    # A visitor waits half a second at most for what is only a help.
+    CACHES["default"] = {
+        "BACKEND": "conference.sharedcache.SharedCache",
+        "LOCATION": CACHE_URL,
+        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
+        "KEY_PREFIX": "plenary",
+    }
 
 # The one language of the interface: no page varies with what a browser asks for, as pages are kept once.
 LANGUAGE_CODE: str = env.str("LANGUAGE_CODE", "en-gb")
@@ -124,10 +135,26 @@ STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_URL = "media/"
 MEDIA_ROOT = VAR_DIR / "media"
-STORAGES = {
+STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+
+# Media in a bucket: any service that speaks S3.
+if env.str("S3_BUCKET", ""):
+    STORAGES["default"] = {
+        # Its options are as the package names them.
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": env.str("S3_BUCKET"),
+            "endpoint_url": env.str("S3_ENDPOINT", "") or None,
+            "region_name": env.str("S3_REGION", "") or None,
+            "access_key": env.str("S3_ACCESS_KEY", "") or None,
+            "secret_key": env.str("S3_SECRET_KEY", "") or None,
+            "querystring_auth": False,
+            "file_overwrite": False,
+        },
+    }
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
@@ -138,14 +165,22 @@ AUTH_PASSWORD_VALIDATORS = [
 # Behind https (SITE_URL says so) cookies and redirects are strict; a demo on 127.0.0.1 speaks plain http.
 HTTPS = SITE_URL.startswith("https://")
 SECURE_SSL_REDIRECT = HTTPS
+# Asked by this machine, by its own name.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)\Z"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+# Only the conference's own people know whether all their other subdomains speak https.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.bool("HSTS_SUBDOMAINS", False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # Set when a visitor wants the own agenda kept here; never before.
 AGENDA_COOKIE_NAME = "agenda"
 X_FRAME_OPTIONS = "DENY"
-if env.bool("BEHIND_PROXY", False):
+CSRF_FAILURE_VIEW = "website.faults.csrf_refused"
+BEHIND_PROXY: bool | None = env.bool("BEHIND_PROXY", None)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 SECURE_CSP = {
@@ -165,7 +200,7 @@ SECURE_CSP = {
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
 # Proxies of our own in front of the site: so many entries of X-Forwarded-For, from its end, are true.
-TRUSTED_PROXIES: int = env.int("TRUSTED_PROXIES", 1 if env.bool("BEHIND_PROXY", False) else 0)
+TRUSTED_PROXIES: int = env.int("TRUSTED_PROXIES", 1 if BEHIND_PROXY else 0)
 # A venue of thousands may share one address; what the page cache answers does not count.
 API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", 1200)
 API_REQUESTS_PER_MINUTE_AND_TOKEN: int = env.int("API_REQUESTS_PER_MINUTE_AND_TOKEN", 600)
@@ -224,11 +259,17 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    # A visitor's wrong address is answered with a page; the log is for what is wrong here.
-    "loggers": {"django.request": {"level": "ERROR"}},
-}
+# Says how the site fares at /metrics, to whoever has the token; without one there is no such page.
+METRICS_TOKEN: str = env.str("METRICS_TOKEN", "")
+# Where processes add up their counts: emptied at each start, best in memory.
+METRICS_DIR: str = env.str("METRICS_DIR", "")
+# /readyz says no below it, in MB.
+LEAST_FREE_DISK: int = env.int("LEAST_FREE_DISK", 200)
+# Errors go to a Sentry of one's own, without anything personal. Needs the package sentry-sdk.
+SENTRY_DSN: str = env.str("SENTRY_DSN", "")
+
+# Machines read JSON; people at a terminal do not.
+LOG_FORMAT: str = env.str("LOG_FORMAT", "json" if HTTPS else "text")
+LOGGING = logging_settings(LOG_FORMAT)
+
+refuse(problems(globals()))

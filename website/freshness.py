@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 from django.db import DatabaseError, transaction
 
+from conference import replica
 from conference.models import Edition
 from conference.querysets import public_parts
 from conference.revision import SiteRevision
@@ -30,6 +31,7 @@ VERSION = 1
 SITE = 0
 
 
+@replica.reading(allowed=False)
 def refresh() -> None:
     """Bring the index up to date. Four queries where it is; where the database is busy, it stays as it is."""
     if not _busy.acquire(blocking=False):

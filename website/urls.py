@@ -9,12 +9,14 @@ from django.views.decorators.http import require_safe
 
 from conference import converters
 from conference.feeds import feed_view
-from website import redirects, robots, searching, sitemaps, views
+from website import media, redirects, robots, searching, sitemaps, views
 from website.feeds import AnnouncementsFeed, PapersFeed, SearchFeed
+from website.running import views as running
 
-__all__ = ["converters", "handler400", "urlpatterns"]
+__all__ = ["converters", "handler400", "handler500", "urlpatterns"]
 
-handler400 = "website.views.bad_request"
+handler400 = "website.faults.bad_request"
+handler500 = "website.faults.server_error"
 
 
 def with_or_without_slash(route: str, view: Callable[..., HttpResponse], name: str) -> list[URLPattern]:
@@ -34,7 +36,10 @@ old_addresses = [
 
 own = [
     path("", views.home, name="home"),
-    path("healthz", views.healthz, name="healthz"),
+    path("healthz", running.healthz, name="healthz"),
+    path("readyz", running.readyz, name="readyz"),
+    path("metrics", running.metrics_page, name="metrics"),
+    path("media/<path:name>", media.media_file, name="media"),
     path("opensearch.xml", searching.opensearch, name="opensearch"),
     path("robots.txt", robots.robots, name="robots"),
     path("llms.txt", robots.llms, name="llms"),

@@ -1,4 +1,4 @@
-"""The front door: the home of the site and of each edition, and the answers to what cannot be read."""
+"""The front door: the home of the site and of each edition."""
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -9,7 +9,6 @@ from django.views.decorators.http import require_safe
 from conference.addressed import current_edition, edition_page, published_editions, show_edition
 from conference.cards import Picture
 from conference.models import Edition
-from conference.paging import BadParameter
 from conference.pictures import card
 from website.contents import counts
 from website.frame import home_head
@@ -55,15 +54,3 @@ def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
     return card(
         request, edition, Picture(edition.conference.name, edition.name, series, place, edition.accent)
     )
-
-
-@require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Say that the process answers."""
-    return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Say in a sentence which part of the address cannot be read."""
-    reason = str(exception) if isinstance(exception, BadParameter) else ""
-    return render(request, "400.html", {"reason": reason}, status=400)

@@ -1,4 +1,4 @@
-"""The WSGI application that the server runs: Django behind its page cache."""
+"""The WSGI application that the server runs: Django behind its page cache, with a layer around both."""
 
 import os
 
@@ -6,8 +6,16 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
 
+from conference.environment import settings_or_exit
+
+settings_or_exit()
 django = get_wsgi_application()
 
-from conference.caching import PageCache  # noqa: E402  needs the models, which Django has loaded by now
+# They need the models, which Django has loaded by now.
+from conference.caching import PageCache  # noqa: E402
+from website.running import reporting  # noqa: E402
+from website.running.layer import Layer  # noqa: E402
 
-application = PageCache(django)
+reporting.start()
+pages = PageCache(django)
+application = Layer(pages)

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from website.wsgi import application
+from website.wsgi import pages
 
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -51,7 +51,7 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..
 @pytest.fixture(autouse=True)
 def _empty_page_cache() -> None:
     """Each test has a database of its own, whose revisions begin anew."""
-    application.clear()
+    pages.clear()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ SAMPLES: dict[str, list[Any]] = {
     "form": ["program_json", "orals_posters"],
     "kind": ["poster", "session"],
     "page": ["calendar", "awards_detail", "papers.html"],
+    "name": ["logos/none.png"],
     "ending": ["ics", "csv", "bib"],
     "section": ["pages", "papers", "sessions", "people", "institutions"],
     "slug": ["notes", "engines", "hall", "guide", "conduct", "ada-lovelace", f"{LOW}-page", f"{LOW}-topic"],

@@ -1,0 +1,116 @@
+"""How settings come in: from the environment, `.env`, or files named by `NAME_FILE`; and which are refused.
+
+What the settings are is in `conference.settings`. This module is read before Django is set up.
+"""
+
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from environs import EnvError, FileAwareEnv
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+SHORTEST_SECRET = 50
+FEWEST_LETTERS = 5
+SHORTEST_TOKEN = 16
+LACKS = "needs a package of the extra “production”, which is not installed:"
+PROXY = (
+    "BEHIND_PROXY: SITE_URL begins with https. Say true where nginx or a load balancer speaks https in "
+    "front, false where this process does so itself; a wrong guess would redirect every visitor in circles."
+)
+
+
+def environment(folder: Path) -> FileAwareEnv:
+    """Return the reader of settings. What the environment says goes before what `.env` says."""
+    env = FileAwareEnv(strip_whitespace=True)
+    env.read_env(str(folder / ".env"), recurse=False)
+    return env
+
+
+def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
+    """Return the settings of a database; SQLite is made safe with several writers."""
+    if config["ENGINE"].endswith("sqlite3"):
+        # Readers never wait for a writer; whoever is going to write says so at once, and waits for its turn.
+        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64000;"
+        config["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
+        return config
+    config["CONN_MAX_AGE"] = 60
+    config["CONN_HEALTH_CHECKS"] = True
+    config["DISABLE_SERVER_SIDE_CURSORS"] = pgbouncer
+    config["OPTIONS"] = {"connect_timeout": 5, **config.get("OPTIONS", {})}
+    return config
+
+
+def site_host(url: str) -> str:
+    """Return the host of the site's address as a Host header has it, without port; empty if there is none."""
+    host = urlsplit(url).hostname or ""
+    return f"[{host}]" if ":" in host else host
+
+
+def hosts(url: str, more: list[str]) -> list[str]:
+    """Return the names that the site answers to: its own, others that are set, this machine's for probes."""
+    return [*dict.fromkeys(filter(None, [site_host(url), *more, *LOOPBACK]))]
+
+
+def address_problems(url: str) -> list[str]:
+    """Say what keeps the site from having this address."""
+    try:
+        parts = urlsplit(url)
+        _port = parts.port
+    except ValueError as error:
+        return [f"SITE_URL: “{url}” is no address ({error})."]
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return [f"SITE_URL: “{url}” is no address. Write it whole, such as https://program.example.org."]
+    if parts.path or parts.query or parts.fragment or parts.username:
+        return [f"SITE_URL: “{url}” has more than a host. The site stands at the root of its host."]
+    if parts.scheme == "http" and site_host(url) not in LOOPBACK:
+        return [f"SITE_URL: “{url}” is not https. Passwords would cross the network for all to read."]
+    return []
+
+
+def problems(values: Mapping[str, Any]) -> list[str]:
+    """Return what is missing or unsafe among the settings, each line with the name of the setting."""
+    secret, token = values["SECRET_KEY"], values["METRICS_TOKEN"]
+    is_https = values["SITE_URL"].startswith("https://")
+    is_guessed = len(secret) < SHORTEST_SECRET or len(set(secret)) < FEWEST_LETTERS or "insecure" in secret
+    is_in_bucket = "storages" in values["STORAGES"]["default"]["BACKEND"]
+    rules = [
+        (is_guessed, f"SECRET_KEY: easy to guess. Use {SHORTEST_SECRET} random characters, or leave it out."),
+        ("*" in values["ALLOWED_HOSTS"], "ALLOWED_HOSTS: “*” lets anybody choose the host. Name the hosts."),
+        (
+            is_https and values["DEBUG"],
+            "DEBUG: must be off on a public site; its pages show settings and data.",
+        ),
+        (is_https and values["BEHIND_PROXY"] is None, PROXY),
+        (values["TRUSTED_PROXIES"] < 0, "TRUSTED_PROXIES: cannot be less than 0."),
+        (
+            values["TRUSTED_PROXIES"] > 0 and not values["BEHIND_PROXY"],
+            "TRUSTED_PROXIES: says that there are proxies, but BEHIND_PROXY does not.",
+        ),
+        (values["LOG_FORMAT"] not in {"json", "text"}, "LOG_FORMAT: say json or text."),
+        (bool(token) and len(token) < SHORTEST_TOKEN, f"METRICS_TOKEN: needs {SHORTEST_TOKEN} characters."),
+        (bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"), f"SENTRY_DSN: {LACKS} sentry-sdk."),
+        (is_in_bucket and not find_spec("storages"), f"S3_BUCKET: {LACKS} django-storages."),
+    ]
+    return [*address_problems(values["SITE_URL"]), *(words for is_broken, words in rules if is_broken)]
+
+
+def refuse(found: list[str]) -> None:
+    """Raise `EnvError` that names every problem at once."""
+    if found:
+        raise EnvError("\n".join(found))
+
+
+def settings_or_exit() -> None:
+    """Read the settings now; where they are refused, end the process with the reasons and no traceback."""
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        bool(settings.INSTALLED_APPS)
+    except (EnvError, ImproperlyConfigured, ValueError, OSError) as error:
+        lines = "".join(f"\n  {line}" for line in str(error).splitlines())
+        sys.exit(f"Plenary does not start. Its settings are refused:{lines}")

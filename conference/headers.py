@@ -1,0 +1,53 @@
+"""Headers that Django has no setting for: who may embed an answer, and what a page may ask of the browser."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+# Nothing here uses any of them, so no script that might get in can.
+REFUSED = (
+    "accelerometer",
+    "autoplay",
+    "browsing-topics",
+    "camera",
+    "display-capture",
+    "encrypted-media",
+    "fullscreen",
+    "geolocation",
+    "gyroscope",
+    "hid",
+    "identity-credentials-get",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "otp-credentials",
+    "payment",
+    "picture-in-picture",
+    "publickey-credentials-create",
+    "publickey-credentials-get",
+    "screen-wake-lock",
+    "serial",
+    "usb",
+    "web-share",
+    "xr-spatial-tracking",
+)
+PERMISSIONS = ", ".join(f"{name}=()" for name in REFUSED)
+# Pictures made to be shown by other sites.
+SHOWN_ELSEWHERE = "/card.png"
+
+
+class HeadersMiddleware:
+    """Stands outermost, so that its headers are on every answer of Django's, errors and files too."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        response.headers.setdefault("X-Permitted-Cross-Domain-Policies", "none")
+        # What any script may read by CORS, other pages may embed.
+        is_open = "Access-Control-Allow-Origin" in response or request.path.endswith(SHOWN_ELSEWHERE)
+        policy = "cross-origin" if is_open else "same-origin"
+        response.headers.setdefault("Cross-Origin-Resource-Policy", policy)
+        return response

@@ -1,0 +1,84 @@
+"""Lines of the log: JSON for machines or plain text, with the request's name, and with no personal data.
+
+Whom a line is about stays out: e-mail addresses, secrets in links, and what a database quotes of a row.
+"""
+
+import json
+import logging
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from conference.tracing import note
+
+EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+# PostgreSQL quotes the row that it refuses: `DETAIL:  Key (orcid)=(...) already exists.`
+DETAIL = re.compile(r"(?m)^\s*(DETAIL|CONTEXT|HINT):.*$")
+QUERY = re.compile(r"\?[^\s\"']+")
+SECRET = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{32,}(?![\w-])")
+# Their last argument is the path that was asked for.
+ABOUT_PATHS = ("django.request", "django.security", "django.server")
+
+
+def bare(text: str) -> str:
+    """Return a text without what may say whom it is about."""
+    for pattern, word in ((DETAIL, ""), (EMAIL, "<e-mail>"), (QUERY, "?…"), (SECRET, "<secret>")):
+        text = pattern.sub(word, text)
+    return text
+
+
+def message(record: logging.LogRecord) -> str:
+    """Return the message; where it would name an address, the pattern of the address."""
+    found = note()
+    if record.name.startswith(ABOUT_PATHS) and record.args:
+        words = record.args if isinstance(record.args, tuple) else (record.args,)
+        pattern = found.route if found and found.route else "…"
+        words = tuple(pattern if isinstance(word, str) and word.startswith("/") else word for word in words)
+        return bare(str(record.msg) % words)
+    return bare(record.getMessage())
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": message(record),
+        }
+        found = note()
+        if found:
+            line["request"] = found.request
+        line.update(getattr(record, "fields", {}))
+        if record.exc_info:
+            line["exception"] = bare(self.formatException(record.exc_info))
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class PlainFormatter(logging.Formatter):
+    """The same for people at a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = "".join(f" {name}={value}" for name, value in getattr(record, "fields", {}).items())
+        text = f"{record.levelname} {message(record)}{fields}"
+        return f"{text}\n{bare(self.formatException(record.exc_info))}" if record.exc_info else text
+
+
+def logging_settings(form: str) -> dict[str, Any]:
+    """Return what Django's `LOGGING` says: everything goes to standard error, in one form."""
+    is_json = form == "json"
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"chosen": {"()": JsonFormatter if is_json else PlainFormatter}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen"}},
+        "root": {"handlers": ["console"], "level": "WARNING"},
+        "loggers": {
+            # A visitor's wrong address is answered with a page; the log is for what is wrong here.
+            "django.request": {"level": "ERROR"},
+            # One line for each request that the page cache did not answer.
+            "plenary.requests": {"level": "INFO" if is_json else "WARNING"},
+        },
+    }

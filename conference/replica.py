@@ -1,0 +1,46 @@
+"""The database router: what anonymous visitors read may come from a copy, all else from the original.
+
+A copy lags behind. Pages and the stamps that they hang on are read from the same one, so that a page is never
+kept under a stamp newer than itself; whoever edits reads what they wrote.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from django.conf import settings
+
+REPLICA = "replica"
+
+_reading: ContextVar[bool] = ContextVar("reading_from_replica", default=False)
+
+
+@contextmanager
+def reading(allowed: bool = True) -> Iterator[None]:
+    """Let what is read inside come from the copy, if there is one; `False` takes that back."""
+    token = _reading.set(allowed)
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+class ReplicaRouter:
+    """Sends reading to the copy inside `reading()`, and outside of any transaction."""
+
+    def db_for_read(self, model: Any, **hints: Any) -> str | None:
+        if not _reading.get() or REPLICA not in settings.DATABASES:
+            return None
+        instance = hints.get("instance")
+        # A row that was read for writing stays with its database.
+        return instance._state.db if instance is not None and instance._state.db else REPLICA
+
+    def db_for_write(self, model: Any, **hints: Any) -> str:
+        return "default"
+
+    def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool:
+        return True
+
+    def allow_migrate(self, database: str, app_label: str, **hints: Any) -> bool:
+        return database == "default"

@@ -1,0 +1,87 @@
+"""SQLite with several processes that write at once: all get a turn, nothing is lost or counted twice."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+
+from conference.environment import safe_database
+from tests.conference.test_environment import manage
+
+ROOT = Path(settings.BASE_DIR)
+PROCESSES, CHANGES = 4, 15
+# Each change reads before it writes, as forms and imports do.
+WRITER = """
+import django
+django.setup()
+from django.db import transaction
+from conference.models import Edition
+from papers.models import Paper
+for number in range({changes}):
+    with transaction.atomic():
+        edition = Edition.objects.get(slug="2021")
+        count = Paper.objects.count()
+        Paper.objects.create(edition=edition, uid=f"p{name}-{{number}}", title=f"Paper {{count + 1}}")
+"""
+SETUP = """
+import django
+django.setup()
+from tests.factories import make_edition
+print(make_edition().revision)
+"""
+RESULT = """
+import django
+django.setup()
+from conference.models import Edition
+from papers.models import Paper
+titles = {int(paper.title.split()[1]) for paper in Paper.objects.all()}
+print(Edition.objects.get().revision, *sorted(titles))
+"""
+
+
+def start(folder: Path, program: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", program],
+        cwd=ROOT,
+        env={
+            "PLENARY_VAR_DIR": str(folder),
+            "DJANGO_SETTINGS_MODULE": "conference.settings",
+            "LANG": "C.UTF-8",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def output(process: subprocess.Popen[str]) -> str:
+    said, wrong = process.communicate(timeout=120)
+    assert process.returncode == 0, wrong
+    return said
+
+
+def test_several_processes_write_at_once(tmp_path: Path) -> None:
+    assert manage(tmp_path, "migrate -v 0").returncode == 0
+    before = int(output(start(tmp_path, SETUP)))
+    writers = [start(tmp_path, WRITER.format(changes=CHANGES, name=name)) for name in range(PROCESSES)]
+    for writer in writers:
+        output(writer)
+
+    revision, *titles = map(int, output(start(tmp_path, RESULT)).split())
+    assert titles == list(range(1, PROCESSES * CHANGES + 1))
+    assert revision == before + PROCESSES * CHANGES
+
+
+def test_settings_of_a_file() -> None:
+    options = safe_database({"ENGINE": "django.db.backends.sqlite3"}, False)["OPTIONS"]
+
+    assert (options["transaction_mode"], options["timeout"]) == ("IMMEDIATE", 20)
+    assert "journal_mode=WAL" in options["init_command"]
+
+
+def test_a_file_is_opened_so(tmp_path: Path) -> None:
+    shown = "from django.db import connection as c; mode = c.cursor().execute('PRAGMA journal_mode')"
+    found = manage(tmp_path, "shell -v 0 -c", f"{shown}; print(*mode.fetchone(), c.transaction_mode)")
+
+    assert found.stdout.split() == ["wal", "IMMEDIATE"], found.stderr

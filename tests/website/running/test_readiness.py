@@ -1,0 +1,105 @@
+"""Ready or not: each thing that the site needs is asked, and said by name."""
+
+import json
+from collections import namedtuple
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from website.running import queue, readiness
+from website.running.queue import Queue
+
+pytestmark = pytest.mark.django_db
+
+Usage = namedtuple("Usage", "total used free")
+
+
+def raising(error: Exception) -> Any:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise error
+
+    return fail
+
+
+def words(client: Client, status: int) -> dict[str, str]:
+    response = client.get("/readyz")
+    answer = json.loads(response.content)
+    assert (response.status_code, answer["ready"]) == (status, status == 200)
+    assert "no-store" in response.headers["Cache-Control"]
+    found: dict[str, str] = answer["checks"]
+    return found
+
+
+def test_ready(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    assert words(client, 200) == {
+        "database": f"ok: {connection.vendor}",
+        "migrations": "ok: all applied",
+        "cache": "ok: in each process",
+        "disk": "ok: enough room",
+        "worker": "ok: keeps up",
+    }
+    with django_assert_num_queries(1):
+        client.get("/readyz")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "said"),
+    [
+        ("database", "website.running.readiness.connection.cursor", "failing: does not answer"),
+        ("worker", "website.running.queue.state", "failing: the queue cannot be read"),
+    ],
+)
+def test_not_ready_without_database(
+    client: Client, monkeypatch: pytest.MonkeyPatch, name: str, place: str, said: str
+) -> None:
+    monkeypatch.setattr(place, raising(OperationalError("password=secret")))
+    found = words(client, 503)
+
+    assert found[name] == said
+    assert "secret" not in str(found)
+
+
+def test_not_ready_with_migrations_to_come(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "_migrated", [])
+    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda self, nodes: [1, 2])
+
+    assert words(client, 503)["migrations"] == "failing: 2 not applied: run “manage.py migrate”"
+
+
+def test_not_ready_on_a_full_disk(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(10**12, 10**12, 5_000_000))
+
+    assert words(client, 503)["disk"] == "failing: 5 MB free, 200 needed"
+
+
+def test_not_ready_while_nobody_works(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("website.running.queue.state", lambda: Queue(3, 1200.0))
+
+    assert words(client, 503)["worker"] == "failing: 3 tasks wait, the first for 20 minutes"
+
+
+def test_a_cache_that_is_away_is_said_and_missed_by_nobody(client: Client, settings: Settings) -> None:
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "conference.sharedcache.SharedCache",
+            "LOCATION": "redis://127.0.0.1:1/0",
+        }
+    }
+    from django.core.cache import cache
+
+    assert words(client, 503)["cache"] == "failing: keeps nothing"
+    assert (cache.get("a", "b"), cache.get_many(["a"]), cache.add("a", 1)) == ("b", {}, True)
+    assert (cache.touch("a"), cache.delete("a"), cache.incr("a"), cache.set_many({"a": 1})) == (
+        False, False, 1, ["a"],
+    )  # fmt: skip
+    assert client.get("/api/v1/").status_code == 200
+
+
+def test_queue_is_empty_where_tasks_are_done_at_once() -> None:
+    assert queue.state(timezone.now() + timedelta(days=1)) == Queue(0, 0.0)

@@ -1,0 +1,137 @@
+"""The headers of every kind of answer, as Mozilla's Observatory looks at them, and no cookie for visitors."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.middleware.security import SecurityMiddleware
+from django.test import Client
+from pytest_django import Settings
+
+from tests.website.marked import make_public_program
+from tests.website.test_visibility import every_address
+
+# What anonymous visitors and machines ask for, one of each kind, with the status it has.
+KINDS = {
+    "/": 200,
+    "/2021/papers/": 200,
+    "/2021/papers/?sort=nonsense": 400,
+    "/nothing/here/": 404,
+    "/2021/schedule.ics": 200,
+    "/2021/papers.atom": 200,
+    "/2021/card.png": 200,
+    "/sitemap.xml": 200,
+    "/robots.txt": 200,
+    "/healthz": 200,
+    "/api/v1/papers/": 200,
+    "/api/v1/nothing/": 404,
+    "/api/docs/": 200,
+    "/admin/login/": 200,
+    "/admin/": 302,
+    "/static/css/plenary.css": 200,
+    "/media/logos/pixel.png": 200,
+    "/media/material/page.html": 200,
+}
+# Pictures for other sites, and what scripts of other sites may read.
+FOR_OTHERS = ("/2021/card.png", "/api/v1/", "/static/")
+
+
+@pytest.fixture
+def strict(settings: Settings, tmp_path: Path, client: Client) -> Client:
+    """A visitor of a site that speaks https, with files to be served."""
+    (tmp_path / "css").mkdir()
+    (tmp_path / "css" / "plenary.css").write_text("p {}")
+    settings.STATIC_ROOT = tmp_path
+    settings.SECURE_HSTS_SECONDS = 31_536_000
+    for name in ("logos/pixel.png", "material/page.html"):
+        default_storage.save(name, ContentFile(b"x"))
+    make_public_program()
+    client.defaults["wsgi.url_scheme"] = "https"
+    return client
+
+
+def directives(response: Any) -> dict[str, list[str]]:
+    parts = [part.split() for part in response.headers["Content-Security-Policy"].split(";") if part.strip()]
+    return {name: words for name, *words in parts}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "status"), KINDS.items())
+def test_headers_of_every_kind_of_answer(strict: Client, path: str, status: int) -> None:
+    response = strict.get(path, secure=True)
+    headers = response.headers
+    policy = directives(response)
+
+    assert response.status_code == status
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert policy["default-src"] == ["'none'"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "strict-origin-when-cross-origin"
+    assert headers["Strict-Transport-Security"] == "max-age=31536000"
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert "camera=()" in headers["Permissions-Policy"]
+    embeds = "cross-origin" if "Access-Control-Allow-Origin" in headers or "card" in path else "same-origin"
+    assert headers["Cross-Origin-Resource-Policy"] == embeds
+    assert path.startswith(FOR_OTHERS) or embeds == "same-origin" or path.endswith((".ics", ".atom"))
+
+
+@pytest.mark.django_db
+def test_pages_let_nothing_in(strict: Client) -> None:
+    User.objects.create_superuser("chair", password="correct horse")
+    staff = Client()
+    staff.login(username="chair", password="correct horse")
+    answers = [strict.get("/2021/", secure=True), staff.get("/admin/"), staff.get("/admin/papers/paper/add/")]
+
+    for policy in map(directives, answers):
+        assert policy["script-src"][0] == policy["style-src"][0] == "'self'"
+        assert [word for word in policy["script-src"][1:] if not word.startswith("'nonce-")] == []
+        assert policy["base-uri"] == policy["frame-ancestors"] == ["'none'"]
+        assert policy["form-action"] == ["'self'"]
+
+
+@pytest.mark.django_db
+def test_no_visitor_gets_a_cookie(strict: Client) -> None:
+    marked = [path for path in every_address() if strict.get(path, secure=True).cookies]
+
+    assert marked == []
+    assert strict.cookies == {}
+
+
+@pytest.mark.django_db
+def test_cookies_of_who_signs_in_are_strict(client: Client, settings: Settings) -> None:
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    User.objects.create_superuser("chair", password="correct horse")
+    client.get("/admin/login/")
+    client.post("/admin/login/", {"username": "chair", "password": "correct horse"})
+
+    flags = {name: (one["secure"], one["httponly"], one["samesite"]) for name, one in client.cookies.items()}
+    assert flags == {"csrftoken": (True, True, "Lax"), "sessionid": (True, True, "Lax")}
+
+
+@pytest.mark.django_db
+def test_uploads_never_run(strict: Client) -> None:
+    picture, page = strict.get("/media/logos/pixel.png"), strict.get("/media/material/page.html")
+
+    assert picture.headers["Content-Type"] == "image/png"
+    assert picture.headers["Content-Disposition"] == 'inline; filename="pixel.png"'
+    assert page.headers["Content-Type"] == "application/octet-stream"
+    assert page.headers["Content-Disposition"] == 'attachment; filename="page.html"'
+    assert page.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["../settings.py", "%2e%2e/secret-key", "/etc/passwd", "logos", "a%00b"])
+def test_media_stay_in_their_folder(client: Client, name: str) -> None:
+    default_storage.save("logos/pixel.png", ContentFile(b"x"))
+
+    assert client.get(f"/media/{name}").status_code in {400, 404}
+
+
+def test_static_files_pass_the_same_layers(settings: Settings) -> None:
+    names = [name.rpartition(".")[2] for name in settings.MIDDLEWARE]
+    outer = names[: names.index("WhiteNoiseMiddleware")]
+
+    assert {"HeadersMiddleware", SecurityMiddleware.__name__, "ContentSecurityPolicyMiddleware"} <= set(outer)

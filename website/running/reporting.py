@@ -1,0 +1,32 @@
+"""Errors told to a Sentry of one's own, if a setting names it: no names, addresses, forms or variables."""
+
+from typing import Any
+
+from django.conf import settings
+
+from conference.logs import bare
+
+
+def stripped(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
+    """Take out of a report whatever may say whom it is about."""
+    for name in ("user", "request", "server_name", "extra", "breadcrumbs"):
+        event.pop(name, None)
+    for error in event.get("exception", {}).get("values", ()):
+        error["value"] = bare(str(error.get("value", "")))
+    return event
+
+
+def start() -> None:
+    """Begin to report, if a setting says where to."""
+    if not settings.SENTRY_DSN:
+        return
+    import sentry_sdk
+
+    sentry_sdk.init(
+        dsn=settings.SENTRY_DSN,
+        send_default_pii=False,
+        include_local_variables=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+        before_send=stripped,
+    )
