@@ -8,18 +8,28 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, moment
 from conference.adminlists import counted, publish, unpublish
+from conference.adminpreview import PreviewedAdmin
+from conference.adminpublish import PublishAdmin
 from conference.fields import validate_timezone
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from conference.publishing import SHOWN, SITE, Shown
 
 SWITCHES = [
     (_("Site"), "public_from"),
     (_("Papers"), "papers_public_from"),
     (_("Schedule"), "schedule_public_from"),
+]
+
+
+SHOWN += [
+    Shown(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), place=50),
+    Shown(Page, SITE, ngettext_lazy("page", "pages", "count"), place=51),
+    Shown(Sponsor, SITE, ngettext_lazy("sponsor", "sponsors", "count"), place=52),
 ]
 
 
@@ -52,7 +62,7 @@ class MenuInline(OrderedInline):
 
 
 @admin.register(Edition)
-class EditionAdmin(ContentAdmin):
+class EditionAdmin(PublishAdmin, PreviewedAdmin, ContentAdmin):
     desk_order = 10
     list_display = ["name", "dates", "place", "timezone", "public", "paper_count", "session_count"]
     list_filter = ["conference", "mode"]

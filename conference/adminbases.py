@@ -25,6 +25,7 @@ from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFor
 from conference.adminhistory import HistoryAdmin
 from conference.adminlists import ContentList, found
 from conference.adminplaces import PlacesAdmin
+from conference.adminpreview import PreviewAdmin
 from conference.adminscope import asked_edition, edition_in_hand, edition_of, working_on
 from conference.adminstale import StaleAdmin
 from conference.models import Edition
@@ -95,7 +96,7 @@ class Fields(admin.options.BaseModelAdmin[Any]):
         return super().get_field_queryset(db, db_field, request)
 
 
-class ContentAdmin(Fields, HistoryAdmin, StaleAdmin):
+class ContentAdmin(Fields, PreviewAdmin, HistoryAdmin, StaleAdmin):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm

@@ -9,12 +9,13 @@ from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conference.acting import acting
 from conference.adminscope import asked_edition
-from conference.desk import desk
+from conference.desk import DOORS, desk
 from conference.models import Edition
 
 GROUPS = ["conference", "papers", "people", "schedule", "exchange", "api", "auth"]
@@ -43,7 +44,19 @@ class DeskSite(admin.AdminSite):
         if edition and self.may_see(request, Edition):
             found = desk(edition, timezone.now(), lambda model: self.may_see(request, model))
             context = {"editions": Edition.objects.all(), "desk": found, "title": str(edition)}
+            context |= self.ways(request, edition)
         return super().index(request, {**context, **(extra_context or {})})
+
+    def ways(self, request: HttpRequest, edition: Edition) -> dict[str, Any]:
+        """Return where an edition goes public, and the pages that make something of it."""
+        may_publish = self.get_model_admin(Edition).has_change_permission(request, edition)
+        doors = (door for door in DOORS if self.get_model_admin(door.model).has_add_permission(request))
+        return {
+            "publish_url": reverse("admin:conference_edition_publish", args=[edition.pk])
+            if may_publish
+            else "",
+            "doors": [(door.words, door.address(edition)) for door in doors],
+        }
 
     def may_see(self, request: HttpRequest, model: type[Model]) -> bool:
         """Tell whether somebody may open the list of this model."""

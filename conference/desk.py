@@ -94,6 +94,21 @@ TALLIES: list[Line] = []
 DUTIES: list[Line] = []
 
 
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A page on which rows of a model are made for the edition of the desk, such as a release."""
+
+    model: type[Model]
+    words: Any
+    page: str
+
+    def address(self, edition: Edition) -> str:
+        return f"{reverse(self.page)}?{urlencode({'edition': edition.pk})}"
+
+
+DOORS: list[Door] = []
+
+
 class DutyFilter(admin.SimpleListFilter):
     """A list narrowed to the rows behind a line of the desk."""
 
@@ -120,6 +135,8 @@ class Counted:
     words: str
     address: str
     area: str
+    # The label of the app behind it.
+    app: str = ""
 
 
 def place(line: Line) -> int:
@@ -128,8 +145,10 @@ def place(line: Line) -> int:
 
 def counted(line: Line, edition: Edition, count: int) -> Counted:
     """Return a line with its number."""
-    area = line.model._meta.app_config.verbose_name
-    return Counted(count, str(line.words % {"count": count}), line.address(edition), str(area))
+    app = line.model._meta.app_config
+    return Counted(
+        count, str(line.words % {"count": count}), line.address(edition), str(app.verbose_name), app.label
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +171,7 @@ def content_counts(asked: Asked) -> dict[Line, int]:
 class Switch:
     """One of the three switches of an edition: what visitors see of it; `when` names the zone."""
 
+    name: str
     label: Any
     state: str
     when: str
@@ -163,14 +183,20 @@ OPEN, WAITING, CLOSED, BEHIND = "open", "waiting", "closed", "behind"
 def switches(edition: Edition, at: datetime) -> list[Switch]:
     """Return the switches at a moment. What would be seen if only the site were is `BEHIND` it."""
     site = edition.public_from
-    parts = [(_("Papers"), edition.papers_public_from), (_("Schedule"), edition.schedule_public_from)]
-    rows = [(_("Site"), state_of(site, at), site)]
-    for label, moment in parts:
+    rows = [("site", _("Site"), state_of(site, at), site)]
+    parts = [
+        ("papers", _("Papers"), edition.papers_public_from),
+        ("schedule", _("Schedule"), edition.schedule_public_from),
+    ]
+    for name, label, moment in parts:
         if moment and (site is None or (site > moment and site > at)):
-            rows.append((label, BEHIND, site))
+            rows.append((name, label, BEHIND, site))
         else:
-            rows.append((label, state_of(moment, at), moment))
-    return [Switch(label, state, written(moment, edition) if moment else "") for label, state, moment in rows]
+            rows.append((name, label, state_of(moment, at), moment))
+    return [
+        Switch(name, label, state, written(moment, edition) if moment else "")
+        for name, label, state, moment in rows
+    ]
 
 
 def state_of(moment: datetime | None, at: datetime) -> str:
@@ -196,20 +222,34 @@ class Desk:
         return not any(tally.count for tally in self.tallies)
 
 
+def known_counts(edition: Edition) -> dict[Line, int]:
+    """Return the numbers of content: counted after a change, else kept in the process."""
+    return content_counts(Asked((edition.pk, revision.current(edition.pk)), edition))
+
+
+def lines_of(
+    lines: list[Line], edition: Edition, known: dict[Line, int], may_see: Callable[[type[Model]], bool]
+) -> list[Counted]:
+    """Return the lines whose lists somebody may see, with their numbers."""
+    return [
+        counted(line, edition, known[line] if line in known else line.count(edition))
+        for line in sorted(lines, key=place)
+        if may_see(line.model)
+    ]
+
+
+def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[Counted]:
+    """Return what a chair still has to see to."""
+    return [line for line in lines_of(DUTIES, edition, known_counts(edition), may_see) if line.count]
+
+
 def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> Desk:
     """Return the desk of an edition, with the lines whose lists somebody may see.
 
     After a change one query or two a line; until the next one the numbers of content are kept in the process.
     """
-    known = content_counts(Asked((edition.pk, revision.current(edition.pk)), edition))
-    tallies, duties = (
-        [
-            counted(line, edition, known[line] if line in known else line.count(edition))
-            for line in sorted(lines, key=place)
-            if may_see(line.model)
-        ]
-        for lines in (TALLIES, DUTIES)
-    )
+    known = known_counts(edition)
+    tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (TALLIES, DUTIES))
     waiting = [duty for duty in duties if duty.count]
     in_order = [duty for duty in duties if not duty.count]
     return Desk(edition, switches(edition, at), tallies, waiting, in_order)

@@ -10,11 +10,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from conference import deleting, recording, revision
+from conference import deleting, previewing, recording, revision
+from conference.previewing import GATES
 from conference.rowvalues import part_of, plain, read, read_keys, recorded_fields
-
-# From when an edition, its papers and its timetable are public.
-GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
 def moment(at: datetime | None) -> datetime:
@@ -22,25 +20,51 @@ def moment(at: datetime | None) -> datetime:
     return at or timezone.now()
 
 
+def gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
+    """The moment of this gate of the edition has come, or somebody looks before it does."""
+    come = Q(**{f"{prefix}{gate}__lte": moment(at)})
+    early = previewing.opened(gate)
+    return come | Q(**{f"{prefix}pk": early}) if early else come
+
+
+def or_draft(public: Q, prefix: str = "", edition: str = "edition") -> Q:
+    """The status of the row that `prefix` leads to lets it be seen, or it is a draft in a preview."""
+    key = previewing.drafted()
+    return public | Q(**{f"{prefix}status": "draft", f"{prefix}{edition}": key}) if key else public
+
+
+def or_to_come(name: str, at: datetime | None) -> Q:
+    """The row's own moment has come, or it is shown in a preview."""
+    come, key = Q(**{f"{name}__lte": moment(at)}), previewing.drafted()
+    return come | Q(edition=key) if key else come
+
+
 def edition_public(prefix: str, at: datetime | None) -> Q:
     """The edition that `prefix` leads to (such as "edition__") can be seen at all."""
-    return Q(**{f"{prefix}public_from__lte": moment(at)})
+    return gate_open(prefix, "public_from", at)
 
 
 def papers_public(prefix: str, at: datetime | None) -> Q:
     """The edition's papers, topics and awards can be seen."""
-    return edition_public(prefix, at) & Q(**{f"{prefix}papers_public_from__lte": moment(at)})
+    return edition_public(prefix, at) & gate_open(prefix, "papers_public_from", at)
 
 
 def schedule_public(prefix: str, at: datetime | None) -> Q:
     """The edition's timetable can be seen."""
-    return edition_public(prefix, at) & Q(**{f"{prefix}schedule_public_from__lte": moment(at)})
+    return edition_public(prefix, at) & gate_open(prefix, "schedule_public_from", at)
 
 
-def public_parts(edition: Any, at: datetime | None = None) -> tuple[bool, ...]:
-    """Which parts of an edition are public: what is kept between requests hangs on it, as on the stamp."""
-    switches = (edition.public_from, edition.papers_public_from, edition.schedule_public_from)
-    return tuple(switch is not None and switch <= moment(at) for switch in switches)
+def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]:
+    """Which parts of an edition are public: what is kept between requests hangs on it, as on the stamp.
+
+    In a preview there is one part more, so that nothing made there is taken for what the public gets.
+    """
+    moments = ((gate, getattr(edition, gate)) for gate in GATES)
+    come = [
+        previewing.opened(gate) == edition.pk or (switch is not None and switch <= moment(at))
+        for gate, switch in moments
+    ]
+    return (*come, *previewing.mark(edition.pk))
 
 
 def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
@@ -186,21 +210,21 @@ class EditionPartQuerySet[M: models.Model](ContentQuerySet[M]):
         visible = edition_public("edition__", at)
         if self.model._meta.get_field("edition").null:
             visible |= Q(edition__isnull=True)
-        return self.filter(visible, status="published")
+        return self.filter(visible, or_draft(Q(status="published")))
 
 
 class AnnouncementQuerySet(EditionPartQuerySet[Any]):
     """News, pinned first, then newest first."""
 
     def published(self, at: datetime | None = None) -> Self:
-        return super().published(at).filter(published_at__lte=moment(at))
+        return super().published(at).filter(or_to_come("published_at", at))
 
 
 class MenuItemQuerySet(ContentQuerySet[Any]):
     """The lines of an edition's menu, in order."""
 
     def published(self, at: datetime | None = None) -> Self:
-        page_public = Q(page__isnull=True) | Q(page__status="published")
+        page_public = Q(page__isnull=True) | or_draft(Q(page__status="published"), "page__")
         return self.filter(edition_public("edition__", at), page_public)
 
     def with_targets(self) -> Self:

@@ -4,7 +4,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from conference.desk import DUTIES, TALLIES, Duty, Tally
-from papers.models import Paper
+from conference.publishing import PAPERS, SHOWN, Shown
+from papers.models import Award, Paper
 
 TALLIES += [
     Tally(Paper, ngettext_lazy("paper", "papers", "count"), place=10),
@@ -50,4 +51,9 @@ DUTIES += [
         title=_("In no session"),
         place=13,
     ),
+]
+
+SHOWN += [
+    Shown(Paper, PAPERS, ngettext_lazy("paper", "papers", "count"), place=10),
+    Shown(Award, PAPERS, ngettext_lazy("award", "awards", "count"), place=11),
 ]

@@ -22,7 +22,7 @@ from django.db.models import (
 from django.db.models.fields import BooleanField, IntegerField
 from django.db.models.functions import Coalesce
 
-from conference.querysets import ContentQuerySet, moment, papers_public
+from conference.querysets import ContentQuerySet, moment, or_draft, papers_public
 from conference.text import fold
 from papers.gaps import PaperGaps
 from papers.likeness import MOST, likest
@@ -35,7 +35,7 @@ TOPIC_LEVELS = 4
 
 def paper_published(prefix: str, at: datetime | None) -> Q:
     """The paper that `prefix` leads to (such as "paper__") is public."""
-    return papers_public(f"{prefix}edition__", at) & Q(**{f"{prefix}status": "published"})
+    return papers_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status": "published"}), prefix)
 
 
 # Ways from a paper to its topic and to those above. One lookup each, so that each finds its index.
@@ -49,8 +49,8 @@ def called_off() -> Q:
 
 
 def taking_place(presentations: Any) -> Any:
-    """Those of the presentations that are not called off."""
-    return presentations.filter(~called_off(), status="published")
+    """Those of the published presentations that are not called off."""
+    return presentations.filter(~called_off(), or_draft(Q(status="published")))
 
 
 class TopicQuerySet(ContentQuerySet[Any]):
@@ -239,7 +239,7 @@ class AwardQuerySet(ContentQuerySet[Any]):
     """Awards of an edition, in the chairs' order."""
 
     def published(self, at: datetime | None = None) -> Self:
-        return self.filter(papers_public("edition__", at), status="published")
+        return self.filter(papers_public("edition__", at), or_draft(Q(status="published")))
 
     def newest_first(self) -> Self:
         """Awards of all years."""
@@ -258,5 +258,7 @@ class AwardGrantQuerySet(ContentQuerySet[Any]):
     """What awards went to."""
 
     def published(self, at: datetime | None = None) -> Self:
-        award_public = papers_public("award__edition__", at) & Q(award__status="published")
+        award_public = papers_public("award__edition__", at) & or_draft(
+            Q(award__status="published"), "award__"
+        )
         return self.filter(award_public, Q(paper__isnull=True) | paper_published("paper__", at))

@@ -12,7 +12,8 @@ from django.utils.translation import ngettext_lazy
 from conference.adminscope import LIST_FILTER
 from conference.desk import DUTIES, TALLIES, Duty, Tally
 from conference.models import Edition
-from people.models import Person
+from conference.publishing import SHOWN, SITE, Shown
+from people.models import CommitteeRole, Person
 
 
 class AppearingFilter(admin.SimpleListFilter):
@@ -57,4 +58,8 @@ DUTIES.append(
         title=_("Doubtful names"),
         place=30,
     )
+)
+
+SHOWN.append(
+    Shown(CommitteeRole, SITE, ngettext_lazy("committee role", "committee roles", "count"), place=53)
 )

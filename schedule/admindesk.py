@@ -10,12 +10,13 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from conference.desk import DUTIES, TALLIES, Duty, Tally
+from conference.desk import DOORS, DUTIES, TALLIES, Door, Duty, Tally
 from conference.models import Edition
+from conference.publishing import SCHEDULE, SHOWN, Shown
 from schedule import clashes
 from schedule.clashes.plan import Event, Subject
 from schedule.clashes.rules import board_key, on_one_board
-from schedule.models import Presentation, Room, Session
+from schedule.models import Presentation, Release, Room, Session
 
 CLASHES = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
 
@@ -112,3 +113,10 @@ DUTIES += [
         place=25,
     ),
 ]
+
+SHOWN += [
+    Shown(Session, SCHEDULE, ngettext_lazy("session", "sessions", "count"), place=20),
+    Shown(Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), place=21),
+]
+
+DOORS.append(Door(Release, _("Announce a release"), "admin:schedule_release_add"))

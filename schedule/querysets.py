@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
 
-from conference.querysets import ContentQuerySet, moment, schedule_public
+from conference.querysets import ContentQuerySet, moment, or_draft, or_to_come, schedule_public
 from papers.querysets import paper_published
 from people.querysets import with_shown_names
 from schedule.gaps import PresentationGaps, SessionGaps
@@ -25,8 +25,9 @@ SHOWN = ("published", "cancelled")
 
 def session_published(prefix: str, at: datetime | None) -> Q:
     """The session that `prefix` leads to (such as "session__") is public."""
-    own = Q(**{f"{prefix}status__in": SHOWN})
-    above = Q(**{f"{prefix}parent__isnull": True}) | Q(**{f"{prefix}parent__status__in": SHOWN})
+    own = or_draft(Q(**{f"{prefix}status__in": SHOWN}), prefix)
+    whole = f"{prefix}parent__"
+    above = Q(**{f"{prefix}parent__isnull": True}) | or_draft(Q(**{f"{whole}status__in": SHOWN}), whole)
     return schedule_public(f"{prefix}edition__", at) & own & above
 
 
@@ -183,7 +184,7 @@ class SessionRoleQuerySet(ContentQuerySet[Any]):
 
 def presentation_published(prefix: str, at: datetime | None) -> Q:
     """The presentation that `prefix` leads to is public, and so are its session and its paper."""
-    own = schedule_public(f"{prefix}edition__", at) & Q(**{f"{prefix}status__in": SHOWN})
+    own = schedule_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status__in": SHOWN}), prefix)
     session = Q(**{f"{prefix}session__isnull": True}) | session_published(f"{prefix}session__", at)
     paper = Q(**{f"{prefix}paper__isnull": True}) | paper_published(f"{prefix}paper__", at)
     return own & session & paper
@@ -251,7 +252,7 @@ class ReleaseQuerySet(ContentQuerySet[Any]):
     """Announcements of the program."""
 
     def published(self, at: datetime | None = None) -> Self:
-        return self.filter(schedule_public("edition__", at), published_at__lte=moment(at))
+        return self.filter(schedule_public("edition__", at), or_to_come("published_at", at))
 
     def newest_first(self) -> Self:
         """Without their snapshots, which no page shows."""

@@ -10,6 +10,7 @@ from django.utils.http import urlencode
 
 from conference.addressed import addressed_edition, published_editions
 from conference.models import Edition, Page
+from conference.previews import public_address
 from website.frame import default_head, feeds
 from website.menu import edition_menu, site_menu
 
@@ -36,6 +37,20 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "canonical_url": canonical_url(request, edition),
         "head": default_head(edition),
         "feeds": feeds(edition),
+        "preview": preview_of(request),
+    }
+
+
+def preview_of(request: HttpRequest) -> dict[str, Any] | None:
+    """Return what the mark of a preview says, and its ways out; nothing on a page as the public sees it."""
+    edition: Edition | None = vars(request).get("preview")
+    if edition is None:
+        return None
+    desk = f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}"
+    return {
+        "edition": edition,
+        "public_url": public_address(edition, request.get_full_path()),
+        "desk_url": desk,
     }
 
 

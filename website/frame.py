@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 
 from conference.metatags import Card, Head, Link, edition_head, social
 from conference.models import Edition
+from conference.previewing import GATES
 from conference.querysets import public_parts
 
 ATOM = "application/atom+xml"
@@ -23,7 +24,7 @@ def default_head(edition: Edition | None) -> Head:
 
 def home_head(edition: Edition) -> Head:
     """Return the head of an edition's home. No query."""
-    _, _, has_schedule = public_parts(edition)
+    has_schedule = public_parts(edition)[GATES.index("schedule_public_from")]
     schedule = reverse("schedule:index", args=[edition.slug]) if has_schedule else ""
     return edition_head(edition, edition_card(edition), (), schedule)
 

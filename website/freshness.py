@@ -14,6 +14,7 @@ from django.db import DatabaseError, transaction
 
 from conference import replica
 from conference.models import Edition
+from conference.previewing import seen_as
 from conference.querysets import public_parts
 from conference.revision import SiteRevision
 from people.models import PersonName
@@ -37,8 +38,10 @@ def refresh() -> None:
     if not _busy.acquire(blocking=False):
         return
     try:
-        for key in stale():
-            renew(key)
+        # The index is everybody's, whoever asks for it.
+        with seen_as(None):
+            for key in stale():
+                renew(key)
     except DatabaseError:
         log.exception("The search index could not be brought up to date; the next search tries again.")
     finally:

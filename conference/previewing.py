@@ -1,0 +1,54 @@
+"""Who looks before the public does: what `published()` lets through in this request, and in no other.
+
+Only a page for staff (`conference.previews`), and a count of what a moment would show, say so. Whatever is
+kept for others (the page cache, the search index, files) is made outside of it. What stays hidden from
+everybody, such as hidden names, stays hidden here.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+# From when an edition, its papers and its timetable are public.
+GATES = ("public_from", "papers_public_from", "schedule_public_from")
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """An edition (by key) whose gates are taken as open, with its drafts or without."""
+
+    edition: int
+    gates: frozenset[str] = frozenset(GATES)
+    drafts: bool = False
+
+
+_lifted: ContextVar[Lifted | None] = ContextVar("lifted", default=None)
+
+
+@contextmanager
+def seen_as(lifted: Lifted | None) -> Iterator[None]:
+    """Let `published()` judge as if these gates were open while the block runs; `None`: as for everybody."""
+    token = _lifted.set(lifted)
+    try:
+        yield
+    finally:
+        _lifted.reset(token)
+
+
+def opened(gate: str) -> int | None:
+    """Return the key of the edition whose gate counts as open though it may not be."""
+    lifted = _lifted.get()
+    return lifted.edition if lifted and gate in lifted.gates else None
+
+
+def drafted() -> int | None:
+    """Return the key of the edition whose drafts are shown."""
+    lifted = _lifted.get()
+    return lifted.edition if lifted and lifted.drafts else None
+
+
+def mark(edition: int) -> tuple[object, ...]:
+    """Return what tells answers about this edition from those for everybody; nothing outside of a preview."""
+    lifted = _lifted.get()
+    return (lifted,) if lifted and lifted.edition == edition else ()

@@ -1,0 +1,111 @@
+"""Making parts of an edition public: which there are, what each would show at a moment, what stays behind.
+
+The apps above register what they show. How the admin asks for it does not belong here.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Model
+from django.utils.translation import gettext_lazy as _
+
+from conference import revision
+from conference.models import Edition
+from conference.previewing import GATES, Lifted, seen_as
+from conference.recording import together
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What goes public at once: its gates, and what it is called in a heading and inside a sentence."""
+
+    name: str
+    label: Any
+    words: Any
+    gates: tuple[str, ...]
+
+
+SITE, PAPERS, SCHEDULE = "site", "papers", "schedule"
+PARTS = {
+    part.name: part
+    for part in (
+        Part("everything", _("Everything"), _("everything"), GATES),
+        Part(SITE, _("Site"), _("the site"), GATES[:1]),
+        Part(PAPERS, _("Papers"), _("the papers"), GATES[1:2]),
+        Part(SCHEDULE, _("Schedule"), _("the schedule"), GATES[2:]),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Rows that a part shows. `words` take `count`, in both numbers; `lookup` finds their edition."""
+
+    model: type[Model]
+    part: str
+    words: Any
+    lookup: str = "edition"
+    place: int = 50
+
+    def public(self, edition: Edition, at: datetime) -> Any:
+        """Return the rows that can be seen at a moment."""
+        rows: Any = self.model._default_manager
+        return rows.published(at).filter(**{self.lookup: edition})
+
+    @property
+    def has_drafts(self) -> bool:
+        """Whether its rows have a status of their own."""
+        return any(field.name == "status" for field in self.model._meta.fields)
+
+    def drafts(self, rows: Any, edition: Edition) -> Any:
+        """Return those of the rows that stay behind, as they are drafts."""
+        found = rows.filter(status="draft", **{self.lookup: edition}) if self.has_drafts else rows.none()
+        # Whatever `rows` joins: these are written.
+        return self.model._default_manager.filter(pk__in=found.order_by().values("pk"))
+
+
+# What the parts show, registered by the apps in the order of `place`.
+SHOWN: list[Shown] = []
+
+
+def shown_by(part: Part) -> list[Shown]:
+    """Return what a part shows."""
+    wanted = {SITE: GATES[0], PAPERS: GATES[1], SCHEDULE: GATES[2]}
+    found = [shown for shown in SHOWN if wanted[shown.part] in part.gates]
+    return sorted(found, key=lambda shown: shown.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many rows there are, in words."""
+
+    shown: Shown
+    count: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.count:,} {self.shown.words % {'count': self.count}}"
+
+
+def counted(
+    edition: Edition, shown: Iterable[Shown], at: datetime, opening: Iterable[str] = ()
+) -> list[Counted]:
+    """Return how much of each can be seen at a moment, the gates `opening` taken as open. One query each."""
+    with seen_as(Lifted(edition.pk, frozenset(opening))):
+        return [Counted(one, one.public(edition, at).count()) for one in shown]
+
+
+def set_gates(edition: Edition, gates: Iterable[str], at: datetime | None, drafts: Iterable[Any] = ()) -> int:
+    """Open gates from a moment on, or close them (`None`), and publish drafts; return how many these were.
+
+    One change for the history and for all that is kept.
+    """
+    names = [*gates]
+    with together(), revision.hold():
+        for name in names:
+            setattr(edition, name, at)
+        edition.full_clean()
+        edition.save(update_fields=names)
+        return sum(rows.update(status="published") for rows in drafts)

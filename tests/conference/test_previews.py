@@ -1,0 +1,237 @@
+"""Drafts in a preview: there for who asked for it, marked, on pages alone; in no answer to anybody else."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client, RequestFactory
+from django.utils import timezone
+
+from conference.caching import PageCache
+from conference.models import Edition
+from conference.previewing import Lifted, seen_as
+from papers.models import Paper
+from people.models import Person
+from search.models import Document, Word
+from tests import factories as make
+from tests.website.marked import LOW, MARKER, hide_edition, hide_in, make_public_program
+from tests.website.test_visibility import every_address, leaks
+from website.freshness import refresh
+from website.wsgi import django
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def program() -> dict[str, Any]:
+    """A public program with drafts, the edition of 2030 with nothing public at all."""
+    program = make_public_program()
+    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+    return program
+
+
+def begin(client: Client, edition: Edition) -> None:
+    client.get(f"/admin/conference/edition/{edition.pk}/preview/")
+
+
+def wsgi(cache: PageCache, path: str, cookie: str = "") -> tuple[str, dict[str, str], str]:
+    """Ask the page cache in front of Django; return status, headers and body."""
+    begun: list[Any] = []
+    environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
+    body = cache(environ, lambda status, headers, exc_info=None: begun.extend((status, dict(headers))))  # type: ignore[arg-type]
+    return begun[0], begun[1], b"".join(body).decode(errors="replace")
+
+
+DRAFTED = [
+    f"/2021/papers/{LOW}-p/{LOW}/",
+    "/2021/papers/",
+    f"/2021/sessions/{LOW}-s/{LOW}/",
+    "/2021/schedule/",
+    "/2021/schedule/2021-04-06/",
+    "/2021/awards/",
+    f"/2021/pages/{LOW}-page/",
+    "/2021/sponsors/",
+    "/2021/changes/",
+    f"/2021/rooms/{LOW}-room/",
+    f"/2021/topics/{LOW}-topic/",
+    "/people/",
+    "/2021/",
+]
+
+
+@pytest.mark.parametrize("path", DRAFTED)
+def test_drafts_show_on_marked_pages_that_nobody_keeps(
+    path: str, program: dict[str, Any], admin_client: Client
+) -> None:
+    before = admin_client.get(path).text
+    begin(admin_client, program["edition"])
+    page = admin_client.get(path)
+
+    assert LOW not in before.lower().replace(path, "")
+    assert page.status_code == 200
+    assert MARKER in page.text
+    assert "<b>Preview of MLSys 2021</b>" in page.text
+    assert page.headers["Cache-Control"] == "private, no-store"
+
+
+def test_whole_edition_shows_before_its_time(admin_client: Client) -> None:
+    soon = timezone.now() + timedelta(days=1)
+    edition = make.make_edition(2030, public_from=None, papers_public_from=soon, schedule_public_from=None)
+    hide_edition(edition)
+    paths = ["/2030/", "/2030/papers/", "/2030/schedule/", "/2030/awards/", "/2030/committee/", "/people/"]
+    before = {path: MARKER in admin_client.get(path).text for path in paths}
+    begin(admin_client, edition)
+    during = {path: MARKER in admin_client.get(path).text for path in paths}
+    admin_client.get(f"/admin/conference/edition/{edition.pk}/as-public/")
+    after = {path: MARKER in admin_client.get(path).text for path in paths}
+
+    assert set(before.values()) == set(after.values()) == {False}
+    assert set(during.values()) == {True}
+
+
+def test_what_is_hidden_from_everybody_stays_hidden(program: dict[str, Any], admin_client: Client) -> None:
+    edition = make.make_edition(2022)
+    ada = make.make_person("Ada Byron", email="ada@secret.example")
+    ada.names.create(name="Old Byronname", hidden=True)
+    paper = make.make_paper(edition, title="Early", status="draft")
+    make.add_author(paper, ada, name="Old Byronname")
+    make.make_material(paper, label="Kept back", visible=False)
+    withdrawn = make.make_paper(edition, title="Gone", status="withdrawn")
+    begin(admin_client, edition)
+    page = admin_client.get(paper.get_absolute_url()).text
+
+    assert "Ada Byron" in page
+    assert [word for word in ("Byronname", "secret.example", "Kept back") if word in page] == []
+    assert admin_client.get(withdrawn.get_absolute_url()).status_code == 404
+
+
+def test_preview_of_one_edition_shows_nothing_of_another(
+    program: dict[str, Any], admin_client: Client
+) -> None:
+    begin(admin_client, make.make_edition(2022))
+
+    assert leaks(admin_client, [path for path in DRAFTED if LOW not in path]) == []
+    assert admin_client.get("/2030/").status_code == 404
+
+
+def test_no_answer_but_a_page_holds_a_draft(program: dict[str, Any], admin_client: Client) -> None:
+    """Files, feeds, maps, pictures and suggestions say what the public gets, during a preview too."""
+    begin(admin_client, program["edition"])
+    found = []
+    for path in every_address():
+        response = admin_client.get(path, follow=True)
+        is_marked = '<aside class="preview"' in response.getvalue().decode(errors="replace")
+        body = f"{response.getvalue().decode(errors='replace')} {response.headers}".lower()
+        if LOW in body.replace(path.lower(), "") and not is_marked:
+            found.append(path)
+        if is_marked:
+            assert response.headers["Cache-Control"] == "private, no-store", path
+            assert response.headers["Content-Type"].startswith("text/html"), path
+
+    assert found == []
+
+
+def test_anonymous_answers_after_a_preview_on_the_same_process_hold_no_draft(
+    program: dict[str, Any], admin_client: Client, client: Client
+) -> None:
+    begin(admin_client, program["edition"])
+    for path in [
+        *DRAFTED,
+        f"/2021/search/?q={MARKER}",
+        f"/search/?q={MARKER}",
+        "/2021/papers/?sort=schedule",
+    ]:
+        admin_client.get(path)
+
+    assert leaks(client, every_address()) == []
+    assert [document for document in Document.objects.all() if LOW in document.text()] == []
+    assert not Word.objects.filter(word__contains=LOW).exists()
+
+
+def test_index_and_catalogue_are_made_without_drafts_even_in_a_preview(program: dict[str, Any]) -> None:
+    edition: Edition = program["edition"]
+    with seen_as(Lifted(edition.pk, drafts=True)):
+        shown = Paper.objects.published().filter(title=MARKER).count()
+        people = Person.objects.published().filter(name=f"Drafted {MARKER}").count()
+        refresh()
+
+    assert (shown, people) == (2, 1)
+    assert [document for document in Document.objects.all() if LOW in document.text()] == []
+
+
+def test_page_cache_gives_and_takes_nothing_of_a_preview(
+    program: dict[str, Any], admin_client: Client
+) -> None:
+    cache = PageCache(django)
+    begin(admin_client, program["edition"])
+    cookie = f"sessionid={admin_client.cookies['sessionid'].value}"
+    kept = wsgi(cache, "/2021/papers/")
+    preview = wsgi(cache, "/2021/papers/", cookie)
+    again = wsgi(cache, "/2021/papers/")
+
+    assert (MARKER in kept[2], MARKER in preview[2], MARKER in again[2]) == (False, True, False)
+    assert preview[1]["Cache-Control"] == "private, no-store"
+    assert "ETag" not in preview[1]
+
+
+def test_page_that_the_browser_has_is_drawn_anew(program: dict[str, Any], admin_client: Client) -> None:
+    begin(admin_client, program["edition"])
+    page = admin_client.get("/2021/papers/", headers={"if-none-match": "*"})
+
+    assert page.status_code == 200
+
+
+def test_nothing_is_written_in_a_preview(program: dict[str, Any], admin_client: Client) -> None:
+    begin(admin_client, program["edition"])
+    page = admin_client.post("/2021/agenda/", {"make": "1"})
+
+    assert page.status_code == 403
+    assert "Nothing is saved in a preview" in page.text
+    assert "Leave the preview" in page.text
+
+
+def test_preview_leads_to_the_page_asked_for_and_back(program: dict[str, Any], admin_client: Client) -> None:
+    edition: Edition = program["edition"]
+    base = f"/admin/conference/edition/{edition.pk}"
+    draft = f"/2021/papers/{LOW}-p/{LOW}/"
+    page = admin_client.get(f"{base}/preview/", {"next": draft}, follow=True)
+    ways = re.findall(r'<p class="out"><a href="([^"]+)">[^<]+</a> <a href="([^"]+)">', page.text)
+    public = admin_client.get(ways[0][0].replace("&amp;", "&"))
+
+    assert page.redirect_chain == [(draft, 302)]
+    assert ways[0][1] == f"/admin/?edition={edition.pk}"
+    assert public.headers["Location"] == draft
+    assert admin_client.get(draft).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["//evil.example/", "https://evil.example/", "evil", "/\\evil.example"])
+def test_preview_leads_to_no_other_site(path: str, admin_client: Client) -> None:
+    edition = make.make_edition()
+    answer = admin_client.get(f"/admin/conference/edition/{edition.pk}/preview/", {"next": path})
+
+    assert answer.headers["Location"] == "/2021/"
+
+
+def test_preview_is_for_staff_who_may_see_the_edition(program: dict[str, Any], client: Client) -> None:
+    edition: Edition = program["edition"]
+    user = User.objects.create_user("viewer", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_edition"))
+    client.force_login(user)
+    begin(client, edition)
+    seen = [MARKER in client.get("/2021/papers/").text]
+    user.user_permissions.clear()
+    seen.append(MARKER in client.get("/2021/papers/").text)
+    refused = client.get(f"/admin/conference/edition/{edition.pk}/preview/").status_code
+
+    assert seen == [True, False]
+    assert refused == 404
+
+
+def test_form_of_a_draft_leads_to_its_preview(admin_client: Client) -> None:
+    paper = make.make_paper(make.make_edition(), status="draft", title="Early")
+    form = admin_client.get(f"/admin/papers/paper/{paper.pk}/change/").text
+    link = re.findall(r'<a href="([^"]+)">Preview</a>', form)[0]
+
+    assert "<h1>Early</h1>" in admin_client.get(link, follow=True).text.replace("\n", "")
