@@ -4,7 +4,7 @@ from api import filtersets as narrowed
 from api.resources import conference, papers, people, schedule
 from api.viewsets import ResourceViewSet as Reading
 from api.writing.views import WritingMixin
-from people.models import Person
+from people.models import Institution, Person
 
 
 class ResourceViewSet(WritingMixin, Reading):
@@ -30,6 +30,11 @@ class People(ResourceViewSet):
 
 class Institutions(ResourceViewSet):
     resource, filterset = people.INSTITUTIONS, narrowed.InstitutionFilter
+
+    def moved_to(self, id: str) -> str | None:
+        """An institution that was merged goes on as the one that remained."""
+        institution = Institution.objects.survivor(id, self.reader.at)
+        return people.INSTITUTIONS.url(None, institution.slug) if institution else None
 
 
 class Topics(ResourceViewSet):

@@ -12,10 +12,11 @@ from django.db.models import Model, Q
 
 from api.models import Token
 from conference.models import Edition
-from people.models import Person, PersonName
+from people.models import Institution, Person, PersonName
 
-# What staff do not get either: people who are somebody else by now, and names that nothing shows.
+# What staff do not get either: people and institutions that are others by now, and names that nothing shows.
 KEPT_BACK: dict[type[Model], Q] = {
+    Institution: Q(merged_into__isnull=True),
     Person: Q(merged_into__isnull=True),
     PersonName: Q(hidden=False),
 }

@@ -26,7 +26,9 @@ ERRORS = {
     429: "Too many requests; Retry-After says for how many seconds to wait.",
 }
 
-MOVED = OpenApiResponse(description="The person was merged with another, who goes on at Location.")
+MOVED = OpenApiResponse(description="It was merged with another, which goes on at Location.")
+# What can be merged.
+MERGED = frozenset({"people", "institutions"})
 
 
 @cache
@@ -143,7 +145,8 @@ class ResourceSchema(AutoSchema):
         good: Any = described.full_serializer(self.resource) if self.resource else root_serializer()
         if self.is_list and self.resource:
             good = page_serializer(self.resource)
-        moved = {} if self.is_list or self.resource is not RESOURCES["people"] else {301: MOVED}
+        can_move = not self.is_list and self.resource is not None and self.resource.name in MERGED
+        moved = {301: MOVED} if can_move else {}
         codes = [400, 401, 429] if self.is_list or self.resource is None else [400, 401, 404, 429]
         files = FILES.get(self.resource.name, ()) if self.is_list and self.resource else ()
         sent = {(200, MEDIA_TYPES[name]): OpenApiTypes.STR for name in files}

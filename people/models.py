@@ -16,6 +16,7 @@ from conference.models import Edition
 from conference.querysets import published_rows
 from conference.text.scripts import language
 from people import names
+from people.pairs import Comparison, InstitutionDistinction, InstitutionPair, PersonDistinction, PersonPair
 from people.querysets import (
     CommitteeRoleQuerySet,
     InstitutionQuerySet,
@@ -23,6 +24,21 @@ from people.querysets import (
     PersonNameQuerySet,
     PersonQuerySet,
 )
+
+__all__ = [
+    "CommitteeRole",
+    "Comparison",
+    "Institution",
+    "InstitutionDistinction",
+    "InstitutionPair",
+    "NamedAsPrinted",
+    "Person",
+    "PersonDistinction",
+    "PersonIdentifier",
+    "PersonName",
+    "PersonPair",
+    "validate_orcid",
+]
 
 
 def validate_orcid(value: str) -> None:
@@ -190,6 +206,15 @@ class Institution(Content):
     aliases = LinesField(_("aliases"), help_text=_("Other names and short forms, one a line."))
     ror = HttpURLField(_("ROR iD"), blank=True, help_text=_("Such as https://ror.org/05a28rw58."))
     country = models.CharField(_("country"), max_length=100, blank=True)
+    merged_into = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        verbose_name=_("merged into"),
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="merged_institutions",
+    )
 
     objects = InstitutionQuerySet.as_manager()
 
@@ -198,7 +223,11 @@ class Institution(Content):
         verbose_name = _("institution")
         verbose_name_plural = _("institutions")
         constraints = [
-            models.UniqueConstraint(fields=["ror"], condition=~Q(ror=""), name="institution_ror_unique")
+            models.UniqueConstraint(fields=["ror"], condition=~Q(ror=""), name="institution_ror_unique"),
+            models.CheckConstraint(
+                condition=Q(merged_into__isnull=True) | ~Q(merged_into=F("id")),
+                name="institution_not_merged_into_itself",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -32,6 +32,15 @@ def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
     return rows.select_related("person").annotate(shown_name=shown)
 
 
+def survivor(rows: Any, row: Any, at: datetime | None) -> Any:
+    """Return the published row that this one was merged into, through however many merges."""
+    seen: set[int] = set()
+    while row is not None and row.merged_into_id and row.pk not in seen:
+        seen.add(row.pk)
+        row = rows.filter(pk=row.merged_into_id).first()
+    return rows.published(at).filter(pk=row.pk).first() if row is not None else None
+
+
 class LetteredQuerySet(ContentQuerySet[Any]):
     """Rows that are listed from A to Z."""
 
@@ -105,12 +114,7 @@ class PersonQuerySet(LetteredQuerySet):
 
     def survivor(self, uid: str, at: datetime | None = None) -> Any:
         """Return the published person whom the bearer of this uid was merged into, if any."""
-        seen: set[int] = set()
-        person = self.filter(uid=uid).select_related("merged_into").first()
-        while person is not None and person.merged_into_id and person.pk not in seen:
-            seen.add(person.pk)
-            person = self.filter(pk=person.merged_into_id).first()
-        return self.published(at).filter(pk=person.pk).first() if person is not None else None
+        return survivor(self, self.filter(uid=uid).first(), at)
 
     def _shown(self, relation: str, at: datetime | None, *needed: str) -> Prefetch[Any]:
         rows = self.published_related(relation, at)
@@ -144,7 +148,17 @@ class InstitutionQuerySet(LetteredQuerySet):
     LETTERED = "folded"
 
     def published(self, at: datetime | None = None) -> Self:
-        return self.filter(shown_by(self.model, "authorships", at, "institutions"))
+        return self.filter(shown_by(self.model, "authorships", at, "institutions"), merged_into__isnull=True)
+
+    def survivor(self, slug: str, at: datetime | None = None) -> Any:
+        """Return the published institution that the bearer of this slug was merged into, if any."""
+        return survivor(self, self.filter(slug=slug).first(), at)
+
+    def appearing_in(self, edition: Any) -> Self:
+        """Those from which somebody writes in the edition with this key, public or not."""
+        rows: Any = self.model._meta.get_field("authorships").related_model
+        there = rows._base_manager.filter(**{rows.edition_lookup: edition}, institutions__isnull=False)
+        return self.filter(pk__in=there.order_by().values("institutions"), merged_into__isnull=True)
 
     def in_order(self) -> Self:
         """By name, accents folded."""
@@ -165,3 +179,28 @@ class CommitteeRoleQuerySet(ContentQuerySet[Any]):
 
     def with_person(self) -> Self:
         return self.select_related("person")
+
+
+class DistinctionQuerySet(ContentQuerySet[Any]):
+    """What chairs said of two rows. Nothing of it is ever public."""
+
+    def published(self, at: datetime | None = None) -> Self:
+        return self.none()
+
+    def pairs(self) -> set[frozenset[int]]:
+        """Return the keys of those who are two."""
+        return {frozenset(pair) for pair in self.order_by().values_list("first_id", "second_id")}
+
+
+class PairQuerySet(QuerySet[Any]):
+    """Pairs that a chair has not decided."""
+
+    def undecided(self) -> Self:
+        """Those of whom nobody was merged or told from the other since they were found."""
+        return self.filter(first__merged_into__isnull=True, second__merged_into__isnull=True)
+
+    def appearing_in(self, edition: Any) -> Self:
+        """Those of whom one does something in the edition with this key."""
+        there = self.model._meta.get_field("first").related_model._default_manager.appearing_in(edition)
+        keys = there.order_by().values("pk")
+        return self.filter(Q(first__in=keys) | Q(second__in=keys))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
@@ -66,8 +66,13 @@ def institution_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the papers of an institution year by year, or the people who wrote them."""
-    institution: Institution = get_object_or_404(Institution.objects.published(), slug=slug)
+    """Show the papers of an institution year by year, or the people who wrote them; or lead on, if merged."""
+    institution = Institution.objects.published().filter(slug=slug).first()
+    if institution is None:
+        remaining = Institution.objects.survivor(slug)
+        if remaining is None:
+            raise Http404("No such institution.")
+        return redirect(remaining, permanent=True)
     show = request.GET.get("show", "")
     if show not in {"", "people"}:
         raise BadParameter("show", show, gettext("Give people, or nothing."))

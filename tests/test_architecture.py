@@ -29,12 +29,15 @@ FLOORS = ["website", "api", "exchange", "schedule", "papers", "people", "confere
 # Python beside the house: it may import any floor, and no floor imports it.
 OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
 APPS = ["conference", "people", "papers", "schedule", "search"]
-# No content of their own: a count of changes, the history, which nobody but staff sees, and the index, whose
-# hits go through the `published()` of the things that they lead to.
+# No content of their own: a count of changes, the history and likely duplicates, which nobody but staff sees,
+# and the index, whose hits go through the `published()` of the things that they lead to.
 BOOKKEEPING = {
     "conference.ChangeSet",
     "conference.RowChange",
     "conference.SiteRevision",
+    "people.Comparison",
+    "people.InstitutionPair",
+    "people.PersonPair",
     "search.Document",
     "search.Indexed",
     "search.Word",

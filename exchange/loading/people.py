@@ -34,6 +34,7 @@ class People:
         self._owners: dict[tuple[str, str], int] = {}
         self._merged = _merged_people()
         self.successors = {uid: person.uid for uid, person in self._merged.values()}
+        self.merged_keys = {uid: key for key, (uid, _) in self._merged.items()}
         hidden = PersonName.objects.filter(hidden=True).values_list("person_id", "name")
         self._hidden = {(person, name.casefold()) for person, name in hidden}
         self._find_by_keys()
@@ -60,10 +61,13 @@ class People:
 
     def _find_by_keys(self) -> None:
         by_uid = self._people("uid", [figure.uid for figure in self.cast.keyed if figure.uid])
-        by_id = self._people_by_id({pair for figure in self.cast.keyed for pair in figure.ids})
+        orcids = {("orcid", figure.orcid) for figure in self.cast.keyed if figure.orcid}
+        by_id = self._people_by_id({pair for figure in self.cast.keyed for pair in figure.ids} | orcids)
         by_orcid = self._people("orcid", [figure.orcid for figure in self.cast.keyed if figure.orcid])
         for figure in self.cast.keyed:
             owners = [by_uid.get(figure.uid), *map(by_id.get, sorted(figure.ids)), by_orcid.get(figure.orcid)]
+            # The second ORCID of somebody who had two before a merge.
+            owners.append(by_id.get(("orcid", figure.orcid)))
             found = list(dict.fromkeys(self._followed(owner) for owner in owners if owner))
             if found:
                 self._settle(figure, found[0])
@@ -235,4 +239,11 @@ def _is_uid(text: str) -> bool:
 def _merged_people() -> dict[int, tuple[str, Person]]:
     """Return those who were merged into others: key -> own uid, and the other person."""
     rows: Any = Person.objects.filter(merged_into__isnull=False).select_related("merged_into")
-    return {row.pk: (row.uid, row.merged_into) for row in rows}
+    found = {row.pk: (row.uid, row.merged_into) for row in rows}
+    for key, (uid, person) in found.items():
+        seen = {key}
+        while person.pk in found and person.pk not in seen:
+            seen.add(person.pk)
+            person = found[person.pk][1]
+        found[key] = (uid, person)
+    return found

@@ -43,8 +43,10 @@ def _as_one(figures: list[Figure], people: People) -> Figure:
     if len(figures) == 1:
         return figures[0]
     described = [figure for figure in figures if figure.record]
+    # A file may still tell of both whom a chair merged: the one who stays speaks, the other is history.
+    described.sort(key=lambda figure: figure.uid in people.successors)
     first = (described or figures)[0]
-    for other in described[1:]:
+    for other in [figure for figure in described[1:] if figure.uid not in people.successors]:
         message = gettext("%(name)s and %(other)s are one person here. Keep one record.") % {
             "name": other.name,
             "other": first.name,
@@ -52,7 +54,7 @@ def _as_one(figures: list[Figure], people: People) -> Figure:
         people.findings.problem(other.where, "uid", message)
     ids = {pair for figure in figures for pair in figure.ids}
     orcid = next((figure.orcid for figure in figures if figure.orcid), "")
-    return Figure(first.name, first.where, orcid=orcid, ids=ids, record=first.record)
+    return Figure(first.name, first.where, uid=first.uid, orcid=orcid, ids=ids, record=first.record)
 
 
 def _new_step(figure: Figure, person: Person, theirs: Values) -> Step:
@@ -91,9 +93,15 @@ class _Existing:
         self._read_ids([person.pk for figure, person in figures if figure.ids])
         self._read_names([person.pk for figure, person in figures if figure.record])
         touched = [
-            person.pk for figure, person in figures if figure.record or self._brings_more(figure, person)
+            self._remembered_as(figure, person)
+            for figure, person in figures
+            if figure.record or self._brings_more(figure, person)
         ]
         self.memories = remembered(PERSON, touched)
+
+    def _remembered_as(self, figure: Figure, person: Person) -> int:
+        """Return whose memory a record is compared with: one that came in as somebody merged, with theirs."""
+        return self.people.merged_keys.get(figure.uid, person.pk) if figure.record else person.pk
 
     def _read_ids(self, keys: Iterable[int]) -> None:
         for batch in in_batches(keys):
@@ -114,7 +122,7 @@ class _Existing:
     def step(self, figure: Figure, person: Person, theirs: Values) -> Step:
         if not figure.record and not self._brings_more(figure, person):
             return Step(PERSON, person, figure.where, Merge(), is_mentioned=True)
-        memory = self.memories.get(person.pk)
+        memory = self.memories.get(self._remembered_as(figure, person))
         base = memory.values if memory else {}
         ours = {name: plain(getattr(person, name)) for name in theirs if name not in LISTS}
         ours["other_names"] = sorted(self.other_names[person.pk])

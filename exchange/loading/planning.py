@@ -14,7 +14,15 @@ from exchange.loading.listings import Values
 from exchange.loading.parts import build
 from exchange.loading.people import People
 from exchange.loading.personplan import person_steps
-from exchange.loading.provenance import Memory, Merge, imported_rows, merge, remembered, with_successors
+from exchange.loading.provenance import (
+    Memory,
+    Merge,
+    Successors,
+    imported_rows,
+    merge,
+    remembered,
+    with_successors,
+)
 from exchange.loading.rows import Shelves, parts_by_owner
 from exchange.loading.statements import Statements
 from exchange.loading.steps import Step, Tally
@@ -43,6 +51,9 @@ class Plan:
         self.people = People(program, edition, findings)
         whole = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if self._records(kind)]
         self.shelves = Shelves(edition, whole)
+        self.successors = Successors(self.people.successors, merged_institutions())
+        gone = Institution.objects.filter(merged_into__isnull=False)
+        self.merged_institutions = dict(gone.values_list("slug", "pk"))
         self.statements = Statements(self.people, self.shelves, findings)
         self._compare()
 
@@ -94,12 +105,16 @@ class Plan:
         shelf = self.shelves[kind.name]
         seen: dict[int, Where] = {}
         namesakes = self._institutions_by_name() if kind is INSTITUTION else {}
-        for record in records:
+        merged = self.successors.institutions if kind is INSTITUTION else {}
+        # A file may still tell of both that a chair merged: the one that stays speaks.
+        for record in sorted(records, key=lambda one: getattr(one, kind.key) in merged):
             key: str = getattr(record, kind.key)
             row = shelf.rows.get(key) or namesakes.get(names.normal(stated(getattr(record, "name", ""), "")))
             if row is None:
                 row = self._new_row(kind, key)
             shelf.rows[key] = row
+            if id(row) in seen and key in merged:
+                continue
             if id(row) in seen:
                 message = gettext("Another %(name)s is the same: %(row)s. Keep one of them.") % {
                     "name": kind.name,
@@ -117,8 +132,8 @@ class Plan:
     def _institutions_by_name(self) -> dict[str, Institution]:
         """Return the institutions here by name and alias; a name that two have stands for neither."""
         found: dict[str, list[Institution]] = defaultdict(list)
-        rows: Any = self.shelves["institution"].rows.values()
-        for row in rows:
+        rows: Any = {id(row): row for row in self.shelves["institution"].rows.values()}
+        for row in rows.values():
             for name in {row.name, *row.aliases}:
                 found[names.normal(name)].append(row)
         return {name: owners[0] for name, owners in found.items() if name and len(owners) == 1}
@@ -126,7 +141,7 @@ class Plan:
     # Comparing
 
     def _compare_kind(self, kind: Kind, rows: list[tuple[Content, Record]]) -> None:
-        memories = remembered(kind, [row.pk for row, _ in rows if row.pk])
+        memories = remembered(kind, [self._remembered_as(kind, *one) for one in rows if one[0].pk])
         lists = {
             listing.name: parts_by_owner(
                 listing, listing.model._default_manager.filter(**self._own(listing.owner)), self.edition
@@ -137,13 +152,20 @@ class Plan:
         for index, (row, record) in enumerate(rows):
             theirs = self.statements.of(kind, record)
             ours = self._ours(kind, row, theirs, lists) if row.pk else {}
-            step = self._step(kind, row, record.where, ours, theirs, memories.get(row.pk or 0))
+            step = self._step(
+                kind, row, record.where, ours, theirs, memories.get(self._remembered_as(kind, row, record))
+            )
             step.is_broken = id(record) in self.statements.broken
             self._take(step)
             self._progress(kind.many or kind.name, index + 1, len(rows))
         self._number(kind)
         if kind.is_in_edition and kind is not EDITION:
             self._note_absent(kind, {row.pk for row, _ in rows if row.pk})
+
+    def _remembered_as(self, kind: Kind, row: Content, record: Record) -> int:
+        """Return whose memory a record is compared with: that of what was merged, if it came in as such."""
+        merged: dict[str, int] = self.merged_institutions if kind is INSTITUTION else {}
+        return merged.get(getattr(record, kind.key, ""), row.pk or 0)
 
     def _note_absent(self, kind: Kind, present: set[int]) -> None:
         """Say how many rows came in earlier and are not in the file. They stay: an import deletes nothing."""
@@ -178,7 +200,7 @@ class Plan:
     ) -> Step:
         if not row.pk:
             return Step(kind, row, where, Merge(taken=theirs, memory=dict(theirs)), is_new=True)
-        base = with_successors(memory.values, kind, self.people.successors) if memory else {}
+        base = with_successors(memory.values, kind, self.successors) if memory else {}
         found = merge(ours, base, {name: new for name, new in theirs.items() if name not in kind.once})
         return Step(kind, row, where, found, memory=memory, old={name: ours[name] for name in found.taken})
 
@@ -223,3 +245,16 @@ class Plan:
                 group = tuple(id(getattr(row, name)) for name in kind.siblings)
                 last[group] += 1
                 row.position = last[group]
+
+
+def merged_institutions() -> dict[str, str]:
+    """Return the slugs of institutions that were merged, each with that of the one that stays."""
+    rows = Institution.objects.filter(merged_into__isnull=False).values_list("slug", "merged_into__slug")
+    found: dict[str, str] = dict(rows)
+    for slug, there in found.items():
+        seen = {slug}
+        while there in found and there not in seen:
+            seen.add(there)
+            there = found[there]
+        found[slug] = there
+    return found

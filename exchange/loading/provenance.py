@@ -9,7 +9,7 @@ from typing import Any
 
 from conference.models import Edition
 from exchange.loading.kinds import Kind
-from exchange.loading.listings import Values
+from exchange.loading.listings import Listing, Values
 from exchange.loading.rows import in_batches
 from exchange.models import Conflict, Provenance
 
@@ -92,16 +92,37 @@ def open_conflicts(memories: Iterable[int]) -> dict[tuple[int, str], Conflict]:
     return found
 
 
-def with_successors(values: Values, kind: Kind, successors: Mapping[str, str]) -> Values:
-    """Return remembered values in which merged people are those whom they were merged into."""
-    if not successors:
+@dataclass(frozen=True, slots=True)
+class Successors:
+    """Who was merged, and what: old key -> the key of the one that stays."""
+
+    people: Mapping[str, str]
+    institutions: Mapping[str, str]
+
+
+def with_successors(values: Values, kind: Kind, successors: Successors) -> Values:
+    """Return remembered values in which what was merged is what it was merged into, and stands once."""
+    if not (successors.people or successors.institutions):
         return values
     lists = {
-        listing.name: [
-            {**part, "person": successors.get(part["person"], part["person"])}
-            for part in values[listing.name]
-        ]
+        listing.name: _once(listing, [_succeeded(part, successors) for part in values[listing.name]])
         for listing in kind.listings
         if "person" in listing.columns and listing.name in values
     }
     return {**values, **lists}
+
+
+def _succeeded(part: Values, successors: Successors) -> Values:
+    found = {**part, "person": successors.people.get(part["person"], part["person"])}
+    if part.get("institutions"):
+        slugs = (successors.institutions.get(slug, slug) for slug in part["institutions"])
+        found["institutions"] = list(dict.fromkeys(slugs))
+    return found
+
+
+def _once(listing: Listing, parts: list[Values]) -> list[Values]:
+    """Leave out who stands there already, as it is done with a file."""
+    found: dict[tuple[Any, ...], Values] = {}
+    for part in parts:
+        found.setdefault(tuple(part[name] for name in listing.identity), part)
+    return list(found.values())

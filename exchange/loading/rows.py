@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 
 from conference.bases import Content
 from conference.models import Edition
-from exchange.loading.kinds import KINDS, Kind
+from exchange.loading.kinds import INSTITUTION, KINDS, Kind
 from exchange.loading.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
 from papers.models import Authorship
 
@@ -63,6 +63,18 @@ class Shelf:
             if kind.is_in_edition:
                 row.edition = edition
             self.put(row)
+        if kind is INSTITUTION:
+            self._follow_merges()
+
+    def _follow_merges(self) -> None:
+        """Let the slug of an institution that was merged mean the one that stays."""
+        for slug, row in self.rows.items():
+            there: Any = row
+            seen: set[int] = set()
+            while there.merged_into_id in self.by_pk and there.pk not in seen:
+                seen.add(there.pk)
+                there = self.by_pk[there.merged_into_id]
+            self.rows[slug] = there
 
     def put(self, row: Content) -> None:
         self.rows[getattr(row, self.kind.key)] = row
@@ -73,6 +85,7 @@ class Shelf:
 def _bones(kind: Kind) -> list[str]:
     """Return the fields by which a row is found and its rules are checked."""
     own = [name for name in ("name",) if name in kind.plain]
+    own += ["merged_into"] if kind is INSTITUTION else []
     return ["pk", kind.key, *own, *(["edition"] if kind.is_in_edition else []), *kind.references]
 
 

@@ -37,10 +37,13 @@ CONTEXT = Context(
 COMPLETE = ("program_json", "tables", "xlsx")
 PICTURE = "a file of this site, which no single text file can hold; it is put up again by hand"
 REGISTRY = "it lies in a list of the person's own in `PersonRecord`"
+DESK = "it says what the chairs of this site decided about two rows that no file tells apart"
 # Models of content that are no kind and no list of one.
 EXEMPT_MODELS = {
     "people.PersonName": REGISTRY,
     "people.PersonIdentifier": REGISTRY,
+    "people.PersonDistinction": DESK,
+    "people.InstitutionDistinction": DESK,
     "schedule.Release": (
         "it says what this site announced when, compared with what it showed then: a record of what happened,"
         " like history, and nothing that another site could claim; pages, feeds and the API tell it"
@@ -54,6 +57,7 @@ EXEMPT_FIELDS = {
     "conference.Sponsor.logo": PICTURE,
     "people.Person.photo": PICTURE,
     "people.Person.email": "addresses of people never travel",
+    "people.Institution.merged_into": "what is merged is not there any more; files name the one that stays",
     "people.Person.merged_into": "who is merged is not there any more; files name the one that stays",
     "papers.Paper.announced_at": "it says since when this site has shown the paper, and belongs to releases",
 }

@@ -1,0 +1,142 @@
+"""What speaks for two records of a like name being one person, and what against: weights and reasons (pure).
+
+Weights are natural logarithms of how much more often something is met with one person than with two.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import Any
+
+from people.duplicates.spelling import Kind, Likeness
+
+# How many of a hundred people are listed twice.
+USUAL_SHARE = 0.03
+# Given and family names of one language go together: more people share both than chance alone would make.
+SAME_LANGUAGE = 3.0
+# How much more often two records of one person differ so than two people of like names do.
+FORMS = {
+    Kind.SAME: 0.5, Kind.CASE: 2.0, Kind.ACCENTS: 2.0, Kind.PUNCTUATION: 1.5, Kind.ORDER: 1.5,
+    Kind.DOUBLED: 2.0, Kind.PLACEHOLDER: 3.0, Kind.JOINED: 1.2, Kind.MIDDLE: 1.0, Kind.EXTRA: 0.4,
+    Kind.INITIALS: 0.8, Kind.SHORT: 0.4, Kind.TYPO: 0.3,
+}  # fmt: skip
+# Spellings in which one person may well stand twice on one paper.
+LISTED_TWICE = frozenset(FORMS) - {Kind.INITIALS, Kind.SHORT, Kind.TYPO}
+MANY = 3
+CONTACT, FIRST_COAUTHOR, MORE_COAUTHORS = log(10_000), log(25), log(4)
+NO_COAUTHOR, ELSEWHERE, OTHER_IDS = log(0.5), log(0.4), log(0.2)
+TWICE, BOTH, TOGETHER, OTHER_PLACE_THERE = log(12), log(0.2), log(0.02), log(0.1)
+MOST_AFFILIATION, LEAST_AFFILIATION, SAME_PLACE = 60.0, 3.0, 0.5
+
+
+@dataclass(slots=True)
+class Figure:
+    """A person as far as it matters here. Affiliations are folded."""
+
+    key: int
+    names: tuple[str, ...]
+    orcid: str = ""
+    ids: frozenset[tuple[str, str]] = frozenset()
+    contacts: frozenset[str] = frozenset()
+    affiliations: set[str] = field(default_factory=set)
+    # The papers, each with the affiliations printed there.
+    papers: dict[int, frozenset[str]] = field(default_factory=dict)
+    coauthors: set[int] = field(default_factory=set)
+
+
+type Reason = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Two who may be one: how likely, of a hundred, and why, the reasons for and against as codes."""
+
+    first: int
+    second: int
+    score: int
+    reasons: tuple[Reason, ...]
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """The codes of the reasons."""
+        return tuple(code for code, _ in self.reasons)
+
+
+def are_distinct(one: Figure, other: Figure) -> bool:
+    """Tell whether an identifier says that they are two."""
+    return bool(one.orcid and other.orcid and one.orcid != other.orcid)
+
+
+def weigh(
+    one: Figure, other: Figure, likeness: Likeness, shares: dict[str, float]
+) -> list[tuple[float, Reason]]:
+    """Return what speaks for and against them, with weights. `shares`: affiliation -> of all people."""
+    found = [*_contacts(one, other), *_papers(one, other, likeness), *_coauthors(one, other)]
+    found += _affiliations(one, other, shares)
+    schemes = {scheme for scheme, _ in one.ids} & {scheme for scheme, _ in other.ids}
+    if schemes:
+        found.append((OTHER_IDS, ("other_ids", {"schemes": sorted(schemes)})))
+    return found
+
+
+def _contacts(one: Figure, other: Figure) -> Iterator[tuple[float, Reason]]:
+    if one.contacts & other.contacts:
+        yield CONTACT, ("contact", {})
+
+
+def _papers(one: Figure, other: Figure, likeness: Likeness) -> Iterator[tuple[float, Reason]]:
+    common = one.papers.keys() & other.papers.keys()
+    if len(common) > 1:
+        yield TOGETHER, ("together", {"count": len(common)})
+    elif common:
+        (paper,) = common
+        here, there = one.papers[paper], other.papers[paper]
+        yield (TWICE if likeness.kind in LISTED_TWICE else BOTH), ("same_paper", {"paper": paper})
+        if here and there and not here & there:
+            yield OTHER_PLACE_THERE, ("other_place_there", {})
+
+
+def _coauthors(one: Figure, other: Figure) -> Iterator[tuple[float, Reason]]:
+    common = one.coauthors & other.coauthors
+    if one.papers.keys() & other.papers.keys():
+        # On one paper they share its authors, whoever they are.
+        return
+    if common:
+        weight = FIRST_COAUTHOR + MORE_COAUTHORS * min(len(common) - 1, MANY)
+        yield weight, ("coauthors", {"count": len(common), "people": sorted(common)[:MANY]})
+    elif min(len(one.coauthors), len(other.coauthors)) >= MANY:
+        yield NO_COAUTHOR, ("no_coauthor", {})
+
+
+def _affiliations(one: Figure, other: Figure, shares: dict[str, float]) -> Iterator[tuple[float, Reason]]:
+    common = one.affiliations & other.affiliations
+    if common:
+        rarest = min(common, key=lambda place: (shares.get(place, 0.0), place))
+        ratio = SAME_PLACE / max(shares.get(rarest, 0.0), 1e-9)
+        weight = log(min(MOST_AFFILIATION, max(LEAST_AFFILIATION, ratio)))
+        yield weight, ("affiliation", {"place": rarest})
+    elif one.affiliations and other.affiliations and not _alike(one.affiliations, other.affiliations):
+        yield ELSEWHERE, ("elsewhere", {})
+
+
+def _alike(here: set[str], there: set[str]) -> bool:
+    """Tell whether some words of the affiliations are the same: “Univ. of Basel” and “Basel”."""
+    return bool({word for place in here for word in telling(place)} & {w for p in there for w in telling(p)})
+
+
+def telling(place: str) -> set[str]:
+    """Return the words of an affiliation that others do not have."""
+    words = {word.strip(",.;()") for word in place.split()}
+    return {word for word in words if len(word) > MANY} - COMMON_PLACES
+
+
+COMMON_PLACES = frozenset(
+    {"university", "universite", "universitat", "universidad", "institute", "technology", "research",
+     "college", "school", "department", "science", "sciences", "computer", "national", "laboratory"}
+)  # fmt: skip
+
+
+def probability(likeness: Likeness, namesakes: float, weights: list[float]) -> int:
+    """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name."""
+    odds = log(USUAL_SHARE * FORMS[likeness.kind] / max(namesakes, 1e-4)) + sum(weights)
+    return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

@@ -1,0 +1,159 @@
+"""Institutions that may be one: names without what all of them have, in one language, and initials (pure)."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from rapidfuzz.distance import OSA
+
+from people.duplicates.evidence import Found, Reason
+from people.names import fold
+
+EMPTY = frozenset(
+    {"the", "of", "at", "in", "for", "and", "de", "di", "do", "da", "del", "der", "des", "du", "la", "le",
+     "el", "et", "y", "e", "fur", "fuer", "und", "zu", "inc", "ltd", "llc", "gmbh", "corp", "corporation",
+     "co", "plc", "ag", "sa", "bv", "limited", "company"}
+)  # fmt: skip
+ONE_WORD = {
+    **dict.fromkeys(("univ", "uni", "universite", "universitat", "universitaet", "universidad", "universitas",
+                     "universidade", "universita", "universiteit", "universitet"), "university"),
+    **dict.fromkeys(("inst", "institut", "instituto", "istituto", "instituut"), "institute"),
+    **dict.fromkeys(("tech", "technol", "technische", "technical", "tecnologia", "technologie", "polytechnic",
+                     "technological", "tecnico"), "technology"),
+    **dict.fromkeys(("lab", "labs", "laboratories", "laboratoire"), "laboratory"),
+    **dict.fromkeys(("sci", "sciences", "scienze"), "science"),
+    **dict.fromkeys(("natl", "nationale", "nacional"), "national"),
+    "dept": "department", "acad": "academy", "coll": "college", "ctr": "center", "centre": "center",
+    "munchen": "munich", "muenchen": "munich", "koln": "cologne", "koeln": "cologne", "wien": "vienna",
+    "zuerich": "zurich", "milano": "milan", "roma": "rome", "torino": "turin", "praha": "prague",
+    "warszawa": "warsaw", "lisboa": "lisbon", "geneve": "geneva", "moskva": "moscow", "beograd": "belgrade",
+    "napoli": "naples", "firenze": "florence", "kobenhavn": "copenhagen", "koebenhavn": "copenhagen",
+}  # fmt: skip
+# What part of a house somebody is in: two names that differ in it may be one house.
+PARTS = frozenset(
+    {"research", "ai", "laboratory", "department", "computer", "science", "school", "engineering"}
+)
+LIKELY, LARGE_BLOCK, SHORTEST, LONGEST = 50, 40, 3, 7
+ALIAS, SAME_WORDS, SLIP, INITIALS, PART = 96, 94, 75, 60, 55
+SHARED_PEOPLE, OTHER_COUNTRY, FEW = 12, 45, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An institution as far as it matters here: the name first, then the other names."""
+
+    key: int
+    names: tuple[str, ...]
+    ror: str = ""
+    country: str = ""
+    people: frozenset[int] = frozenset()
+
+
+@lru_cache(maxsize=65_536)
+def words(name: str) -> tuple[str, ...]:
+    """Return the telling words of a name, in one language, in order."""
+    folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
+    told = [ONE_WORD.get(word, word) for word in folded if word not in EMPTY]
+    return tuple(told or folded)
+
+
+@lru_cache(maxsize=65_536)
+def short_forms(name: str) -> frozenset[str]:
+    """Return the initials of a name, with and without its small words; and of a short form, itself."""
+    folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
+    if len(folded) == 1:
+        return frozenset(folded) if SHORTEST <= len(folded[0]) <= LONGEST else frozenset()
+    whole, telling = "".join(w[0] for w in folded), "".join(w[0] for w in folded if w not in EMPTY)
+    return frozenset(form for form in (whole, telling) if SHORTEST <= len(form) <= LONGEST)
+
+
+def is_short(name: str) -> bool:
+    """Tell whether a name is a short form itself, such as MIT."""
+    return name.isupper() and " " not in name.strip() and SHORTEST <= len(name.strip()) <= LONGEST
+
+
+def find_places(places: Iterable[Place], apart: Set[frozenset[int]] = frozenset()) -> list[Found]:
+    """Return those that may be one, the likeliest first; not the pairs of keys that are known to be two."""
+    everything = list(places)
+    found = []
+    for left, right in _candidates(everything):
+        one, other = everything[left], everything[right]
+        if frozenset((one.key, other.key)) in apart or (one.ror and other.ror and one.ror != other.ror):
+            continue
+        named = likest_names(one, other)
+        if named is None:
+            continue
+        score, reasons = _weighed(one, other, *named)
+        if score >= LIKELY:
+            first, second = sorted((one.key, other.key))
+            found.append(Found(first, second, score, reasons))
+    return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
+
+
+def _weighed(one: Place, other: Place, score: int, code: str) -> tuple[int, tuple[Reason, ...]]:
+    reasons: list[Reason] = [(code, {})]
+    common = len(one.people & other.people)
+    if common:
+        score += SHARED_PEOPLE * min(common, FEW)
+        reasons.append(("shared_people", {"count": common}))
+    if one.country and other.country and fold(one.country) != fold(other.country):
+        score -= OTHER_COUNTRY
+        reasons.append(("other_country", {}))
+    return min(score, 99), tuple(reasons)
+
+
+def likest_names(one: Place, other: Place) -> tuple[int, str] | None:
+    """Return how likely these are one by their names, and the reason."""
+    found = [like for a in one.names for b in other.names if (like := compare_places(a, b))]
+    best = max(found, default=None)
+    if best and best[1] == "place_words" and not _is_own(one, other):
+        return ALIAS, "place_alias"
+    return best
+
+
+def _is_own(one: Place, other: Place) -> bool:
+    return bool(compare_places(one.names[0], other.names[0]))
+
+
+def compare_places(one: str, other: str) -> tuple[int, str] | None:
+    """Tell how two names are alike; `None` if they are two."""
+    a, b = words(one), words(other)
+    if sorted(a) == sorted(b):
+        return SAME_WORDS, "place_words"
+    here, there = set(a), set(b)
+    left, right = here - there, there - here
+    if here & there and len(left) == len(right) == 1:
+        (x,), (y,) = left, right
+        if min(len(x), len(y)) > LONGEST - 2 and OSA.distance(x, y, score_cutoff=1) <= 1:
+            return SLIP, "place_slip"
+    if here & there and (left | right) <= PARTS and not (left and right):
+        return PART, "place_part"
+    if is_short(one) != is_short(other) and short_forms(one) & short_forms(other):
+        return INITIALS, "place_initials"
+    return None
+
+
+def _candidates(places: list[Place]) -> Iterator[tuple[int, int]]:
+    blocks: dict[str, list[int]] = defaultdict(list)
+    for number, place in enumerate(places):
+        for key in {key for name in place.names for key in _keys(name)}:
+            blocks[key].append(number)
+    seen: set[tuple[int, int]] = set()
+    for members in blocks.values():
+        for pair in combinations(members, 2) if len(members) <= LARGE_BLOCK else ():
+            if pair not in seen:
+                seen.add(pair)
+                yield pair
+
+
+def _keys(name: str) -> Iterator[str]:
+    told = words(name)
+    yield " ".join(sorted(told))
+    yield " ".join(sorted(set(told) - PARTS))
+    yield from (f"={form}" for form in short_forms(name))
+    for left_out in told if len(told) > 1 else ():
+        # A slip in one word leaves all the others.
+        yield "~" + " ".join(sorted(word for word in told if word != left_out))

@@ -1,0 +1,111 @@
+"""The reasons for and against two being one, in words."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+WORDS: dict[str, Any] = {
+    "name_same": gettext_lazy("The names are the same."),
+    "name_case": gettext_lazy("The names differ in capitals only."),
+    "name_accents": gettext_lazy("The names differ in accents or letters of another script."),
+    "name_punctuation": gettext_lazy("The names differ in punctuation, titles or numbers."),
+    "name_order": gettext_lazy("The same names stand in another order."),
+    "name_doubled": gettext_lazy("A part of one name is written twice."),
+    "name_placeholder": gettext_lazy("One name has a placeholder in it that is no name."),
+    "name_joined": gettext_lazy("The names are the same, written together or apart."),
+    "name_middle": gettext_lazy("One name has a middle initial more."),
+    "name_extra": gettext_lazy("One name has a part more."),
+    "name_initials": gettext_lazy("Initials stand for names."),
+    "name_short": gettext_lazy("One name may be the short form of the other."),
+    "name_typo": gettext_lazy("The names differ by a letter or two."),
+    "contact": gettext_lazy("They have the same e-mail address or homepage."),
+    "same_paper": gettext_lazy("Both stand on one paper."),
+    "other_place_there": gettext_lazy(
+        "On that paper they have different affiliations, which speaks against it."
+    ),
+    "no_coauthor": gettext_lazy("They have no co-author in common, which speaks against it."),
+    "elsewhere": gettext_lazy("Their affiliations differ, which speaks against it."),
+    "place_words": gettext_lazy("The names have the same words."),
+    "place_alias": gettext_lazy("One is called as the other is called too."),
+    "place_slip": gettext_lazy("The names differ by a letter."),
+    "place_part": gettext_lazy("One name may mean a part of the other."),
+    "place_initials": gettext_lazy("One name is made of the initials of the other."),
+    "other_country": gettext_lazy("They are in different countries, which speaks against it."),
+}
+# Kinds of evidence by which a list is narrowed: the codes of each.
+KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "same": (gettext_lazy("the same name"), ("name_same",)),
+    "writing": (
+        gettext_lazy("capitals, accents, punctuation"),
+        ("name_case", "name_accents", "name_punctuation", "name_joined"),
+    ),
+    "order": (gettext_lazy("order of names"), ("name_order",)),
+    "parts": (
+        gettext_lazy("more or doubled parts"),
+        ("name_doubled", "name_middle", "name_extra", "name_placeholder"),
+    ),
+    "initials": (gettext_lazy("initials and short forms"), ("name_initials", "name_short", "place_initials")),
+    "slip": (gettext_lazy("a letter or two"), ("name_typo", "place_slip")),
+    "coauthors": (gettext_lazy("common co-authors"), ("coauthors",)),
+    "place": (gettext_lazy("a common affiliation"), ("affiliation",)),
+    "contact": (gettext_lazy("a common address"), ("contact",)),
+    "paper": (gettext_lazy("both on one paper"), ("same_paper", "together")),
+    "people": (gettext_lazy("common people"), ("shared_people",)),
+}
+AGAINST = frozenset(
+    {"other_place_there", "no_coauthor", "elsewhere", "other_country", "other_ids", "together"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A reason in words, and whether it speaks against."""
+
+    words: str
+    is_against: bool
+
+
+def told(reasons: Iterable[tuple[str, Mapping[str, Any]]], names: Mapping[int, str]) -> list[Told]:
+    """Return the reasons in words. `names`: what the co-authors are called."""
+    return [Told(sentence(code, values, names), code in AGAINST) for code, values in reasons]
+
+
+def sentence(code: str, values: Mapping[str, Any], names: Mapping[int, str]) -> str:
+    """Return a reason as a sentence."""
+    count = values.get("count", 0)
+    if code == "coauthors":
+        shown = ", ".join(names[key] for key in values["people"] if key in names)
+        words = ngettext(
+            "%(count)d co-author in common: %(names)s", "%(count)d co-authors in common: %(names)s", count
+        )
+        more = "" if count <= len(values["people"]) else " …"
+        return words % {"count": count, "names": shown or "–"} + (more or ".")
+    if code == "affiliation":
+        return gettext("Both are of %(place)s.") % values
+    if code == "other_ids":
+        words = gettext("They have different identifiers of %(schemes)s, which speaks against it.")
+        return words % {"schemes": ", ".join(values["schemes"])}
+    if code == "together":
+        words = ngettext(
+            "Both stand on %(count)d paper, which speaks against it.",
+            "Both stand on %(count)d papers, which speaks against it.",
+            count,
+        )
+        return words % {"count": count}
+    if code == "shared_people":
+        words = ngettext("%(count)d person is of both.", "%(count)d people are of both.", count)
+        return words % {"count": count}
+    return str(WORDS[code])
+
+
+def people_named(pairs: Iterable[Any]) -> set[int]:
+    """Return the keys of the co-authors whom the reasons of these pairs name."""
+    return {
+        key
+        for pair in pairs
+        for code, values in pair.reasons
+        if code == "coauthors"
+        for key in values["people"]
+    }

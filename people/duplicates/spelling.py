@@ -1,0 +1,187 @@
+"""Two spellings of one name: their words, and how they differ (pure)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from rapidfuzz.distance import OSA
+
+from people.names import NOT_NAMES, fold, normal
+
+TITLES = frozenset({"dr", "prof", "professor", "mr", "mrs", "ms"})
+# What ä, ö, ü and their kin become where only ASCII can be typed; folding makes them a, o, u.
+SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae", "ß": "ss"})
+# Shorter words with one letter changed are other names: Li and Lu, Wang and Yang.
+TYPO_FROM, TWO_TYPOS_FROM, SHORT_FROM = 5, 9, 3
+
+
+class Kind(StrEnum):
+    """How two spellings differ, the most alike first."""
+
+    SAME = "same"
+    CASE = "case"
+    ACCENTS = "accents"
+    PUNCTUATION = "punctuation"
+    ORDER = "order"
+    DOUBLED = "doubled"
+    PLACEHOLDER = "placeholder"
+    JOINED = "joined"
+    MIDDLE = "middle"
+    EXTRA = "extra"
+    INITIALS = "initials"
+    SHORT = "short"
+    TYPO = "typo"
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What two spellings have in common: whole words, initials, and the word that is not quite the same."""
+
+    kind: Kind
+    shared: tuple[str, ...]
+    initials: tuple[str, ...] = ()
+    unlike: tuple[str, str] = ("", "")
+
+
+@lru_cache(maxsize=262_144)
+def words(name: str) -> tuple[str, ...]:
+    """Return the folded words of a name, in order; placeholders, titles and numbers are none."""
+    parts = normal(name).split()
+    kept = [part for part in parts if part.strip("()[],.") not in NOT_NAMES] or parts
+    folded = fold(" ".join(kept)).replace("'", "").replace("’", "")
+    found = [word for word in re.split(r"[^0-9a-z]+", folded) if word and not word.isdigit()]
+    return tuple(word for word in found if word not in TITLES) or tuple(found)
+
+
+@lru_cache(maxsize=262_144)
+def readings(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of a name, and those of its umlauts spelled out."""
+    plain = words(name)
+    if name.isascii():
+        return (plain,)
+    spelled = words(name.lower().translate(SPELLED_OUT))
+    return (plain,) if spelled == plain else (plain, spelled)
+
+
+@lru_cache(maxsize=262_144)
+def number(name: str) -> str:
+    """Return the number by which a list tells namesakes apart, as in “Wei Wang 0002”."""
+    found = re.search(r"\d+", name)
+    return found[0].lstrip("0") if found else ""
+
+
+def compare_names(one: str, other: str) -> Likeness | None:
+    """Tell how two names as written are alike; `None` if they are two names."""
+    here, there = number(one), number(other)
+    if here and there and here != there:
+        return None
+    found = None
+    for a in readings(one):
+        for b in readings(other):
+            found = found or compare(a, b)
+    if found and found.kind == Kind.SAME:
+        return Likeness(_written(one, other), found.shared)
+    return found
+
+
+def _written(one: str, other: str) -> Kind:
+    """Tell how names of the same words differ in writing."""
+    one, other = normal(one), normal(other)
+    if one == other:
+        return Kind.SAME
+    if one.casefold() == other.casefold():
+        return Kind.CASE
+    if len(words(one)) != len(one.split()) or len(words(other)) != len(other.split()):
+        dropped = {*one.split(), *other.split()} & NOT_NAMES
+        return Kind.PLACEHOLDER if dropped else Kind.PUNCTUATION
+    return Kind.PUNCTUATION if one.isascii() and other.isascii() else Kind.ACCENTS
+
+
+def compare(a: tuple[str, ...], b: tuple[str, ...]) -> Likeness | None:
+    """Tell how two names are alike, as words."""
+    if a == b:
+        return Likeness(Kind.SAME, a)
+    (here, runs_here), (there, runs_there) = _profile(a), _profile(b)
+    if here == there:
+        if len(a) == len(b) == len(here):
+            return Likeness(Kind.ORDER, a) if is_turned(a, b) else None
+        return Likeness(Kind.DOUBLED, tuple(dict.fromkeys(a)))
+    if not runs_here.isdisjoint(runs_there):
+        return Likeness(Kind.JOINED, max(a, b, key=len))
+    shared = tuple(word for word in a if word in there and len(word) > 1)
+    return _in_part(a, b, shared) if shared else None
+
+
+@lru_cache(maxsize=262_144)
+def _profile(name: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(name), frozenset(runs(name))
+
+
+def is_turned(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """Tell whether one is the other with its end in front: Hee-Soo is another name than Soo-Hee."""
+    return any(a[place:] + a[:place] == b for place in range(1, len(a)))
+
+
+def runs(name: tuple[str, ...]) -> Iterator[str]:
+    """Yield the letters of a name without spaces, also with its last or first word on the other side."""
+    if sum(map(len, name)) > len(name):
+        yield "".join(name)
+        if len(name) > 1:
+            yield "".join([name[-1], *name[:-1]])
+            yield "".join([*name[1:], name[0]])
+
+
+def _in_part(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) -> Likeness | None:
+    left, right = ([word for word in dict.fromkeys(side) if word not in shared] for side in (a, b))
+    if left and "".join(left) == "".join(right):
+        return Likeness(Kind.JOINED, (*shared, max(left, right, key=len)[0]))
+    initials = [*_take_initials(left, right), *_take_initials(right, left)]
+    kind = Kind.INITIALS
+    unlike = ("", "")
+    if left and right:
+        nearly = _nearly(left, right)
+        if nearly is None:
+            return None
+        kind, unlike = nearly
+    if len(shared) + len(initials) + bool(unlike[0]) < 2:
+        return None
+    extra = left or right
+    if extra and not initials and not unlike[0]:
+        kind = Kind.MIDDLE if all(len(word) == 1 for word in extra) else Kind.EXTRA
+    return Likeness(kind, shared, tuple(initials), unlike)
+
+
+def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
+    """Take away the letters on one side that stand for words of the other, with these words."""
+    for letter in [word for word in short if len(word) == 1]:
+        meant = next((word for word in full if word[0] == letter), None)
+        if meant is not None:
+            short.remove(letter)
+            full.remove(meant)
+            yield letter
+
+
+def _nearly(left: list[str], right: list[str]) -> tuple[Kind, tuple[str, str]] | None:
+    """Take away one word on each side that differ by a slip or are a short form; fail if more differs."""
+    for one in left:
+        for other in right:
+            kind = slip(one, other)
+            if kind is not None:
+                left.remove(one)
+                right.remove(other)
+                return None if left and right else (kind, (one, other))
+    return None
+
+
+def slip(one: str, other: str) -> Kind | None:
+    """Tell whether two words are one with a slip, or one and its short form."""
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= TYPO_FROM:
+        allowed = 2 if len(shorter) >= TWO_TYPOS_FROM else 1
+        if OSA.distance(one, other, score_cutoff=allowed) <= allowed:
+            return Kind.TYPO
+    if len(shorter) >= SHORT_FROM and len(longer) > len(shorter) + 1 and longer.startswith(shorter):
+        return Kind.SHORT
+    return None

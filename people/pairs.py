@@ -1,0 +1,159 @@
+"""Two rows of one kind: known to be two things, or likely to be one.
+
+How likely, is the business of `people.duplicates`.
+"""
+
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.bases import Content
+from people.querysets import DistinctionQuerySet, PairQuerySet
+
+
+class Distinction(Content):
+    """A chair's word that two are not the same; they are never suggested again."""
+
+    part_of: ClassVar[tuple[str, ...]] = ("first", "second")
+    edition_lookup: ClassVar[str] = ""
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        row: Any = self
+        return gettext("%(first)s is not %(second)s") % {"first": row.first, "second": row.second}
+
+    def derive(self) -> None:
+        """The smaller key comes first, so that a pair is stored once."""
+        row: Any = self
+        if row.first_id and row.second_id and row.first_id > row.second_id:
+            row.first, row.second = row.second, row.first
+
+
+class PersonDistinction(Distinction):
+    """Two people who are not the same."""
+
+    first = models.ForeignKey(
+        "people.Person", models.CASCADE, verbose_name=_("first person"), related_name="+"
+    )
+    second = models.ForeignKey(
+        "people.Person", models.CASCADE, verbose_name=_("second person"), related_name="+"
+    )
+
+    objects = DistinctionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name = _("pair of people who are not the same")
+        verbose_name_plural = _("people who are not the same")
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="person_distinction_unique"),
+            models.CheckConstraint(condition=Q(first__lt=F("second")), name="person_distinction_in_order"),
+        ]
+
+
+class InstitutionDistinction(Distinction):
+    """Two institutions that are not the same."""
+
+    first = models.ForeignKey(
+        "people.Institution", models.CASCADE, verbose_name=_("first institution"), related_name="+"
+    )
+    second = models.ForeignKey(
+        "people.Institution", models.CASCADE, verbose_name=_("second institution"), related_name="+"
+    )
+
+    objects = DistinctionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name = _("pair of institutions that are not the same")
+        verbose_name_plural = _("institutions that are not the same")
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="institution_distinction_unique"),
+            models.CheckConstraint(
+                condition=Q(first__lt=F("second")), name="institution_distinction_in_order"
+            ),
+        ]
+
+
+class LikelyPair(models.Model):
+    """Two that may be one, as last looked for: how likely, of a hundred, and the reasons as codes."""
+
+    score = models.PositiveSmallIntegerField(
+        _("likelihood"), help_text=_("Of a hundred such pairs, how many are one.")
+    )
+    # The codes of the reasons between commas, for filters: “,name_order,coauthors,”.
+    signs = models.CharField(_("signs"), max_length=300)
+    reasons = models.JSONField(_("reasons"), default=list)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        row: Any = self
+        return f"{row.first} / {row.second}"
+
+
+class PersonPair(LikelyPair):
+    """Two people who may be one."""
+
+    first = models.ForeignKey(
+        "people.Person", models.CASCADE, verbose_name=_("first person"), related_name="+"
+    )
+    second = models.ForeignKey(
+        "people.Person", models.CASCADE, verbose_name=_("second person"), related_name="+"
+    )
+
+    objects = PairQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-score", "pk"]
+        verbose_name = _("likely duplicate person")
+        verbose_name_plural = _("likely duplicates of people")
+        constraints = [models.UniqueConstraint(fields=["first", "second"], name="person_pair_unique")]
+
+
+class InstitutionPair(LikelyPair):
+    """Two institutions that may be one."""
+
+    first = models.ForeignKey(
+        "people.Institution", models.CASCADE, verbose_name=_("first institution"), related_name="+"
+    )
+    second = models.ForeignKey(
+        "people.Institution", models.CASCADE, verbose_name=_("second institution"), related_name="+"
+    )
+
+    objects = PairQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-score", "pk"]
+        verbose_name = _("likely duplicate institution")
+        verbose_name_plural = _("likely duplicates of institutions")
+        constraints = [models.UniqueConstraint(fields=["first", "second"], name="institution_pair_unique")]
+
+
+class Comparison(models.Model):
+    """When duplicates were last looked for, and on what that hung."""
+
+    model = models.CharField(_("model"), max_length=60, unique=True)
+    at = models.DateTimeField(_("at"), default=timezone.now)
+    state = models.CharField(_("state"), max_length=80)
+    # Whoever has a larger key came later, and was compared with nobody.
+    last_key = models.BigIntegerField(_("last key"), default=0)
+
+    class Meta:
+        verbose_name = _("comparison")
+        verbose_name_plural = _("comparisons")
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.at:%Y-%m-%d %H:%M} UTC"
+
+    @classmethod
+    def of(cls, model: type[models.Model]) -> Self | None:
+        """Return the last one of these rows, if there was any."""
+        return cls.objects.filter(model=model._meta.label_lower).first()

@@ -1,0 +1,232 @@
+"""People merged into one and told apart again: relations, order, names, addresses, the way back."""
+
+from typing import Any
+
+import pytest
+from django.core import serializers
+from django.test import Client
+
+from conference.history import ChangeSet, Origin
+from conference.models import Edition
+from papers.models import Authorship
+from people import merging
+from people.models import Institution, Person, PersonDistinction, PersonName
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def everything() -> str:
+    """All content as text, but for positions in the search index and the history."""
+    models: list[Any] = [
+        Person,
+        PersonName,
+        Institution,
+        PersonDistinction,
+        *(one.related_model for one in Person._meta.related_objects),
+    ]
+    rows = [row for model in dict.fromkeys(models) for row in model._base_manager.order_by("pk")]
+    return str(serializers.serialize("json", rows, indent=1))
+
+
+def authors(paper: Any) -> list[tuple[int, str, str]]:
+    rows = paper.authorships.order_by("position")
+    return [(row.position, row.name, row.person.name) for row in rows]
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+@pytest.fixture
+def paolo() -> Person:
+    return make.make_person("Paolo Costa", uid="paolo", affiliation="Politecnico di Milano")
+
+
+@pytest.fixture
+def costa() -> Person:
+    return make.make_person("Costa Paolo", uid="costa", homepage="https://costa.example.org/")
+
+
+def test_everything_of_the_other_becomes_the_survivors(
+    edition: Edition, paolo: Person, costa: Person
+) -> None:
+    paper, session = make.make_paper(edition, ["Zed", costa, "Abe"]), make.make_session(edition)
+    make.add_role(session, costa)
+    make.make_presentation(session, speakers=[costa])
+    make.make_committee_role(edition, costa)
+    make.make_award(edition, [costa])
+    costa.identifiers.create(scheme="dblp", value="c/paolo")
+    older = make.make_person("P. Costa", merged_into=costa)
+    merged = merging.merge(paolo, [costa])
+
+    assert merged.moved.count == 7
+    relations = ("authorships", "session_roles", "talks", "committee_roles", "grants", "identifiers")
+    assert [getattr(paolo, name).count() for name in relations] == [1] * 6
+    assert [getattr(costa, name).count() for name in relations] == [0] * 6
+    assert [row.name for row in paper.authorships.order_by("position")] == ["Zed", "Costa Paolo", "Abe"]
+    older.refresh_from_db()
+    assert (merged.survivor.homepage, older.merged_into) == ("https://costa.example.org/", paolo)
+    assert [(row.name, row.hidden) for row in paolo.names.all()] == [("Costa Paolo", False)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        (["paolo", "Zed", "costa", "Abe"], ["Paolo Costa", "Zed", "Abe"]),
+        (["Zed", "costa", "Abe", "paolo"], ["Zed", "Paolo Costa", "Abe"]),
+    ],
+)
+def test_trap_7_who_stands_twice_on_a_paper_stands_once_at_the_first_place(
+    edition: Edition, paolo: Person, costa: Person, listed: list[str], expected: list[str]
+) -> None:
+    known = {"paolo": paolo, "costa": costa}
+    paper = make.make_paper(edition, [known.get(name, name) for name in listed], title="On Engines")
+    Authorship.objects.filter(person=paolo).update(affiliations=["Milan"])
+    Authorship.objects.filter(person=costa).update(affiliations=["Turin"], presenting=True)
+    school = make.make_institution()
+    Authorship.objects.get(person=costa).institutions.add(school)
+    before = everything()
+    merged = merging.merge(paolo, [costa])
+    left = Authorship.objects.get(person=paolo)
+
+    assert authors(paper) == [(n, name, name) for n, name in enumerate(expected, start=1)]
+    assert (left.affiliations, left.presenting) == (["Milan", "Turin"], True)
+    assert list(left.institutions.all()) == [school]
+    assert [(one.thing, one.name) for one in merged.moved.dropped] == [("On Engines", "Costa Paolo")]
+    merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    assert everything() == before
+
+
+def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
+    edition: Edition, paolo: Person, costa: Person
+) -> None:
+    costa.orcid, costa.biography = "0000-0002-1825-0097", "He *wrote*."
+    costa.save()
+    make.make_paper(edition, ["Zed", costa])
+    make.make_paper(edition, [costa, "Abe", paolo])
+    make.add_role(make.make_session(edition), costa)
+    PersonName.objects.create(person=costa, name="Paul Costa")
+    other = make.make_person("Paola Costa")
+    merging.distinguish([costa, other])
+    before, sets = everything(), ChangeSet.objects.count()
+    merged = merging.merge(paolo, [costa])
+    change_set = ChangeSet.objects.get(pk=merged.change_set)
+
+    assert (ChangeSet.objects.count() - sets, change_set.origin) == (1, Origin.MERGE)
+    assert merged.survivor.orcid == "0000-0002-1825-0097"
+    assert list(PersonDistinction.objects.values_list("first", "second")) == [(paolo.pk, other.pk)]
+    assert merging.undo(change_set).kept == []
+    assert everything() == before
+
+
+def test_what_was_edited_since_stays_when_a_merge_is_taken_back(
+    edition: Edition, paolo: Person, costa: Person
+) -> None:
+    make.make_paper(edition, [costa])
+    merged = merging.merge(paolo, [costa])
+    paolo = merged.survivor
+    paolo.homepage = "https://new.example.org/"
+    paolo.save()
+    undone = merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    paolo.refresh_from_db()
+
+    assert (paolo.homepage, paolo.authorships.count(), costa.authorships.count()) == (
+        "https://new.example.org/",
+        0,
+        1,
+    )
+    assert undone.kept == ["person “Paolo Costa”: homepage"]
+
+
+def test_three_are_merged_at_once(edition: Edition, paolo: Person, costa: Person) -> None:
+    third = make.make_person("PAOLO COSTA")
+    paper = make.make_paper(edition, [third, "Zed", costa])
+    before = everything()
+    merged = merging.merge(paolo, [costa, third])
+
+    assert authors(paper) == [(1, "Costa Paolo", "Paolo Costa"), (2, "Zed", "Zed")]
+    merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    assert everything() == before
+
+
+def test_chosen_values_survive_and_another_orcid_stays_findable(paolo: Person, costa: Person) -> None:
+    Person.objects.filter(pk=paolo.pk).update(orcid="0000-0002-1825-0097")
+    Person.objects.filter(pk=costa.pk).update(orcid="0000-0001-5109-3700")
+    before = everything()
+    merged = merging.merge(paolo, [costa], {"name": costa.pk, "orcid": costa.pk})
+    costa.refresh_from_db()
+
+    assert (merged.survivor.name, merged.survivor.orcid) == ("Costa Paolo", "0000-0001-5109-3700")
+    assert [str(one) for one in paolo.identifiers.all()] == ["orcid: 0000-0002-1825-0097"]
+    assert (costa.orcid, [one.name for one in paolo.names.all()]) == ("", ["Paolo Costa"])
+    merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    assert everything() == before
+
+
+def test_nobody_is_merged_twice_or_with_nobody(paolo: Person, costa: Person) -> None:
+    merging.merge(paolo, [costa])
+    costa.refresh_from_db()
+    before = everything()
+
+    for survivor, others in ((costa, [make.make_person("Ada")]), (paolo, [costa]), (paolo, [paolo])):
+        with pytest.raises(merging.CannotMergeError):
+            merging.merge(survivor, others)
+    Person.objects.filter(name="Ada").delete()
+    assert everything() == before
+
+
+def test_hidden_names_stay_hidden_and_cannot_be_chosen(edition: Edition, costa: Person) -> None:
+    ana = make.make_person("Ana New")
+    PersonName.objects.create(person=ana, name="costa paolo", hidden=True)
+    with pytest.raises(merging.CannotMergeError, match="must appear nowhere"):
+        merging.merge(ana, [costa], {"name": costa.pk})
+    merged = merging.merge(costa, [ana])
+
+    assert merged.survivor.name == "Ana New"
+    assert [(row.name, row.hidden) for row in costa.names.all()] == [("costa paolo", True)]
+
+
+def test_a_name_is_hidden_while_merging(paolo: Person) -> None:
+    other = make.make_person("Paolo NameError Costa")
+    merging.merge(paolo, [other], hide=["Paolo NameError Costa"])
+
+    assert [(row.name, row.hidden) for row in paolo.names.all()] == [("Paolo NameError Costa", True)]
+
+
+def test_trap_9_old_addresses_lead_on(client: Client, edition: Edition, paolo: Person, costa: Person) -> None:
+    make.make_paper(edition, [paolo])
+    make.make_paper(edition, [costa])
+    old, api = costa.get_absolute_url(), f"/api/v1/people/{costa.uid}/"
+    merging.merge(paolo, [costa])
+    page, answer = client.get(old), client.get(api)
+
+    assert (page.status_code, page.headers["Location"]) == (301, paolo.get_absolute_url())
+    assert answer.status_code == 301
+    assert answer.headers["Location"].endswith(f"/api/v1/people/{paolo.uid}/")
+
+
+def test_split_gives_chosen_rows_to_a_new_person(edition: Edition, paolo: Person) -> None:
+    mine, theirs = make.make_paper(edition, [paolo]), make.make_paper(edition, [paolo, "Zed"])
+    role = make.add_role(make.make_session(edition), paolo)
+    spelling = PersonName.objects.create(person=paolo, name="P. Costa")
+    chosen: dict[type[Any], list[int]] = {
+        Authorship: [theirs.authorships.get(person=paolo).pk],
+        type(role): [role.pk],
+    }
+    new = merging.split(paolo, "Paolo Costa", {**chosen, PersonName: [spelling.pk]})
+
+    assert authors(theirs)[0] == (1, "Paolo Costa", "Paolo Costa")
+    assert {row.paper for row in new.authorships.all()} == {theirs}
+    assert {row.paper for row in paolo.authorships.all()} == {mine}
+    assert [new.session_roles.count(), new.names.count(), paolo.names.count()] == [1, 1, 0]
+    assert PersonDistinction.objects.pairs() == {frozenset((paolo.pk, new.pk))}
+    assert ChangeSet.objects.first().detail == "split from Paolo Costa"  # type: ignore[union-attr]
+
+
+def test_rows_of_others_do_not_go_with_a_split(edition: Edition, paolo: Person, costa: Person) -> None:
+    paper = make.make_paper(edition, [costa])
+    new = merging.split(paolo, "Paolo Costa", {Authorship: [paper.authorships.get().pk]})
+
+    assert (new.authorships.count(), costa.authorships.count()) == (0, 1)
