@@ -90,6 +90,7 @@ def problems(values: Mapping[str, Any]) -> list[str]:
             values["TRUSTED_PROXIES"] > 0 and not values["BEHIND_PROXY"],
             "TRUSTED_PROXIES: says that there are proxies, but BEHIND_PROXY does not.",
         ),
+        (values["TASK_BACKEND"] not in {"immediate", "database"}, "TASKS: say immediate or database."),
         (values["LOG_FORMAT"] not in {"json", "text"}, "LOG_FORMAT: say json or text."),
         (bool(token) and len(token) < SHORTEST_TOKEN, f"METRICS_TOKEN: needs {SHORTEST_TOKEN} characters."),
         (bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"), f"SENTRY_DSN: {LACKS} sentry-sdk."),

@@ -40,6 +40,8 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 IMPORT_HOSTS: list[str] = env.list("IMPORT_HOSTS", ["api2.openreview.net", "api.openreview.net"])
 
 INSTALLED_APPS = [
+    # Before the apps that take its list of tasks from the admin.
+    "django_tasks_db",
     "website",
     "api",
     "exchange",
@@ -156,6 +158,16 @@ if env.str("S3_BUCKET", ""):
             "file_overwrite": False,
         },
     }
+# What takes minutes: at once in the request (the demo), or by `manage.py db_worker` (production).
+TASK_BACKENDS = {
+    "immediate": "django.tasks.backends.immediate.ImmediateBackend",
+    "database": "django_tasks_db.DatabaseBackend",
+}
+TASK_BACKEND: str = env.str("TASKS", "immediate")
+TASKS = {"default": {"BACKEND": TASK_BACKENDS.get(TASK_BACKEND, "")}}
+# Files that nobody may fetch, such as uploads that wait to be imported. Never inside the media.
+PRIVATE_ROOT = VAR_DIR / "private"
+IMPORT_MEGABYTES: int = env.int("IMPORT_MEGABYTES", 100)
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},

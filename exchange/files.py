@@ -100,6 +100,8 @@ class Rows:
 
 
 type Reader = Callable[[Sequence[Source], Context], Program]
+# Tells by the beginnings of files whether a format may be theirs.
+type Recogniser = Callable[[Sequence[Source]], bool]
 type Writer = Callable[[Program, Context], Iterable[OutputFile]]
 
 
@@ -108,7 +110,8 @@ class Format:
     """One entry of the registry: a file format that can be read, written, or both.
 
     `takes_stream`: its writer asks of a program's lists no more than their records in order and whether there
-    are any, so that it can be given one that is read while it is written.
+    are any, so that it can be given one that is read while it is written. `recognises`: whether files look
+    like this format, by their names and first kilobytes.
     """
 
     name: str
@@ -120,3 +123,4 @@ class Format:
     write: Writer | None = None
     pages: Pages | None = None
     takes_stream: bool = False
+    recognises: Recogniser | None = None

@@ -54,6 +54,10 @@ class Report:
         return sum(self.tallies.values(), Tally())
 
 
+def unseen(plan: Plan) -> None:
+    """Let a plan pass without a look."""
+
+
 def load(
     program: Program,
     edition_slug: str,
@@ -63,14 +67,20 @@ def load(
     format_name: str = "",
     files: Sequence[str] = (),
     progress: Progress | None = None,
+    look: Callable[[Plan], None] = unseen,
 ) -> Report:
-    """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing."""
+    """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing.
+
+    `look` is shown the plan before anything is written; what it raises stops the import. A dry run locks
+    nothing.
+    """
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
     try:
         with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.hold():
-            plan = _planned(program, edition_slug, shown)
+            plan = _planned(program, edition_slug, shown, is_locking=not dry_run)
             report = _report(plan, program)
+            look(plan)
             if not dry_run and any(plan.steps.values()):
                 write_rows(plan, shown)
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
@@ -96,9 +106,9 @@ def _refused(reason: str, error: Exception) -> ProgramError:
     return ProgramError([Problem(Where(), "", said % {"reason": reason, "error": error})])
 
 
-def _planned(program: Program, edition_slug: str, progress: Progress) -> Plan:
+def _planned(program: Program, edition_slug: str, progress: Progress, *, is_locking: bool) -> Plan:
     findings = Findings()
-    plan = Plan(program, edition_for(program, edition_slug), findings, progress)
+    plan = Plan(program, edition_for(program, edition_slug), findings, progress, is_locking=is_locking)
     findings.settle()
     return plan
 

@@ -1,6 +1,6 @@
 """What imports leave behind: runs, the values rows came in with, what changed, what contradicts hand edits.
 
-The program itself is in the apps below; how it comes in is `exchange.load`.
+The program itself is in the apps below; how it comes in is `exchange.load`; imports on the way: `importjob`.
 """
 
 from datetime import datetime
@@ -13,24 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
+from exchange.importjob import ImportJob, PlannedRow
+from exchange.kindnames import Kind
 
-
-class Kind(models.TextChoices):
-    """The kinds of things that files hold."""
-
-    CONFERENCE = "conference", _("Conference")
-    EDITION = "edition", _("Edition")
-    INSTITUTION = "institution", _("Institution")
-    PERSON = "person", _("Person")
-    PAGE = "page", _("Page")
-    SPONSOR = "sponsor", _("Sponsor")
-    ANNOUNCEMENT = "announcement", _("Announcement")
-    TOPIC = "topic", _("Topic")
-    ROOM = "room", _("Room")
-    PAPER = "paper", _("Paper")
-    AWARD = "award", _("Award")
-    SESSION = "session", _("Session")
-    PRESENTATION = "presentation", _("Presentation")
+__all__ = ["Change", "Conflict", "ImportJob", "ImportRun", "Kind", "PlannedRow", "Provenance"]
 
 
 class ImportRun(models.Model):

@@ -4,13 +4,14 @@ In UTF-8, one field a line. Braces inside a value always balance: every parser c
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
 from exchange.citations import Author, Citation, citations
-from exchange.files import Context, Format, OutputFile
+from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.bibentries import read
+from exchange.reading.sniffing import head
 from exchange.records import Program
 
 FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"
@@ -20,8 +21,15 @@ BRACES = (
     {r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"},
     {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"},
 )
+# The first entry, on a line of its own.
+ENTRY = re.compile(r"^\s*@\w+\s*[{(]", re.MULTILINE)
 # Formulas, commands, words, single signs: what has to be told apart where capitals are protected.
 PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether every file holds entries."""
+    return all(ENTRY.search(head(source)) for source in sources)
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -108,4 +116,5 @@ FORMAT = Format(
     read=read,
     write=write,
     takes_stream=True,
+    recognises=recognises,
 )

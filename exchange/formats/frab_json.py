@@ -16,6 +16,7 @@ from exchange.formats.frab.schedule import Day, Room, Schedule, schedule_of
 from exchange.problems import Where
 from exchange.reading.findings import Findings
 from exchange.reading.jsonfile import read_object
+from exchange.reading.sniffing import head, outer_names
 from exchange.records import Program
 
 SCHEMA = "https://c3voc.de/schedule/schema.json"
@@ -39,6 +40,11 @@ def _loaded(source: Source, findings: Findings) -> dict[str, Any] | None:
     said = gettext('This is no schedule of frab or pretalx: it has no object "schedule".')
     findings.problem(Where(source.name), "schedule", said)
     return None
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether the one file is an object with a schedule."""
+    return len(sources) == 1 and "schedule" in outer_names(head(sources[0]))
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -142,4 +148,5 @@ FORMAT = Format(
     media_type="application/json",
     read=read,
     write=write,
+    recognises=recognises,
 )

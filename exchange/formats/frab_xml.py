@@ -1,5 +1,6 @@
 """frab `schedule.xml`: the program for Giggity, EventFahrplan and ConfClerk, after the schema of c3voc."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
@@ -11,8 +12,11 @@ from exchange.formats.frab.incoming import read_one
 from exchange.formats.frab.references import Link, Person
 from exchange.formats.frab.schedule import Schedule, schedule_of
 from exchange.formats.frab.xmltree import load
+from exchange.reading.sniffing import head
 from exchange.records import Program
 
+# A root after declarations and comments.
+ROOT = re.compile(r"\s*(?:<[?!][^>]*>\s*)*<schedule\b")
 # The schema has two digits for hours.
 LONGEST = 100 * 60 - 1
 
@@ -20,6 +24,11 @@ LONGEST = 100 * 60 - 1
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read one file of frab, pretalx or this site."""
     return read_one(sources, context, load)
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether the one file has a schedule as its root."""
+    return len(sources) == 1 and bool(ROOT.match(head(sources[0])))
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -120,4 +129,5 @@ FORMAT = Format(
     media_type="application/xml; charset=utf-8",
     read=read,
     write=write,
+    recognises=recognises,
 )

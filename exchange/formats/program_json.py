@@ -18,6 +18,7 @@ from exchange.reading.checks import check
 from exchange.reading.findings import Findings, short
 from exchange.reading.jsonfile import read_object
 from exchange.reading.shapes import Place, fields_of, in_words, read_part
+from exchange.reading.sniffing import head, outer_names
 from exchange.reading.zones import zone_of
 from exchange.records import (
     AnnouncementRecord,
@@ -72,6 +73,11 @@ def read(sources: Sequence[Source], context: Context) -> Program:
             program = _read_program(content, source, findings)
     findings.settle()
     return program
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether the one file names this format."""
+    return len(sources) == 1 and "format" in outer_names(head(sources[0])) and NAME in head(sources[0])
 
 
 def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
@@ -176,4 +182,5 @@ FORMAT = Format(
     read=read,
     write=write,
     takes_stream=True,
+    recognises=recognises,
 )

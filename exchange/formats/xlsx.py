@@ -8,7 +8,8 @@ from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats import tables
 from exchange.formats.tables.columns import TABLES
 from exchange.formats.tables.flow import ALONE, flow
-from exchange.formats.tables.spool import workbook
+from exchange.formats.tables.spool import NOTES, workbook
+from exchange.reading.sniffing import sheets
 from exchange.reading.zones import zone_of
 from exchange.records import Program
 
@@ -16,6 +17,12 @@ from exchange.records import Program
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read workbooks, or whatever `tables` reads."""
     return tables.read(sources, context)
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether all files are workbooks whose sheets are tables of ours."""
+    found = [sheets(source) for source in sources]
+    return all(titles and {*titles} <= {*TABLES, NOTES} for titles in found)
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -39,4 +46,5 @@ FORMAT = Format(
     read=read,
     write=write,
     takes_stream=True,
+    recognises=recognises,
 )

@@ -42,15 +42,23 @@ class Plan:
     """The steps of an import by kind, in the order in which they can be written."""
 
     def __init__(
-        self, program: Program, edition: Edition, findings: Findings, progress: Progress | None = None
+        self,
+        program: Program,
+        edition: Edition,
+        findings: Findings,
+        progress: Progress | None = None,
+        *,
+        is_locking: bool = True,
     ) -> None:
         self.program, self.edition, self.findings = program, edition, findings
         self._progress = progress or (lambda what, done, total: None)
         self.steps: dict[str, list[Step]] = defaultdict(list)
+        # Rows for which nothing is to be written.
+        self.idle: dict[str, list[Step]] = defaultdict(list)
         self.tallies: dict[str, Tally] = defaultdict(Tally)
         self.people = People(program, edition, findings)
         whole = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if self._records(kind)]
-        self.shelves = Shelves(edition, whole)
+        self.shelves = Shelves(edition, whole, is_locking=is_locking)
         self.successors = Successors(self.people.successors, merged_institutions())
         gone = Institution.objects.filter(merged_into__isnull=False)
         self.merged_institutions = dict(gone.values_list("slug", "pk"))
@@ -208,6 +216,8 @@ class Plan:
         """Bring what is taken into the row, in memory, and judge it."""
         self.tallies[step.kind.name].add(step)
         if step.is_idle:
+            step.memory = None
+            self.idle[step.kind.name].append(step)
             return
         self.steps[step.kind.name].append(step)
         if not (step.is_new or step.merge.taken):

@@ -28,7 +28,8 @@ class Merge:
     """What follows from comparing one row with its record."""
 
     taken: Values = field(default_factory=dict)
-    kept: list[str] = field(default_factory=list)
+    # Edited here, and the file says what it said before.
+    kept: dict[str, Clash] = field(default_factory=dict)
     clashes: dict[str, Clash] = field(default_factory=dict)
     # Stated fields about which both sides agree now.
     agreed: list[str] = field(default_factory=list)
@@ -53,7 +54,7 @@ def merge(ours: Mapping[str, Any], base: Mapping[str, Any], theirs: Mapping[str,
             if mine != new:
                 found.taken[name] = new
         elif name in base and new == base[name]:
-            found.kept.append(name)
+            found.kept[name] = Clash(base[name], mine, new)
         else:
             found.clashes[name] = Clash(base.get(name), mine, new)
     return found

@@ -42,10 +42,11 @@ def plain(value: Any) -> Any:
 class Shelf:
     """The rows of one kind in one edition, found by their keys and by their primary keys.
 
-    `whole` rows hold all that a file can say; others only what a reference needs.
+    `whole` rows hold all that a file can say; others only what a reference needs. Locked, nobody changes a
+    row between its comparison and its update.
     """
 
-    def __init__(self, kind: Kind, edition: Edition, *, whole: bool) -> None:
+    def __init__(self, kind: Kind, edition: Edition, *, whole: bool, is_locking: bool = True) -> None:
         self.kind = kind
         self.rows: dict[str, Content] = {}
         self.by_pk: dict[int, Content] = {}
@@ -54,11 +55,9 @@ class Shelf:
         rows: Any = kind.model._default_manager.all()
         if kind.is_in_edition:
             rows = rows.filter(edition=edition)
-        if whole:
-            # Nobody changes a row between its comparison and its update.
-            rows = rows.defer(*kind.model.derived_fields).select_for_update(of=("self",))
-        else:
-            rows = rows.only(*_bones(kind))
+        rows = rows.defer(*kind.model.derived_fields) if whole else rows.only(*_bones(kind))
+        if whole and is_locking:
+            rows = rows.select_for_update(of=("self",))
         for row in rows.order_by("pk").iterator(CHUNK):
             if kind.is_in_edition:
                 row.edition = edition
@@ -92,14 +91,17 @@ def _bones(kind: Kind) -> list[str]:
 class Shelves:
     """All shelves of one edition, filled when first asked for."""
 
-    def __init__(self, edition: Edition, whole: Iterable[str] = ()) -> None:
+    def __init__(self, edition: Edition, whole: Iterable[str] = (), *, is_locking: bool = True) -> None:
         self.edition = edition
         self._whole = frozenset(whole)
+        self._is_locking = is_locking
         self._shelves: dict[str, Shelf] = {}
 
     def __getitem__(self, name: str) -> Shelf:
         if name not in self._shelves:
-            self._shelves[name] = shelf = Shelf(KINDS[name], self.edition, whole=name in self._whole)
+            self._shelves[name] = shelf = Shelf(
+                KINDS[name], self.edition, whole=name in self._whole, is_locking=self._is_locking
+            )
             for row in shelf.rows.values():
                 self._connect(row, shelf.kind)
         return self._shelves[name]

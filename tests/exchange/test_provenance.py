@@ -12,10 +12,10 @@ A, B, C = "a", "b", "c"
     [
         (A, A, A, Merge(agreed=["x"], memory={"x": A})),
         (A, A, B, Merge(agreed=["x"], taken={"x": B}, memory={"x": B})),
-        (A, B, A, Merge(kept=["x"], memory={"x": A})),
+        (A, B, A, Merge(kept={"x": Clash(A, B, A)}, memory={"x": A})),
         (A, B, B, Merge(agreed=["x"], memory={"x": B})),
         (A, B, C, Merge(clashes={"x": Clash(A, B, C)}, memory={"x": A})),
-        (A, "", A, Merge(kept=["x"], memory={"x": A})),
+        (A, "", A, Merge(kept={"x": Clash(A, "", A)}, memory={"x": A})),
         (A, "", B, Merge(clashes={"x": Clash(A, "", B)}, memory={"x": A})),
         ([A, B], [A, B], [B, A], Merge(agreed=["x"], taken={"x": [B, A]}, memory={"x": [B, A]})),
         (False, False, True, Merge(agreed=["x"], taken={"x": True}, memory={"x": True})),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
-from exchange.formats.miniconf.papers import PaperReader, is_paper_table
+from exchange.formats.miniconf.papers import NEEDED, PaperReader, is_paper_table
 from exchange.formats.miniconf.sessions import SessionReader
 from exchange.formats.miniconf.site import committee_of, edition_of
 from exchange.problems import Where
@@ -19,6 +19,7 @@ from exchange.reading.checks import check
 from exchange.reading.csvfile import read_sheet
 from exchange.reading.fields import UnfitError, zone_called
 from exchange.reading.findings import Findings
+from exchange.reading.sniffing import columns, ending, inside
 from exchange.reading.unpacking import unpacked
 from exchange.reading.yamlfile import read_yaml, scalar
 from exchange.records import Program
@@ -29,6 +30,17 @@ YAMLS = (".yml", ".yaml")
 
 def is_ours(name: str) -> bool:
     return PurePath(name).suffix.casefold() in (*TABLES, *YAMLS) and not name.startswith(".")
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether there are YAML files, or tables of papers as these sites have them."""
+    names = [name for source in sources for name in (inside(source) or [source.name])]
+    has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
+    tables = [source for source in sources if ending(source) in ("csv", "tsv")]
+    has_papers = any(columns(table) >= NEEDED for table in tables)
+    return (has_yaml or has_papers) and all(
+        map(is_ours, (PurePath(name).name for name in names if name[-1:] != "/"))
+    )
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -107,4 +119,5 @@ FORMAT = Format(
     extensions=("zip", "csv", "yml"),
     media_type="application/zip",
     read=read,
+    recognises=recognises,
 )

@@ -15,6 +15,7 @@ from exchange.problems import Where
 from exchange.reading.checks import check
 from exchange.reading.findings import Findings
 from exchange.reading.jsonfile import read_list
+from exchange.reading.sniffing import head, outer_names
 from exchange.records import Program
 
 
@@ -41,6 +42,15 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return program
 
 
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether every file is a list of notes, or an object with one."""
+    return all(_has_notes(head(source)) for source in sources)
+
+
+def _has_notes(text: str) -> bool:
+    return "notes" in outer_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)
+
+
 def _place(index: int, row: object) -> str:
     key = row.get("id") if isinstance(row, dict) else None
     return f"notes[{index}] ({key[:40]})" if isinstance(key, str) else f"notes[{index}]"
@@ -49,9 +59,10 @@ def _place(index: int, row: object) -> str:
 FORMAT = Format(
     name="openreview",
     label=_("OpenReview (JSON)"),
-    description=gettext("Accepted papers of a venue on OpenReview, from a saved file or by its address."),
+    description=_("Accepted papers of a venue on OpenReview, from a saved file or by its address."),
     extensions=("json",),
     media_type="application/json",
     read=read,
     pages=PAGES,
+    recognises=recognises,
 )

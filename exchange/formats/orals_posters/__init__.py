@@ -19,6 +19,7 @@ from exchange.reading.checks import check
 from exchange.reading.fields import UnfitError, checked_text
 from exchange.reading.findings import Findings, short
 from exchange.reading.jsonfile import read_object
+from exchange.reading.sniffing import head, outer_names
 from exchange.reading.zones import zone_of
 from exchange.records import Program
 
@@ -115,6 +116,12 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return program
 
 
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether the files are objects, and one of them a page of events."""
+    found = [outer_names(head(source)) for source in sources]
+    return all(found) and any("results" in names for names in found)
+
+
 def _program(collected: Collected, context: Context) -> Program:
     findings = collected.findings
     events = list(collected.events.values())
@@ -152,4 +159,5 @@ FORMAT = Format(
     media_type="application/json",
     read=read,
     write=write,
+    recognises=recognises,
 )

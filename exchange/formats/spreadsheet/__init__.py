@@ -10,13 +10,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
-from exchange.formats.spreadsheet.columns import Mapping
+from exchange.formats.spreadsheet.columns import COLUMNS, Mapping, folded
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.problems import Where
 from exchange.reading.checks import check
 from exchange.reading.csvfile import Sheet, heading, read_sheet
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import listed
+from exchange.reading.sniffing import columns, ending, sheets
 from exchange.reading.workbook import SIGNATURE, read_workbook
 from exchange.records import Program
 
@@ -47,6 +48,19 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         findings.problem(found[0].where, "", message)
     findings.settle()
     return program
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether there is a table of papers or authors; a mapping file may stand beside it."""
+    tables = [source for source in sources if PurePath(source.name).suffix.casefold() not in MAPPINGS]
+    return bool(tables) and all(_may_be_papers(table) for table in tables)
+
+
+def _may_be_papers(table: Source) -> bool:
+    if ending(table) == "xlsx":
+        return bool(sheets(table))
+    known = {COLUMNS.get(folded(column)) for column in columns(table)}
+    return ending(table) in FORMAT.extensions and bool(known - {None})
 
 
 def _sheets(sources: Sequence[Source], findings: Findings) -> Iterator[Sheet]:
@@ -80,4 +94,5 @@ FORMAT = Format(
     extensions=("csv", "xlsx", "tsv"),
     media_type="text/csv",
     read=read,
+    recognises=recognises,
 )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.tables.archive import opened, packed
+from exchange.formats.tables.archive import RESOURCE_FORKS, opened, packed
 from exchange.formats.tables.columns import AUTHORS, CHILDREN, PARENTS, SINGLE, TABLES, Table
 from exchange.formats.tables.flow import menu_entries
 from exchange.formats.tables.rows import Entry, read_rows, write_rows
@@ -23,6 +23,7 @@ from exchange.reading.checks import check, key_of
 from exchange.reading.csvfile import Sheet, read_sheet, write_sheet
 from exchange.reading.fields import UnfitError, zone_called
 from exchange.reading.findings import Findings, nearest, short
+from exchange.reading.sniffing import columns, inside
 from exchange.reading.zones import zone_of
 from exchange.records import UNSTATED, EditionRecord, MenuRecord, Program, Record
 
@@ -45,6 +46,23 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     check(program, findings)
     findings.settle()
     return replace(program, notes=findings.notes)
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether all files are tables of ours, by their names and columns, or a ZIP of such names."""
+    return all(_is_ours(source) for source in sources)
+
+
+def _is_ours(source: Source) -> bool:
+    if packed_names := inside(source):
+        return all(_is_named(name) for name in packed_names if not name.startswith(RESOURCE_FORKS))
+    name = PurePath(source.name).stem.casefold().rpartition("-")[2]
+    return _is_named(source.name) and columns(source) <= {*TABLES[name].headings, AUTHORS}
+
+
+def _is_named(name: str) -> bool:
+    path = PurePath(name)
+    return path.stem.casefold().rpartition("-")[2] in TABLES and path.suffix[1:].casefold() in EXTENSIONS[1:4]
 
 
 def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
@@ -212,4 +230,5 @@ FORMAT = Format(
     media_type="application/zip",
     read=read,
     write=write,
+    recognises=recognises,
 )

@@ -1,0 +1,19 @@
+"""`manage.py sweep_imports`: remove uploads that nobody confirmed within a day."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from exchange.importing import sweep
+
+
+class Command(BaseCommand):
+    help = (
+        "Remove the files of imports that are over or a day old. Each new upload does so too: this is for a "
+        "site where none comes."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        count = sweep()
+        if options["verbosity"]:
+            self.stdout.write(f"{count} removed.")

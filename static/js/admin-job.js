@@ -1,0 +1,35 @@
+/* Lets the page of an import at work follow it: the progress is fetched anew, and when the state changes the
+   page is loaded once more. Without this script the page loads itself every three seconds. */
+
+const job = document.getElementById("job");
+const PAUSE = 1000;
+
+const stateIn = (root) => root.querySelector("[data-state]").dataset.state;
+
+async function follow() {
+  try {
+    const response = await fetch(job.dataset.address, { headers: { Accept: "text/html" } });
+    if (response.ok && !response.redirected) {
+      const found = new DOMParser().parseFromString(await response.text(), "text/html").body;
+      if (stateIn(found) !== stateIn(job)) {
+        location.reload();
+        return;
+      }
+      update(found);
+    }
+  } catch {
+    // The network is away for a moment: ask again.
+  }
+  setTimeout(follow, PAUSE);
+}
+
+/* Only what differs is touched, so that a screen reader says stages and not each number. */
+function update(found) {
+  const [bar, next] = [job.querySelector("progress"), found.querySelector("progress")];
+  const [stage, said] = [job.querySelector("#stage"), found.querySelector("#stage")];
+  if (next.hasAttribute("value")) bar.setAttribute("value", next.getAttribute("value"));
+  else bar.removeAttribute("value");
+  if (stage.textContent !== said.textContent) stage.textContent = said.textContent;
+}
+
+if (job && job.querySelector("progress")) setTimeout(follow, PAUSE);

@@ -1,0 +1,63 @@
+"""Files are told by what they look like: each format's sample, real files; nothing where it is a guess."""
+
+from pathlib import Path
+
+import pytest
+
+from exchange.detecting import detected
+from exchange.files import Source
+from exchange.formats import readable
+from tests.exchange.samples import sample
+from tests.exchange.test_hostile_files import hostile
+
+# Real files beside the repository, and what they are.
+REAL = {
+    "orals-posters/icml-2026-orals-posters.json orals-posters/icml-2026-abstracts.json": "orals_posters",
+    "miniconf-emnlp2020/main_papers.csv miniconf-emnlp2020/plenary_sessions.yml": "miniconf",
+    "frab/frab-camp2019.json": "frab_json",
+}
+
+
+def found(*sources: Source) -> str:
+    fmt = detected(sources)
+    return fmt.name if fmt else ""
+
+
+@pytest.mark.parametrize("name", sorted(readable()))
+def test_sample_of_every_format_is_told(name: str) -> None:
+    assert found(*sample(name)) == name
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("names", REAL)
+def test_real_files_are_told(shared: Path, names: str) -> None:
+    files = [shared / "data" / name for name in names.split()]
+
+    assert found(*(Source(file.name, file.read_bytes()) for file in files)) == REAL[names]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("papers.csv", "Paper ID,Paper Title\n1,A\n", "spreadsheet"),
+        ("papers.csv", "uid,title\n1,A\n", "tables"),
+        ("list.csv", "colour,size\nred,1\n", ""),
+        ("a.json", '{"format": "other", "notes": 1, "schedule": 2}', ""),
+        ("a.json", '{"a": {"schedule": 1}}', ""),
+        ("a.txt", "Dear all", ""),
+    ],
+)
+def test_file_is_told_by_its_columns_and_names(name: str, text: str, expected: str) -> None:
+    assert found(Source(name, text.encode())) == expected
+
+
+def test_mapping_file_may_stand_beside_a_spreadsheet() -> None:
+    table = Source("x.csv", b"Nummer,Titel,Authors\n1,A,B\n")
+
+    assert found(table, Source("map.toml", b'title = "Titel"')) == "spreadsheet"
+
+
+def test_hostile_files_break_nothing() -> None:
+    for ending in ("json", "csv", "xlsx", "zip"):
+        for name, content in hostile():
+            assert found(Source(f"{name}.{ending}", content)) in {"", *readable()}

@@ -1,0 +1,49 @@
+"""Imports as a chair's browser sends them."""
+
+import json
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from conference.models import Edition
+from exchange.files import Context
+from exchange.formats import program_json
+from exchange.importjob import ImportJob
+from exchange.records import Program
+
+ADD = "/admin/exchange/importjob/add/"
+
+
+def json_of(program: Program) -> bytes:
+    """Return a program as a file."""
+    (made,) = program_json.write(program, Context("2021", 2021, "America/Los_Angeles"))
+    return b"".join(made.chunks)
+
+
+def only_papers(program: Program) -> bytes:
+    """Return a file that speaks of papers and people alone."""
+    content = json.loads(json_of(program))
+    return json.dumps({name: content[name] for name in ("format", "version", "papers")}).encode()
+
+
+def upload(client: Client, edition: Edition | None, *files: tuple[str, bytes], **fields: Any) -> ImportJob:
+    """Upload files and return the job."""
+    sent = [SimpleUploadedFile(name, content) for name, content in files]
+    data = {"edition": edition.pk if edition else "new", "format": "", "sources": sent, **fields}
+    response = client.post(ADD, data)
+    assert response.status_code == 302, response.context["form"].errors
+    return ImportJob.objects.latest("pk")
+
+
+def page_of(job: ImportJob) -> str:
+    """Return the address of a job's page."""
+    return reverse("admin:exchange_importjob_change", args=[job.pk])
+
+
+def press(client: Client, job: ImportJob, button: str) -> ImportJob:
+    """Press a button of a job's page."""
+    response = client.post(page_of(job), {"do": button}, follow=True)
+    assert response.status_code == 200
+    return ImportJob.objects.get(pk=job.pk)
