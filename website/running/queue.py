@@ -5,10 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.db.models import Count, Min
 from django.utils import timezone
 
-PACKAGE = "django_tasks_db"
+# The package's own name for its app.
+APP = "django_tasks_database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +23,9 @@ class Queue:
 
 def state(at: datetime | None = None) -> Queue:
     """Return what waits now; nothing where tasks are done on the spot. One query."""
-    if not apps.is_installed(PACKAGE):
+    if settings.TASK_BACKEND == "immediate":
         return Queue()
-    rows: Any = apps.get_model(PACKAGE, "dbtaskresult")._default_manager
+    rows: Any = apps.get_model(APP, "dbtaskresult")._default_manager
     found = rows.ready().order_by().aggregate(number=Count("pk"), first=Min("enqueued_at"))
     if found["first"] is None:
         return Queue()

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from exchange.importing import preview
 from website.running import queue, readiness
 from website.running.queue import Queue
 
@@ -99,6 +100,14 @@ def test_a_cache_that_is_away_is_said_and_missed_by_nobody(client: Client, setti
         False, False, 1, ["a"],
     )  # fmt: skip
     assert client.get("/api/v1/").status_code == 200
+
+
+def test_queue_counts_what_no_worker_has_taken(settings: Settings) -> None:
+    settings.TASK_BACKEND = "database"
+    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+    preview.enqueue(1)
+
+    assert queue.state(timezone.now() + timedelta(minutes=5)).waiting == 1
 
 
 def test_queue_is_empty_where_tasks_are_done_at_once() -> None:
