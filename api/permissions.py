@@ -1,17 +1,19 @@
 """Who asks, and what they may: the only place of the API that judges drafts and changes.
 
-Everybody sees what is published. Staff see and do what their own Django permissions allow, with a token no
-more than its scope. What roles in an edition add belongs into `visible` and `Asker.may`.
+Everybody sees what is published. Staff see and do what their Django permissions allow everywhere and their
+roles in the editions (`conference.access`), with a token no more than its scope.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import and_
 from typing import Any
 
 from django.db.models import Model, Q
 
 from api.models import Token
-from conference.models import Edition
+from conference.access import access_of, lookup_of
 from people.models import Institution, Person, PersonName
 
 # What staff do not get either: people and institutions that are others by now, and names that nothing shows.
@@ -43,9 +45,31 @@ class Asker:
         """Tell whether they may "view", "add", "change" or "delete" rows of this model at all."""
         if self.user is None or (action != "view" and not self.writes):
             return False
-        label, name = model._meta.app_label, model._meta.model_name
-        actions = ("view", "change") if action == "view" else (action,)
-        return any(self.user.has_perm(f"{label}.{one}_{name}") for one in actions)
+        return access_of(self.user).may(action, model)
+
+    def may_part(self, action: str, part: type[Model], owner: Any) -> bool:
+        """Tell whether they may do this with rows that are written with their owner."""
+        return self.may(action, part) and access_of(self.user).may_part(action, part, owner)
+
+    def may_with(self, row: Any, action: str) -> bool:
+        """Tell whether a role reaches this row, and the token."""
+        is_theirs = access_of(self.user).may(action, type(row), row)
+        return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
+
+    def may_delete(self, row: Any) -> bool:
+        """Tell whether they may delete a row, by itself or along with another."""
+        return self.may("delete", type(row)) and access_of(self.user).may("delete", type(row), row)
+
+    def reads_all(self, row: Any) -> bool:
+        """Tell whether they may read all that can be written of a row, former names and addresses too."""
+        access, model = access_of(self.user), type(row)
+        if not self.may("view", model) or access.everywhere("view", model):
+            return self.may("view", model)
+        return access.may("change" if model is Person else "view", model, row)
+
+    def fields(self, row: Any) -> frozenset[str] | None:
+        """Return the only columns that they may write; `None` for all."""
+        return access_of(self.user).fields(type(row), row)
 
     def reaches(self, row: Any, action: str) -> bool:
         """Tell whether a row is in reach of the token: one for an edition only adds to the whole site."""
@@ -72,8 +96,11 @@ def visible(asker: Asker, rows: Any, at: datetime) -> Any:
     model = rows.model
     if not asker.may("view", model):
         return rows.published(at)
-    lookup = "pk" if model is Edition else model.edition_lookup
+    access, lookup = access_of(asker.user), lookup_of(model)
+    limits = [] if access.everywhere("view", model) else [access.scope(model)]
     if asker.edition is not None and lookup:
+        limits.append(Q(**{lookup: asker.edition}))
+    if limits:
         published = rows.published(at).order_by().values("pk")
-        rows = rows.filter(Q(**{lookup: asker.edition}) | Q(pk__in=published))
+        rows = rows.filter(reduce(and_, limits) | Q(pk__in=published))
     return rows.filter(KEPT_BACK[model]) if model in KEPT_BACK else rows

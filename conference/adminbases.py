@@ -5,6 +5,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, cast
 
 from django import forms
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
@@ -20,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference import revision, times
 from conference.acting import acting
+from conference.adminaccess import ScopedChoices, ScopedInline, access_for
 from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, ZonedWidget
 from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from conference.adminhistory import HistoryAdmin
@@ -31,6 +33,8 @@ from conference.adminstale import StaleAdmin
 from conference.models import Edition
 from conference.recording import together
 
+# Where a search would tell what only those may know who keep people.
+KEPT_BACK = ("names__folded", "email")
 CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition chosen here.")
 
 
@@ -58,14 +62,12 @@ def admin_link(row: models.Model, words: str = "") -> SafeString:
     return format_html('<a href="{}">{}</a>', address, words or str(row))
 
 
-class Fields(admin.options.BaseModelAdmin[Any]):
+class Fields(ScopedChoices):
     """How fields become inputs, in forms and in their rows alike."""
 
     formfield_overrides = {
         models.DateTimeField: {"form_class": ZonedField, "widget": ZonedWidget},
     }
-    # Foreign keys that may lead to any edition, such as an old paper that gets an award now.
-    any_edition: ClassVar[frozenset[str]] = frozenset()
     short_texts: ClassVar[frozenset[str]] = frozenset()
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
@@ -88,12 +90,6 @@ class Fields(admin.options.BaseModelAdmin[Any]):
             # To delete a person from within a paper is never what a chair wants.
             field.widget.can_delete_related = field.widget.can_view_related = False
         return field
-
-    def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
-        target = db_field.remote_field.model
-        if self.admin_site.is_registered(target):
-            return self.admin_site.get_model_admin(target).get_queryset(request)
-        return super().get_field_queryset(db, db_field, request)
 
 
 class ContentAdmin(Fields, PreviewAdmin, HistoryAdmin, StaleAdmin):
@@ -132,6 +128,13 @@ class ContentAdmin(Fields, PreviewAdmin, HistoryAdmin, StaleAdmin):
         if request.resolver_match and request.resolver_match.url_name == "autocomplete":
             queryset = self.offered(queryset, request.GET.get("edition", ""))
         return found(queryset, self.get_search_fields(request), search_term), False
+
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        """Search former names and e-mail addresses only for those who keep people."""
+        fields = [*super().get_search_fields(request)]
+        if access_for(request).may("change", apps.get_model("people", "Person")):
+            return fields
+        return [one for one in fields if not one.endswith(KEPT_BACK)]
 
     def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
         """Return the rows that a choice offers; `edition` is the key of the form's, if it asked for one."""
@@ -239,7 +242,7 @@ class OrderedAdmin(PlacesAdmin, ContentAdmin):
         return response
 
 
-class PartInline(Fields, admin.TabularInline[Any, Any]):
+class PartInline(Fields, ScopedInline, admin.TabularInline[Any, Any]):
     """Rows that hang on the form's row."""
 
     form = PartForm

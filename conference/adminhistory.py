@@ -1,12 +1,12 @@
 """History in the admin: a row's timeline, going back to a version, bringing back what was deleted."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -14,17 +14,23 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conference.access import Access
+from conference.adminaccess import ScopedAdmin, access_for
 from conference.adminscope import edition_of, working_on
 from conference.history import ChangeSet, Origin, RowChange
 from conference.models import Edition
 from conference.restoring import CannotRestoreError, Step, along, apply, earlier, steps, version_changes
+from conference.rowvalues import recorded_fields
 from conference.timeline import Names, acts, lines, target_of
 
 PAGE = 25
 
 
-class HistoryAdmin(admin.ModelAdmin[Any]):
+class HistoryAdmin(ScopedAdmin):
     """The pages of a model's history."""
+
+    # What is told of rows only to those who may change them: former names, e-mail addresses.
+    private_history: ClassVar[bool] = False
 
     def get_urls(self) -> list[Any]:
         wrap = self.admin_site.admin_view
@@ -54,7 +60,7 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
             if gone is not None:
                 return redirect(self.named("bring_back", gone.pk))
         row = self.history_row(request, object_id)
-        changes = RowChange.objects.about(self.model, row.pk)
+        changes = self.told_changes(request, RowChange.objects.about(self.model, row.pk))
         about = changes.filter(change_set=OuterRef("pk"))
         sets = ChangeSet.objects.filter(Exists(about)).select_related("user")
         page = Paginator(sets, PAGE).get_page(request.GET.get("p"))
@@ -69,7 +75,7 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
             acts=acts(page, found, edition),
             page_obj=page,
             edition=edition,
-            can_restore=self.has_change_permission(request, row),
+            can_restore=self.may_restore(request, row),
             reference_links={one.pk: self.reference_link(one) for one in page},
             **(extra_context or {}),
         )
@@ -78,12 +84,27 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
 
     def history_row(self, request: HttpRequest, object_id: str) -> Any:
         """Return the row, which the user may see, or refuse."""
+        if not self.has_view_or_change_permission(request):
+            raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404("No such row.")
-        if not self.has_view_or_change_permission(request, row):
+        asked = self.has_change_permission if self.private_history else self.has_view_or_change_permission
+        if not asked(request, row):
             raise PermissionDenied
         return row
+
+    def told_changes(self, request: HttpRequest, changes: QuerySet[RowChange]) -> QuerySet[RowChange]:
+        """Return the changes that the user may read: those in other editions are not theirs."""
+        access = access_for(request)
+        if access.everywhere("view", self.model):
+            return changes
+        return changes.filter(Q(edition_key__in=access.roles) | Q(edition_key__isnull=True))
+
+    def may_restore(self, request: HttpRequest, row: Any) -> bool:
+        """Tell whether the user may go back to a version, which changes all fields."""
+        partly = access_for(request).fields(self.model, row) is not None
+        return self.has_change_permission(request, row) and not partly
 
     def reference_link(self, change_set: ChangeSet) -> str:
         """Return the address of what the act left behind, such as the run of an import."""
@@ -95,7 +116,7 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
     def restore_view(self, request: HttpRequest, object_id: str, version: int) -> HttpResponse:
         """Show what going back to a version would change; with POST, do it."""
         row = self.history_row(request, object_id)
-        if not self.has_change_permission(request, row):
+        if not self.may_restore(request, row):
             raise PermissionDenied
         change_set = get_object_or_404(ChangeSet, pk=version)
         plan = steps(earlier(version_changes(row, change_set.pk)), editable=True)
@@ -114,8 +135,8 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
         back: str,
     ) -> HttpResponse:
         """Ask before anything is restored, and report what came of it."""
-        reasons: list[str] = []
-        if request.method == "POST" and plan:
+        reasons = not_allowed(access_for(request), plan)
+        if request.method == "POST" and plan and not reasons:
             try:
                 apply(plan, Origin.RESTORE, request.user, f"{change_set.at:%Y-%m-%d %H:%M} UTC")
             except CannotRestoreError as error:
@@ -138,7 +159,13 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
 
     def deleted_rows(self, request: HttpRequest) -> QuerySet[RowChange]:
         """Return the deletions of this model that the user may see and take back."""
-        return RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
+        gone = RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
+        access = access_for(request)
+        if access.everywhere("view", self.model):
+            return gone
+        # What belonged to no edition is shown to those who deleted it.
+        own = Q(edition_key__isnull=True, change_set__user=request.user.pk)
+        return gone.filter(Q(edition_key__in=access.editions("add", self.model)) | own)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         """List what was deleted, the latest first."""
@@ -167,6 +194,26 @@ class HistoryAdmin(admin.ModelAdmin[Any]):
         edition = Edition.objects.filter(pk=gone.edition_key or 0).first()
         title = _("Bring back: %(row)s") % {"row": gone.label}
         return self.confirmed(request, title, plan, edition, gone.change_set, self.named("deleted"))
+
+
+NEEDED = {"remove": "delete", "bring back": "add", "change": "change"}
+
+
+def not_allowed(access: Access, plan: list[Step]) -> list[str]:
+    """Say which steps the user may not do: an old version can reach rows that are not theirs."""
+    reasons = []
+    for step in plan:
+        action, row = NEEDED[step.kind], step.row
+        if row is None and not access.everywhere(action, step.model):
+            row = step.model(**{
+                step.model._meta.get_field(name).attname: pair[1]
+                for name, pair in step.pairs.items()
+                if name in recorded_fields(step.model)
+            })  # fmt: skip
+        if not access.may(action, step.model, row):
+            what = {"kind": step.model._meta.verbose_name, "name": step.label}
+            reasons.append(_("You may not change this: %(kind)s “%(name)s”.") % what)
+    return reasons
 
 
 def previewed(plan: list[Step], edition: Edition | None) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from conference import revision, text
+from conference.access import access_here, access_of
 from conference.adminscope import LIST_FILTER
 
 type Action = Callable[[Any, HttpRequest, QuerySet[Any]], None]
@@ -66,10 +67,12 @@ def _holds(model: type[Model], lookup: str, word: str) -> Q:
 
 
 def counted(model: type[Model], relation: str) -> Coalesce:
-    """Count the rows on the far side of a reverse relation, in the list's own query."""
+    """Count the rows on the far side of a reverse relation that the reader may see, in the list's query."""
     field: Any = model._meta.get_field(relation)
     key = field.field.name
     rows = field.related_model._base_manager.filter(**{key: OuterRef("pk")}).order_by()
+    if access := access_here():
+        rows = access.rows(rows)
     counts = rows.values(key).annotate(rows=Count("pk")).values("rows")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
@@ -81,8 +84,13 @@ class EditionPartFilter(admin.SimpleListFilter):
     """A filter whose choices are those of the edition that the list is narrowed to; hidden without one."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
-        edition = request.GET.get(LIST_FILTER, "")
-        return self.choices_in(int(edition), model_admin) if edition.isdecimal() else []
+        edition, access = request.GET.get(LIST_FILTER, ""), access_of(request.user)
+        if not edition.isdecimal():
+            return []
+        model = model_admin.model
+        # What an edition is divided into is told to those who see all of it.
+        seen = access.everywhere("view", model) or int(edition) in access.editions("view", model)
+        return self.choices_in(int(edition), model_admin) if seen else []
 
     def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
         """Return value and label of each choice of this edition."""

@@ -1,6 +1,6 @@
 """The edition that a chair's form works on: its zone for every time, its own rows for every choice.
 
-Who may see which edition does not belong here.
+Who may see which edition is `access`.
 """
 
 from collections.abc import Iterator
@@ -9,10 +9,11 @@ from contextvars import ContextVar
 from typing import Any
 from urllib.parse import parse_qs
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from conference.access import access_of
 from conference.models import Edition
 
 _in_hand: ContextVar[Edition | None] = ContextVar("edition_in_hand", default=None)
@@ -44,15 +45,27 @@ def edition_of(row: Model) -> Edition | None:
     return owner if isinstance(owner, Edition) else None
 
 
+def editions_for(request: HttpRequest) -> QuerySet[Edition]:
+    """Return the editions in which the user has something to do, the newest first."""
+    access = access_of(request.user)
+    rows = Edition.objects.all()
+    limited = access.roles and not access.everywhere("view", Edition)
+    return rows.filter(pk__in=access.roles) if limited else rows
+
+
 def asked_edition(request: HttpRequest) -> Edition | None:
-    """Return the edition of an add form: the one chosen in it, the one asked for, else the newest."""
+    """Return the edition of an add form: the one chosen in it, the one asked for, else the newest.
+
+    It is one in which the user has something to do.
+    """
+    editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
     named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
     chosen: Edition | None = None
     for key in named:
         if key and key.isdecimal() and chosen is None:
-            chosen = Edition.objects.filter(pk=key).first()
-    return chosen or Edition.objects.first()
+            chosen = editions.filter(pk=key).first()
+    return chosen or editions.first()
 
 
 # How a list's filter names the edition in the address.

@@ -6,15 +6,19 @@ from typing import Any, cast
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.contenttypes.views import shortcut
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from conference.access import access_of
 from conference.acting import acting
-from conference.adminscope import asked_edition
+from conference.adminscope import asked_edition, editions_for
 from conference.desk import DOORS, desk
 from conference.models import Edition
 
@@ -27,6 +31,18 @@ class ChoicesView(AutocompleteJsonView):
     def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
         label = getattr(self.model_admin, "choice_label", str)
         return {**super().serialize_result(obj, to_field_name), "text": label(obj)}
+
+    def get_queryset(self) -> Any:
+        """Offer what the form itself would take."""
+        source, site = self.source_field.model, cast("DeskSite", self.admin_site)
+        rows = None
+        if site.is_registered(source):
+            desk = site.get_model_admin(source)
+            rows = desk.get_field_queryset(None, self.source_field, self.request)
+        rows = self.model_admin.get_queryset(self.request) if rows is None else rows
+        rows = rows.complex_filter(self.source_field.get_limit_choices_to())
+        found, _spawns = self.model_admin.get_search_results(self.request, rows, self.term)
+        return found
 
 
 class DeskSite(admin.AdminSite):
@@ -41,26 +57,43 @@ class DeskSite(admin.AdminSite):
         """Show the desk of the edition asked for, else of the newest, above the lists."""
         edition = asked_edition(request)
         context: dict[str, Any] = {"editions": [], "desk": None}
-        if edition and self.may_see(request, Edition):
-            found = desk(edition, timezone.now(), lambda model: self.may_see(request, model))
-            context = {"editions": Edition.objects.all(), "desk": found, "title": str(edition)}
+        if edition and self.may_see(request, Edition, edition):
+            found = desk(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
+            context = {"editions": editions_for(request), "desk": found, "title": str(edition)}
             context |= self.ways(request, edition)
         return super().index(request, {**context, **(extra_context or {})})
 
     def ways(self, request: HttpRequest, edition: Edition) -> dict[str, Any]:
         """Return where an edition goes public, and the pages that make something of it."""
-        may_publish = self.get_model_admin(Edition).has_change_permission(request, edition)
-        doors = (door for door in DOORS if self.get_model_admin(door.model).has_add_permission(request))
+        access = access_of(request.user)
+        publish = reverse("admin:conference_edition_publish", args=[edition.pk])
+        doors = (door for door in DOORS if access.may_all("add", door.model, edition))
         return {
-            "publish_url": reverse("admin:conference_edition_publish", args=[edition.pk])
-            if may_publish
-            else "",
+            "publish_url": publish if access.may("change", Edition, edition) else "",
             "doors": [(door.words, door.address(edition)) for door in doors],
         }
 
-    def may_see(self, request: HttpRequest, model: type[Model]) -> bool:
-        """Tell whether somebody may open the list of this model."""
-        return self.get_model_admin(model).has_view_permission(request)
+    def may_see(self, request: HttpRequest, model: type[Model], edition: Edition) -> bool:
+        """Tell whether somebody may see all of this model in an edition."""
+        return access_of(request.user).may_all("view", model, edition)
+
+    def get_urls(self) -> list[Any]:
+        # In place of Django's own, which tells anybody on the staff where anything stands.
+        shown = self.admin_view(self.view_on_site)
+        own = path("r/<int:content_type_id>/<path:object_id>/", shown, name="view_on_site")
+        others: list[Any] = super().get_urls()
+        return [own, *(one for one in others if getattr(one, "name", "") != own.name)]
+
+    def view_on_site(self, request: HttpRequest, content_type_id: int, object_id: str) -> HttpResponse:
+        """Lead to the page of a row that the user may see."""
+        kind = get_object_or_404(ContentType, pk=content_type_id)
+        model = kind.model_class()
+        if model is None or not self.is_registered(model):
+            raise Http404
+        rows = self.get_model_admin(model).get_queryset(request)
+        if not rows.filter(pk=object_id).exists():
+            raise Http404
+        return cast(HttpResponse, shortcut(request, content_type_id, object_id))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         return cast(HttpResponse, ChoicesView.as_view(admin_site=self)(request))

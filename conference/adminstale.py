@@ -91,7 +91,9 @@ class StaleAdmin(admin.ModelAdmin[Any]):
         if not token or "_save" not in request.POST or not self.has_change_permission(request):
             return None
         keys = self._get_edited_object_pks(request, prefix)
-        rows = list(self.model._base_manager.select_for_update().filter(pk__in=keys).order_by("pk"))
+        # Rows that the user does not see are as good as gone.
+        seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
+        rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
         now = seen_rows(formset_class, rows, prefix)
         seen = read(token) or {}
         if all(seen.get(prefix, {}).get(key) == mark for key, mark in now[prefix].items()) and len(

@@ -24,6 +24,7 @@ from conference.fields import (
 )
 from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
 from conference.history import ChangeSet, RowChange
+from conference.members import Membership
 from conference.querysets import (
     ConferenceQuerySet,
     EditionQuerySet,
@@ -35,6 +36,7 @@ __all__ = [
     "ChangeSet",
     "Conference",
     "Edition",
+    "Membership",
     "MenuItem",
     "Page",
     "RowChange",

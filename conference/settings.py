@@ -169,6 +169,9 @@ TASKS = {"default": {"BACKEND": TASK_BACKENDS.get(TASK_BACKEND, "")}}
 PRIVATE_ROOT = VAR_DIR / "private"
 IMPORT_MEGABYTES: int = env.int("IMPORT_MEGABYTES", 100)
 
+# Django's permissions hold everywhere, those of a role in its edition (`conference.access`).
+AUTHENTICATION_BACKENDS = ["conference.access.RoleBackend"]
+
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

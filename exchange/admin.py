@@ -13,6 +13,7 @@ from django.utils.translation import gettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 from django_tasks_db.models import DBTaskResult
 
+from conference.adminaccess import ScopedAdmin
 from conference.desk import DUTIES, Duty
 from exchange.jobadmin import ImportJobAdmin
 from exchange.loading.kinds import KINDS
@@ -40,12 +41,12 @@ DUTIES.append(
 )
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(ScopedAdmin):
     """Rows that imports write and people read."""
 
     show_full_result_count = False
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

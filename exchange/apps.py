@@ -1,5 +1,7 @@
 """Files in and out."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -7,3 +9,7 @@ from django.utils.translation import gettext_lazy as _
 class ExchangeConfig(AppConfig):
     name = "exchange"
     verbose_name = _("Exchange")
+
+    def ready(self) -> None:
+        # Registers how roles reach imports.
+        import_module("exchange.reach")

@@ -4,7 +4,7 @@ What an import has done is an `ImportRun`; the files themselves lie in `exchange
 """
 
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -35,6 +35,8 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 
 class ImportJob(models.Model):
     """An import from upload to end. Without an edition the file brings a new one."""
+
+    edition_lookup: ClassVar[str] = "edition"
 
     class State(models.TextChoices):
         READING = "reading", _("Being read")

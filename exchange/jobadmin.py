@@ -14,7 +14,8 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conference.adminscope import asked_edition
+from conference.adminaccess import ScopedAdmin, access_for
+from conference.adminscope import asked_edition, editions_for
 from conference.models import Edition
 from exchange import importing, private
 from exchange.formats import readable
@@ -32,7 +33,7 @@ STOPPED = (State.REFUSED, State.FAILED)
 
 
 @admin.register(ImportJob)
-class ImportJobAdmin(admin.ModelAdmin[Any]):
+class ImportJobAdmin(ScopedAdmin):
     """Uploads: what they would do, how far they are, what came of them."""
 
     desk_order = 10
@@ -55,9 +56,11 @@ class ImportJobAdmin(admin.ModelAdmin[Any]):
     # Who may import
 
     def editions(self, request: HttpRequest) -> list[Edition]:
-        """Return the editions that somebody may change, and so import into."""
-        desk = self.admin_site.get_model_admin(Edition)
-        return [one for one in desk.get_queryset(request) if desk.has_change_permission(request, one)]
+        """Return the editions that somebody may import into: by a role there, or who may change all."""
+        access = access_for(request)
+        theirs = access.editions("add", ImportJob)
+        may_all = access.everywhere("add", ImportJob) and access.everywhere("change", Edition)
+        return [one for one in editions_for(request) if may_all or one.pk in theirs]
 
     def may_add_edition(self, request: HttpRequest) -> bool:
         return self.admin_site.get_model_admin(Edition).has_add_permission(request)
@@ -109,6 +112,8 @@ class ImportJobAdmin(admin.ModelAdmin[Any]):
 
     def job(self, request: HttpRequest, key: Any) -> ImportJob:
         """Return a job that somebody may see."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         found = self.get_object(request, str(key))
         if found is None:
             raise Http404("No such upload.")

@@ -4,7 +4,7 @@ The program itself is in the apps below; how it comes in is `exchange.load`; imp
 """
 
 from datetime import datetime
-from typing import Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -21,6 +21,8 @@ __all__ = ["Change", "Conflict", "ImportJob", "ImportRun", "Kind", "PlannedRow",
 
 class ImportRun(models.Model):
     """One import that changed something: what came in, when, by whom."""
+
+    edition_lookup: ClassVar[str] = "edition"
 
     edition = models.ForeignKey(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="import_runs"
@@ -70,6 +72,8 @@ class ImportedRow(models.Model):
 
 class Provenance(ImportedRow):
     """The values, field by field, with which a row was last imported: the common ground of later merges."""
+
+    edition_lookup: ClassVar[str] = "edition"
 
     edition = models.ForeignKey(
         Edition,
@@ -131,6 +135,8 @@ class ConflictQuerySet(models.QuerySet["Conflict"]):
 
 class Conflict(models.Model):
     """A field changed both here and in the file since the last import. Ours stands until a chair decides."""
+
+    edition_lookup: ClassVar[str] = "run__edition"
 
     provenance = models.ForeignKey(
         Provenance, models.CASCADE, verbose_name=_("provenance"), related_name="conflicts"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -10,12 +10,13 @@ from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.translation import gettext as _
 
+from conference.adminaccess import ScopedAdmin, access_for
 from conference.restoring import CannotRestoreError
 from exchange.models import ImportRun
 from exchange.undoing import CannotUndoError, plan, told, undo
 
 
-class UndoAdmin(admin.ModelAdmin[Any]):
+class UndoAdmin(ScopedAdmin):
     """The page on which an import is taken back."""
 
     def get_urls(self) -> list[Any]:
@@ -24,8 +25,7 @@ class UndoAdmin(admin.ModelAdmin[Any]):
 
     def may_undo(self, request: HttpRequest, run: ImportRun) -> bool:
         """Tell whether the user may take this import back."""
-        allowed: bool = request.user.has_perm("exchange.delete_importrun")
-        return allowed and self.has_view_permission(request, run)
+        return access_for(request).may("delete", ImportRun, run) and self.has_view_permission(request, run)
 
     def change_view(
         self,

@@ -12,8 +12,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conference.adminbases import ContentAdmin, OrderedAdmin, PartInline, admin_link
+from conference.access import access_here, access_of
+from conference.adminbases import KEPT_BACK, ContentAdmin, OrderedAdmin, PartInline, admin_link
 from conference.adminlists import counted
+from conference.adminlists import found as found_in
 from conference.adminscope import edition_of
 from conference.desk import DutyFilter
 from people.admindesk import AppearingFilter
@@ -39,6 +41,7 @@ class IdentifierInline(PartInline):
 @admin.register(Person)
 class PersonAdmin(ContentAdmin):
     desk_order = 10
+    private_history = True
     list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
     list_filter = [AppearingFilter, DutyFilter]
     list_select_related = ["merged_into"]
@@ -54,10 +57,30 @@ class PersonAdmin(ContentAdmin):
         (_("In the program"), {"fields": ["papers"]}),
     ]
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Leave out what only those read who may change the person."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        return [one for one in fieldsets if "email" not in one[1]["fields"]]
+
     def for_list(self, rows: QuerySet[Any]) -> Any:
         return rows.annotate(
             paper_rows=counted(Person, "authorships"), role_rows=counted(Person, "session_roles")
         )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find by former names and e-mail addresses only people whom the user may change."""
+        found, twice = super().get_search_results(request, queryset, search_term)
+        access = access_of(request.user)
+        if access.everywhere("change", Person) or not search_term.strip():
+            return found, twice
+        changeable = Person._base_manager.filter(access.scope(Person, "change")).values("pk")
+        public = [one for one in self.search_fields if one not in KEPT_BACK]
+        openly = found_in(queryset, public, search_term)
+        return found.filter(models.Q(pk__in=changeable) | models.Q(pk__in=openly.values("pk"))), twice
 
     def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
         return super().offered(rows, edition).filter(merged_into__isnull=True)
@@ -89,6 +112,8 @@ class PersonAdmin(ContentAdmin):
         rows = person.authorships.select_related("paper__edition").order_by(
             "-paper__edition__start_date", "pk"
         )
+        if access := access_here():
+            rows = access.rows(rows)
         lines = ((admin_link(row.paper), row.paper.edition) for row in rows)
         return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
 
@@ -117,6 +142,7 @@ def line_of(row: models.Model) -> SafeString:
 @admin.register(PersonName)
 class PersonNameAdmin(ContentAdmin):
     desk_order = 40
+    private_history = True
     list_display = ["name", "person", "hidden"]
     list_filter = ["hidden"]
     list_select_related = ["person"]
@@ -128,6 +154,7 @@ class PersonNameAdmin(ContentAdmin):
 @admin.register(PersonIdentifier)
 class PersonIdentifierAdmin(ContentAdmin):
     desk_order = 50
+    private_history = True
     list_display = ["value", "scheme", "person"]
     list_filter = ["scheme"]
     list_select_related = ["person"]
@@ -149,7 +176,11 @@ class InstitutionAdmin(ContentAdmin):
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(author_rows=models.Count("authorships"))
+        authorships: Any = Institution._meta.get_field("authorships").related_model
+        access, theirs = access_here(), models.Q(authorships__isnull=False)
+        if access and not access.everywhere("view", authorships):
+            theirs = models.Q(authorships__in=access.rows(authorships._base_manager.all()).values("pk"))
+        return rows.annotate(author_rows=models.Count("authorships", filter=theirs))
 
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.country})" if row.country else str(row.name)

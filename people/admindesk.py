@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from conference.adminscope import LIST_FILTER
+from conference.adminscope import LIST_FILTER, editions_for
 from conference.desk import DUTIES, TALLIES, Duty, Tally
 from conference.models import Edition
 from conference.publishing import SHOWN, SITE, Shown
@@ -23,11 +23,12 @@ class AppearingFilter(admin.SimpleListFilter):
     parameter_name = LIST_FILTER
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(str(edition.pk), str(edition)) for edition in Edition.objects.all()]
+        return [(str(edition.pk), str(edition)) for edition in editions_for(request)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         rows: Any = queryset
-        chosen: QuerySet[Any] = rows.appearing_in(self.value()) if self.value() else rows
+        offered = {key for key, _name in self.lookup_choices}
+        chosen: QuerySet[Any] = rows.appearing_in(self.value()) if self.value() in offered else rows
         return chosen
 
 

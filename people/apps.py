@@ -1,5 +1,7 @@
 """Who: people and institutions."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -7,3 +9,7 @@ from django.utils.translation import gettext_lazy as _
 class PeopleConfig(AppConfig):
     name = "people"
     verbose_name = _("People")
+
+    def ready(self) -> None:
+        # Registers how roles reach people.
+        import_module("people.reach")

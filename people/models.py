@@ -16,6 +16,7 @@ from conference.models import Edition
 from conference.querysets import published_rows
 from conference.text.scripts import language
 from people import names
+from people.accounts import PersonAccount
 from people.pairs import Comparison, InstitutionDistinction, InstitutionPair, PersonDistinction, PersonPair
 from people.querysets import (
     CommitteeRoleQuerySet,
@@ -33,6 +34,7 @@ __all__ = [
     "InstitutionPair",
     "NamedAsPrinted",
     "Person",
+    "PersonAccount",
     "PersonDistinction",
     "PersonIdentifier",
     "PersonName",

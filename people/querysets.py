@@ -1,5 +1,6 @@
 """Who is public: people and institutions appear when something published shows them."""
 
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from string import ascii_lowercase
 from typing import Any, Self
@@ -39,6 +40,22 @@ def survivor(rows: Any, row: Any, at: datetime | None) -> Any:
         seen.add(row.pk)
         row = rows.filter(pk=row.merged_into_id).first()
     return rows.published(at).filter(pk=row.pk).first() if row is not None else None
+
+
+def appearances(model: type[Model]) -> Iterator[tuple[Any, str]]:
+    """Walk what shows a person or an institution: the model, and what it calls the other side."""
+    for relation in model._default_manager.all().APPEARANCES:  # type: ignore[attr-defined]
+        field: Any = model._meta.get_field(relation)
+        yield field.related_model, field.field.name
+
+
+def appearing(model: type[Model], editions: Iterable[int]) -> Q:
+    """Those whom a row of one of these editions shows, public or not."""
+    some, keys = Q(pk__in=()), [*editions]
+    for rows, name in appearances(model) if keys else ():
+        there = rows._base_manager.filter(**{f"{rows.edition_lookup}__in": keys, f"{name}__isnull": False})
+        some |= Q(pk__in=there.order_by().values(name))
+    return some
 
 
 class LetteredQuerySet(ContentQuerySet[Any]):
@@ -98,12 +115,7 @@ class PersonQuerySet(LetteredQuerySet):
 
     def appearing_in(self, edition: Any) -> Self:
         """Those who do something in the edition with this key, public or not."""
-        some = Q()
-        for relation in self.APPEARANCES:
-            rows: Any = self.model._meta.get_field(relation).related_model
-            there = rows._base_manager.filter(**{rows.edition_lookup: edition}, person__isnull=False)
-            some |= Q(pk__in=there.order_by().values("person"))
-        return self.filter(some, merged_into__isnull=True)
+        return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
 
     def doubtful(self) -> Self:
         """Those whose name looks wrong, or sorts as somebody else's does. Reads their names in one query."""
@@ -146,6 +158,7 @@ class InstitutionQuerySet(LetteredQuerySet):
     """Institutions, by name."""
 
     LETTERED = "folded"
+    APPEARANCES = ("authorships",)
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(shown_by(self.model, "authorships", at, "institutions"), merged_into__isnull=True)
@@ -156,9 +169,7 @@ class InstitutionQuerySet(LetteredQuerySet):
 
     def appearing_in(self, edition: Any) -> Self:
         """Those from which somebody writes in the edition with this key, public or not."""
-        rows: Any = self.model._meta.get_field("authorships").related_model
-        there = rows._base_manager.filter(**{rows.edition_lookup: edition}, institutions__isnull=False)
-        return self.filter(pk__in=there.order_by().values("institutions"), merged_into__isnull=True)
+        return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
 
     def in_order(self) -> Self:
         """By name, accents folded."""

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conference.adminscope import asked_edition
-from conference.models import Edition
+from conference.adminaccess import access_for
+from conference.adminscope import asked_edition, editions_for
 from schedule import clashes
 from schedule.clashes import Clash, Kind, Subject
 from schedule.clashes.findings import Names
@@ -61,13 +61,18 @@ class ClashAdmin(admin.ModelAdmin[Any]):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         row = context.get("original")
-        if row is not None and not context["errors"]:
+        if row is not None and not context["errors"] and self.tells_clashes(request, row):
             context["clashes"] = [linked(clash) for clash in clashes.touching([row])]
         return super().render_change_form(request, context, *args, **kwargs)
 
+    def tells_clashes(self, request: HttpRequest, row: Any) -> bool:
+        """Tell whether the user may see all that a row may clash with."""
+        return access_for(request).may_all("view", self.model, row.edition)
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        if found := clashes.touching([form.instance]):
+        row = form.instance
+        if self.tells_clashes(request, row) and (found := clashes.touching([row])):
             self.message_user(request, said(found), messages.WARNING)
 
 
@@ -83,6 +88,8 @@ class ClashPage(ClashAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         edition = asked_edition(request)
+        if edition and not access_for(request).may_all("view", self.model, edition):
+            raise PermissionDenied
         found = clashes.of(edition) if edition else []
         kinds = Counter(clash.kind for clash in found)
         kind = request.GET.get("kind", "")
@@ -93,7 +100,7 @@ class ClashPage(ClashAdmin):
             "title": _("Clashes of %(edition)s") % {"edition": edition} if edition else _("Clashes"),
             "opts": self.opts,
             "edition": edition,
-            "editions": Edition.objects.all(),
+            "editions": editions_for(request),
             "kinds": [(one, kinds[one]) for one in Kind if one in kinds],
             "kind": kind if kind in kinds else "",
             "total": len(found),

@@ -1,5 +1,7 @@
 """When and where: rooms, sessions, presentations."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -7,3 +9,7 @@ from django.utils.translation import gettext_lazy as _
 class ScheduleConfig(AppConfig):
     name = "schedule"
     verbose_name = _("Schedule")
+
+    def ready(self) -> None:
+        # Registers what is a session chair's own.
+        import_module("schedule.own")

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference import times
 from conference.adminbases import ContentAdmin, moment
-from conference.adminscope import asked_edition
+from conference.adminscope import asked_edition, editions_for
 from conference.models import Edition
 from schedule.changes import Change, Place
 from schedule.models import Release
@@ -140,6 +140,8 @@ class ReleaseAdmin(ContentAdmin):
         if edition is None:
             messages.warning(request, gettext("There is no edition yet."))
             return redirect("admin:schedule_release_changelist")
+        if not self.has_add_permission(request, edition):
+            raise PermissionDenied
         at = timezone.now()
         ready = due(edition, at)
         form = AnnounceForm(ready, edition, request.POST if request.method == "POST" else None)
@@ -160,7 +162,7 @@ class ReleaseAdmin(ContentAdmin):
             % {"number": ready.number, "edition": edition},
             "opts": self.opts,
             "edition": edition,
-            "editions": Edition.objects.all(),
+            "editions": editions_for(request),
             "form": form,
             "ready": ready,
             "has_news": self.has_news(ready),

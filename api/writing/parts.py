@@ -36,7 +36,7 @@ def write(part: Part, name: str, owner: Any, body: list[dict[str, Any]], asker: 
     stored = rows_of(part, owner)
     plan = planned(part, name, owner, body, stored)
     check_rules(part, name, plan)
-    check_rights(part, plan, asker)
+    check_rights(part, plan, owner, asker)
     save(part, owner, plan, stored)
 
 
@@ -127,12 +127,12 @@ def _place(plan: Plan, row: Any) -> int:
     return next(index for index, one in enumerate(plan.wanted) if one is row)
 
 
-def check_rights(part: Part, plan: Plan, asker: Asker) -> None:
+def check_rights(part: Part, plan: Plan, owner: Any, asker: Asker) -> None:
     """Refuse what the admin would refuse on the owner's form."""
     relinked = [row for row, _column, _rows in plan.links if row.pk is not None]
     done = {"add": plan.new, "change": [*plan.changed, *relinked], "delete": plan.gone}
     for action, rows in done.items():
-        if rows and not asker.may(action, part.model):
+        if rows and not asker.may_part(action, part.model, owner):
             raise forbidden(not_allowed(action, part.model))
 
 

@@ -40,8 +40,7 @@ def create(written: Written, body: dict[str, Any], edition: Any, asker: Asker) -
             raise conflict(said % {"id": body["id"]}, errors={"id": [_("This is taken.")]})
     row = model(**values)
     clean(written, row)
-    if not asker.reaches(row, "add"):
-        raise forbidden(_("This token is for another edition."))
+    check_reach(asker, row, "add")
     row.save()
     finish(written, row, body, asker)
     return row
@@ -50,6 +49,7 @@ def create(written: Written, body: dict[str, Any], edition: Any, asker: Asker) -
 def change(written: Written, row: Any, body: dict[str, Any], asker: Asker) -> None:
     """Change what the body names, and leave the rest as it is."""
     is_ordered = isinstance(row, Ordered)
+    check_fields(written, row, body, asker)
     before = getattr(row, row._meta.get_field(row.siblings_of).attname) if is_ordered else None
     values = columns(written, body)
     for column, value in values.items():
@@ -58,11 +58,33 @@ def change(written: Written, row: Any, body: dict[str, Any], asker: Asker) -> No
         # Among new siblings it goes to the end, unless the body says where.
         row.position = 0
     clean(written, row)
-    if not asker.reaches(row, "change"):
-        raise forbidden(_("This token is for another edition."))
+    check_reach(asker, row, "change")
     if values:
         row.save()
     finish(written, row, body, asker)
+
+
+def check_reach(asker: Asker, row: Any, action: str) -> None:
+    """Refuse rows of editions that are not the token's, or in which no role allows this."""
+    if not asker.reaches(row, action):
+        raise forbidden(_("This token is for another edition."))
+    if not asker.may_with(row, action):
+        raise forbidden(not_allowed(action, type(row)))
+
+
+def check_fields(written: Written, row: Any, body: dict[str, Any], asker: Asker) -> None:
+    """Refuse what goes beyond the fields that a session chair keeps."""
+    allowed = asker.fields(row)
+    if allowed is None:
+        return
+    values = columns(written, body) | ({PLACE: body[PLACE]} if PLACE in body else {})
+    errors = {
+        written.called.get(column, column): [_("You may not change this field.")]
+        for column, value in values.items()
+        if column not in allowed and getattr(row, column) != value
+    }
+    if errors:
+        raise Invalid(errors)
 
 
 def clean(written: Written, row: Any) -> None:
@@ -106,10 +128,12 @@ def delete(row: Any, reader: Reader) -> None:
 
 def check_rights(going: Collector, asker: Asker) -> None:
     """Refuse if something goes along that the asker may not delete."""
-    models = {model for model, rows in going.data.items() if rows}
-    models |= {rows.model for rows in going.fast_deletes if rows.exists()}
+    models: dict[Any, list[Any]] = {model: [*rows] for model, rows in going.data.items() if rows}
+    for rows in going.fast_deletes:
+        models.setdefault(rows.model, []).extend(rows)
     for model in sorted(filter(is_recorded, models), key=lambda one: one._meta.label):
-        if not asker.may("delete", model):
+        # What goes along may stand in another edition, as an award that an old paper got.
+        if models[model] and not all(asker.may_delete(row) for row in models[model]):
             raise forbidden(not_allowed("delete", model))
 
 

@@ -57,6 +57,8 @@ class WritingMixin:
         if not self.reader.asker.may("view", self.resource.model):
             return response
         row = in_full(self.written, self.addressed(id, edition)).get()
+        if not self.reader.asker.reads_all(row):
+            return response
         return self.with_version(request, response, row)
 
     def create(self, request: Request) -> Response:
@@ -139,8 +141,7 @@ class WritingMixin:
         row = in_full(written, held).filter(pk=key).first()
         if row is None:
             raise Http404
-        if not self.reader.asker.reaches(row, action):
-            raise forbidden(_("This token is for another edition."))
+        rows.check_reach(self.reader.asker, row, action)
         if version(written, row, told(written, row)) not in self.seen(request):
             response = self.answer(request, row, Wanted(), status.HTTP_412_PRECONDITION_FAILED, clash=False)
             said = _("Somebody changed this meanwhile: here is what stands now.")

@@ -1,0 +1,74 @@
+"""Which people and institutions a role reaches: they belong to no edition, and an edition shows them.
+
+Whoever enters the program finds all people but those whom nothing shows beside the drafts of other editions,
+so that nobody is entered twice; and changes those whom the own edition shows, and new ones.
+"""
+
+from django.db.models import Exists, Model, OuterRef, Q
+
+from conference.access import NOTHING, OWN, SCOPES, Access
+from people.models import Institution, Person, PersonIdentifier, PersonName
+from people.querysets import appearances, appearing
+
+
+def shown_nowhere(model: type[Model]) -> Q:
+    """Those whom nothing shows yet, not even a draft."""
+    some = Q()
+    for rows, name in appearances(model):
+        some &= ~Q(Exists(rows._base_manager.filter(**{name: OuterRef("pk")})))
+    return some
+
+
+def kept_by_others(model: type[Model], editions: set[int]) -> Q:
+    """Those who stand in a draft of another edition; it may be that something else shows them too."""
+    some = NOTHING
+    for rows, name in appearances(model):
+        others = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
+        drafts = others.exclude(pk__in=rows.objects.published().order_by().values("pk"))
+        some |= Q(pk__in=drafts.filter(**{f"{name}__isnull": False}).order_by().values(name))
+    return some
+
+
+def scope(model: type[Model], access: Access, action: str) -> Q:
+    """Return the rows with which roles allow this."""
+    editions = access.editions(action, model)
+    here = appearing(model, editions)
+    if action != "view":
+        return here | shown_nowhere(model) if editions else NOTHING
+    if not access.editions("change", model):
+        return here
+    public = Q(pk__in=model._default_manager.all().published().order_by().values("pk"))  # type: ignore[attr-defined]
+    return here | public | ~kept_by_others(model, editions)
+
+
+def person_scope(access: Access, action: str) -> Q:
+    """People, and with them those who were merged into them."""
+    found = scope(Person, access, action)
+    if action == "view" and access.chaired("view", Person) and Person in OWN:
+        found |= OWN[Person](access.user)
+    survivors = Person._base_manager.filter(found, merged_into__isnull=True)
+    return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
+
+
+def institution_scope(access: Access, action: str) -> Q:
+    return scope(Institution, access, action)
+
+
+def name_scope(access: Access, action: str) -> Q:
+    """Other spellings, former names among them: of people whom one may change."""
+    if not access.editions(action, PersonName):
+        return NOTHING
+    return Q(person__in=Person._base_manager.filter(person_scope(access, "change")).values("pk"))
+
+
+def identifier_scope(access: Access, action: str) -> Q:
+    if not access.editions(action, PersonIdentifier):
+        return NOTHING
+    needed = "view" if action == "view" else "change"
+    return Q(person__in=Person._base_manager.filter(person_scope(access, needed)).values("pk"))
+
+
+SCOPES[Person] = person_scope
+SCOPES[Institution] = institution_scope
+SCOPES[PersonName] = name_scope
+SCOPES[PersonIdentifier] = identifier_scope

@@ -1,0 +1,56 @@
+"""What is a session chair's own: the sessions that the account's person leads, and what is shown in them."""
+
+from typing import Any
+
+from django.db.models import Q
+
+from conference.access import OWN
+from papers.models import Authorship, Material, Paper
+from people.models import Person, PersonAccount
+from schedule.models import Presentation, Session, SessionRole, Speaker
+
+# Those who lead a session; its parts are theirs too.
+LEADING = ("chair", "moderator", "organizer")
+
+
+def sessions(user: Any) -> Any:
+    """Return the keys of the sessions that an account's person leads, with their parts."""
+    persons = PersonAccount.objects.filter(user=user.pk).values("person")
+    led = SessionRole._base_manager.filter(person__in=persons, role__in=LEADING).order_by().values("session")
+    return Session._base_manager.filter(Q(pk__in=led) | Q(parent__in=led)).order_by().values("pk")
+
+
+def papers(user: Any) -> Any:
+    """Return the keys of the papers that are presented there."""
+    shown = Presentation._base_manager.filter(session__in=sessions(user), paper__isnull=False)
+    return shown.order_by().values("paper")
+
+
+def people_there(user: Any) -> Q:
+    """Those who have a part in one's sessions."""
+    there: list[Any] = [
+        SessionRole._base_manager.filter(session__in=sessions(user)),
+        Speaker._base_manager.filter(presentation__session__in=sessions(user)),
+        Authorship._base_manager.filter(paper__in=papers(user)),
+    ]
+    found = Q(pk__in=())
+    for rows in there:
+        found |= Q(pk__in=rows.order_by().values("person"))
+    return found
+
+
+def inside(lookup: str, rows: Any) -> Any:
+    """Return what narrows a model to the rows that this lookup leads to."""
+    return lambda user: Q(**{f"{lookup}__in": rows(user)})
+
+
+OWN |= {
+    Session: inside("pk", sessions),
+    Presentation: inside("session", sessions),
+    SessionRole: inside("session", sessions),
+    Speaker: inside("presentation__session", sessions),
+    Paper: inside("pk", papers),
+    Authorship: inside("paper", papers),
+    Material: inside("paper", papers),
+    Person: people_there,
+}

@@ -1,0 +1,89 @@
+"""Who may do what in the admin: a line for each model, and for each address beside those of the models.
+
+v: see, a: add, c: change, d: delete. Columns: owner, program chair, editor, session chair (own rows), viewer.
+A superuser may do all; the owner of another edition, nothing here. A new address needs a line here.
+"""
+
+from conference.roles import Role
+
+ALL = "vacd"
+
+MODELS: dict[str, tuple[str, str, str, str, str]] = {
+    "api.token": ("vad", "vad", "vad", "vad", "vad"),  # One's own alone.
+    "auth.group": ("", "", "", "", ""),
+    "auth.user": ("", "", "", "", ""),
+    "conference.announcement": (ALL, ALL, ALL, "", "v"),
+    "conference.conference": ("vc", "v", "v", "", "v"),
+    "conference.edition": ("vc", "vc", "v", "", "v"),
+    "conference.menuitem": (ALL, ALL, ALL, "", "v"),
+    "conference.page": (ALL, ALL, ALL, "", "v"),
+    "conference.sponsor": (ALL, ALL, ALL, "", "v"),
+    "exchange.conflict": ("v", "v", "v", "", ""),
+    "exchange.importjob": ("vac", "vac", "vac", "", ""),
+    "exchange.importrun": ("v", "v", "v", "", ""),
+    "exchange.provenance": ("v", "v", "v", "", ""),
+    "papers.authorship": (ALL, ALL, ALL, "v", "v"),
+    "papers.award": (ALL, ALL, ALL, "", "v"),
+    "papers.awardgrant": (ALL, ALL, ALL, "", "v"),
+    "papers.material": (ALL, ALL, ALL, "v", "v"),
+    "papers.paper": (ALL, ALL, ALL, "v", "v"),
+    "papers.topic": (ALL, ALL, ALL, "v", "v"),
+    "people.committeerole": (ALL, ALL, ALL, "", "v"),
+    "people.institution": (ALL, ALL, ALL, "", "v"),
+    "people.person": (ALL, ALL, ALL, "v", "v"),
+    "people.personidentifier": (ALL, ALL, ALL, "", "v"),
+    "people.personname": (ALL, ALL, ALL, "", ""),
+    "schedule.presentation": (ALL, ALL, ALL, "vc", "v"),
+    "schedule.release": (ALL, ALL, "v", "", "v"),
+    "schedule.room": (ALL, ALL, ALL, "v", "v"),
+    "schedule.session": (ALL, ALL, ALL, "vc", "v"),
+    "schedule.sessionrole": (ALL, ALL, ALL, "v", "v"),
+    "schedule.speaker": (ALL, ALL, ALL, "v", "v"),
+}
+
+# What an address of a model needs. Of people, histories and versions are for those who may change them.
+PAGES = {
+    "changelist": "v",
+    "add": "a",
+    "change": "v",
+    "delete": "d",
+    "history": "v",
+    "restore": "c",
+    "deleted": "v",
+    "bring_back": "a",
+}
+# These tell of former names and e-mail addresses, or change all fields of a row.
+WHOLE_ROW = {
+    "people.person": {"history": "c"},
+    "people.personname": {"history": "c"},
+    "people.personidentifier": {"history": "c"},
+}
+# Written by imports: nobody adds, changes or deletes them by hand.
+READ_ONLY = {"exchange.conflict", "exchange.importrun", "exchange.provenance"}
+# Whom something public shows, all editors may choose.
+PUBLIC = {"people.person", "people.personidentifier"}
+# A session chair changes some fields: no version as a whole, and nothing is brought back.
+PARTLY = {"restore", "bring_back"}
+
+# Addresses beside those: who may open them, with the path after /admin/ and a row as the key of the world's.
+STAFF = {*map(str, Role), "other", "superuser"}
+KEEPERS = {"owner", "chair", "editor"}
+SEEING = KEEPERS | {"viewer"}
+BESIDE: dict[str, set[str]] = {
+    "index": STAFF,
+    "app_list": STAFF,
+    "login": set(),  # Whoever is signed in is led on.
+    "logout": set(),  # By POST alone.
+    "password_change": STAFF,
+    "password_change_done": STAFF,
+    "jsi18n": STAFF,
+    "autocomplete": SEEING | {"session_chair"},
+    "view_on_site": SEEING | {"session_chair"},
+    "auth_user_password_change": set(),
+    "conference_edition_as_public": SEEING,
+    "conference_edition_preview": SEEING,
+    "conference_edition_publish": {"owner", "chair"},
+    "exchange_importjob_progress": KEEPERS,
+    "exchange_importrun_undo": KEEPERS,
+    "schedule_session_clashes": SEEING,
+}

@@ -1,0 +1,151 @@
+"""Every address of the admin with everybody: who may open it, and that nothing changes for others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.test import Client
+from django.urls import URLPattern, URLResolver, reverse
+
+from conference.history import RowChange
+from conference.roles import Role
+from tests.access.table import BESIDE, MODELS, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
+from tests.access.world import EVERYBODY, World, last_version, make_world
+
+pytestmark = pytest.mark.django_db
+
+ROW_PAGES = {"change", "delete", "history", "restore", "bring_back"}
+SITE_WIDE = {"conference.conference", "conference.edition", "people.person", "people.institution"}
+SITE_WIDE |= {"people.personname", "people.personidentifier"}
+
+
+# Rows of an account itself, whatever its role.
+OWN = {"api.token"}
+
+
+def names() -> Iterator[str]:
+    """Walk the names of all addresses of the admin."""
+    found: list[URLPattern | URLResolver] = [*admin.site.get_urls()]
+    while found:
+        one = found.pop()
+        if isinstance(one, URLResolver):
+            found += one.url_patterns
+        elif one.name:
+            yield one.name
+
+
+def split(name: str) -> tuple[str, str]:
+    """Return model and page of an address such as papers_paper_bring_back; nothing for others."""
+    for page in PAGES:
+        label = name.removesuffix(f"_{page}").replace("_", ".", 1)
+        if name.endswith(f"_{page}") and label in MODELS:
+            return label, page
+    return "", ""
+
+
+def expected(who: str, label: str, page: str) -> bool:
+    """Tell what the table says of a page of a model, with a row of the edition."""
+    if who in ("superuser", "anonymous"):
+        return who == "superuser" and (label not in READ_ONLY or PAGES[page] == "v")
+    if who == "other":
+        # Owner of the edition beside: has lists and forms, of its own rows.
+        is_choice = label in PUBLIC and page == "change"
+        return is_choice or (page not in ROW_PAGES and PAGES[page] in MODELS[label][0])
+    if page in PARTLY and who == Role.SESSION_CHAIR:
+        return False
+    needed = WHOLE_ROW.get(label, {}).get(page, PAGES[page])
+    return needed in MODELS[label][[*Role].index(Role(who))]
+
+
+def test_every_address_stands_in_the_table() -> None:
+    unknown = {name for name in names() if not split(name)[0]}
+
+    assert unknown == {*BESIDE}
+    assert {model._meta.label_lower for model in admin.site._registry} == {*MODELS}
+
+
+def opened(response: Any) -> str:
+    """Say what became of a request: open, closed, or a way to sign in."""
+    if response.status_code == 302:
+        target = response.headers["Location"]
+        return "login" if target.startswith("/admin/login/") else "closed" if target == "/admin/" else "open"
+    assert response.status_code in (200, 403, 404, 409), response.status_code
+    return "open" if response.status_code in (200, 409) else "closed"
+
+
+def row_address(label: str, page: str, row: Any) -> str:
+    name = f"admin:{label.replace('.', '_')}_{page}"
+    if page == "restore":
+        return reverse(name, args=[row.pk, last_version(row)])
+    if page == "bring_back":
+        gone = RowChange.objects.filter(model=label, object_id=row.pk, kind="deleted").first()
+        return reverse(name, args=[gone.pk if gone else 0])
+    return reverse(name, args=[row.pk])
+
+
+def delete_copies(rows: dict[str, Any]) -> None:
+    """Let something of each kind be deleted, as if the row itself were."""
+    for label, row in rows.items():
+        key = row.edition_id if hasattr(row, "edition_id") else None
+        if no_history(label) or label in SITE_WIDE:
+            continue
+        if change := RowChange.objects.filter(model=label, object_id=row.pk).first():
+            RowChange.objects.create(
+                change_set=change.change_set, kind="deleted", model=label, object_id=row.pk,
+                edition_key=key or change.edition_key, label=str(row), values={},
+            )  # fmt: skip
+
+
+@pytest.fixture
+def world() -> World:
+    world = make_world()
+    delete_copies(world.rows)
+    delete_copies(world.others)
+    return world
+
+
+def walk(client: Client, who: str, rows: dict[str, Any], *, theirs: bool) -> list[str]:
+    """Open every page of every model; return what is not as the table says."""
+    wrong = []
+    closed = "login" if who == "anonymous" else "closed"
+    for label in MODELS:
+        for page in PAGES:
+            may = expected(who, label, page) if theirs or who == "superuser" else False
+            if page in ROW_PAGES:
+                if (
+                    label not in rows
+                    or label in OWN
+                    or (page in ("history", "restore", "bring_back") and no_history(label))
+                ):
+                    continue
+                if page == "bring_back" and label in SITE_WIDE:
+                    continue
+                address = row_address(label, page, rows[label])
+            elif theirs and not (page == "deleted" and no_history(label)):
+                address = reverse(f"admin:{label.replace('.', '_')}_{page}")
+            else:
+                continue
+            found = opened(client.get(address))
+            if found != ("open" if may else closed):
+                wrong.append(f"{address} {page}: {found}")
+    return wrong
+
+
+def no_history(label: str) -> bool:
+    return not hasattr(apps.get_model(label), "unrecorded_fields")
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_pages_of_models_open_as_the_table_says(who: str, world: World) -> None:
+    client = world.client(who)
+
+    assert walk(client, who, world.rows, theirs=True) == []
+
+
+@pytest.mark.parametrize("who", [one for one in EVERYBODY if one not in ("other", "superuser")])
+def test_rows_of_the_other_edition_are_closed(who: str, world: World) -> None:
+    client = world.client(who)
+
+    assert walk(client, who, world.others, theirs=False) == []

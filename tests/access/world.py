@@ -1,0 +1,112 @@
+"""Two editions with one row of each kind, one of them hidden, and an account for each role."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Model
+from django.test import Client
+
+from api.models import Token
+from conference.history import ChangeSet, RowChange
+from conference.models import Edition, Membership
+from conference.roles import Role
+from exchange.importjob import ImportJob
+from exchange.models import Conflict, ImportRun, Provenance
+from papers.models import AwardGrant
+from people.models import PersonAccount, PersonIdentifier, PersonName
+from schedule.models import Release, Speaker
+from tests import factories as make
+
+# Everybody who may come to an address. "other" is the owner of the other edition.
+EVERYBODY = ["anonymous", "session_chair", "viewer", "editor", "chair", "owner", "other", "superuser"]
+MARKER = "Zyxwv"
+
+
+def rows_of(edition: Edition, word: str) -> dict[str, Model]:
+    """Make a row of every kind in an edition, named by a word."""
+    person = make.make_person(f"{word} Author", email=f"{word}@example.org", affiliation=f"{word} Lab")
+    institution = make.make_institution(f"{word} University")
+    topic = make.make_topic(edition, f"{word} topic")
+    paper = make.make_paper(edition, [person], title=f"{word} paper", topic=topic, status="draft")
+    authorship = paper.authorships.get()
+    authorship.institutions.add(institution)
+    room = make.make_room(edition, f"{word} hall")
+    session = make.make_session(edition, title=f"{word} session", room=room, status="draft")
+    talk = make.make_presentation(session, speakers=[person], title=f"{word} talk", status="draft")
+    award = make.make_award(edition, [paper], name=f"{word} award", status="draft")
+    run = ImportRun.objects.create(edition=edition, files=[f"{word}.json"])
+    memory = Provenance.objects.create(kind="paper", object_id=paper.pk, edition=edition, run=run)
+    job = ImportJob.objects.create(edition=edition, state="dropped")
+    found: list[Any] = [
+        edition, edition.conference, person, institution, topic, paper, authorship, room, session, talk,
+        award, run, memory, job,
+        make.make_presentation(session, paper, status="draft"),
+        Speaker.objects.get(presentation=talk),
+        AwardGrant.objects.get(award=award),
+        make.add_role(session, person),
+        make.make_material(paper, label=f"{word} slides"),
+        make.make_announcement(edition, title=f"{word} news", status="draft"),
+        make.make_page(edition, title=f"{word} page", status="draft"),
+        make.make_menu_item(edition, f"{word} line"),
+        make.make_sponsor(edition, f"{word} sponsor", status="draft"),
+        make.make_committee_role(edition, person),
+        PersonName.objects.create(person=person, name=f"{word} Formerly", hidden=True),
+        PersonIdentifier.objects.create(person=person, scheme="dblp", value=word),
+        Release.objects.create(edition=edition, number=1, title=f"{word} release"),
+        Conflict.objects.create(provenance=memory, run=run, field="title", label=f"{word} paper"),
+    ]  # fmt: skip
+    return {row._meta.label_lower: row for row in found}
+
+
+@dataclass
+class World:
+    """Both editions, and who asks. A session chair leads the one session of the edition."""
+
+    edition: Edition
+    other: Edition
+    rows: dict[str, Any]
+    others: dict[str, Any]
+    users: dict[str, User] = field(default_factory=dict)
+
+    def client(self, who: str) -> Client:
+        """Return a browser in which somebody is signed in."""
+        client = Client()
+        if who != "anonymous":
+            client.force_login(self.users[who])
+        return client
+
+
+def add_member(name: str, edition: Edition, role: str) -> User:
+    """Make an account with a role in an edition."""
+    user = User.objects.create_user(name, f"{name}@example.org", is_staff=True)
+    Membership.objects.create(user=user, edition=edition, role=role)
+    return user
+
+
+def make_world() -> World:
+    edition = make.make_edition(2021)
+    hidden = {"public_from": None, "papers_public_from": None, "schedule_public_from": None}
+    series = make.make_conference(slug="other", name=f"{MARKER}Conf")
+    other = make.make_edition(2022, conference=series, name=f"{MARKER} 2022", **hidden)
+    world = World(edition, other, rows_of(edition, "Ours"), rows_of(other, MARKER))
+    for role in Role:
+        world.users[str(role)] = add_member(str(role), edition, role)
+    world.users["other"] = add_member("other", other, Role.OWNER)
+    world.users["superuser"] = User.objects.create_superuser("superuser")
+    leader = make.make_person("Lea Leader")
+    make.add_role(world.rows["schedule.session"], leader, "chair")
+    PersonAccount.objects.create(user=world.users["session_chair"], person=leader)
+    for rows, name in ((world.rows, "owner"), (world.others, "other")):
+        user = world.users[name]
+        token, _text = Token.objects.create(user, expiry=timedelta(days=1), prefix="plenary_", name="app")
+        rows["api.token"] = token
+        rows["conference.membership"] = user.memberships.get()
+    return world
+
+
+def last_version(row: Any) -> int:
+    """Return the key of a set of changes to which a row can go back."""
+    found = RowChange.objects.about(type(row), row.pk).first()
+    return found.change_set_id if found else ChangeSet.objects.latest("pk").pk
