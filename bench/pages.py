@@ -1,0 +1,182 @@
+"""How fast the pages of a large program are, warm and cold, beside what is possible on the same machine.
+
+`uv run python bench/pages.py` fills a SQLite file by `generate_program` and forgets it; `--database URL`
+names a database for this alone, which is kept and used again. Needs wrk and nginx. Prints Markdown tables.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.request import Request, urlopen
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import servers  # noqa: E402
+
+COLD = 7
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description="Measure pages.")
+    asked.add_argument("--papers", type=int, default=6_000, help="of each edition")
+    asked.add_argument("--editions", type=int, default=1)
+    asked.add_argument("--database", help="a database for this alone; filled if it is empty")
+    asked.add_argument("--seconds", type=int, default=3, help="for each figure")
+    asked.add_argument("--only", choices=("warm", "cold"))
+    options = asked.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PLENARY_VAR_DIR"] = folder
+        os.environ["DATABASE_URL"] = options.database or f"sqlite:///{folder}/bench.sqlite3"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "conference.settings"
+        import django
+
+        django.setup()
+        fill(options.papers, options.editions)
+        addresses = pages()
+        if options.only != "warm":
+            cold(addresses)
+        if options.only != "cold":
+            warm(addresses, Path(folder), options.seconds)
+
+
+def fill(papers: int, editions: int) -> None:
+    """Make the program, unless the database has one."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    from conference.models import Edition
+    from papers.models import Paper
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    if not Edition.objects.exists():
+        call_command("generate_program", papers=papers, editions=editions, verbosity=0, stdout=sys.stderr)
+    print(f"## {connection.vendor}, {Paper.objects.count():,} papers, {Edition.objects.count()} editions\n")
+
+
+def pages() -> dict[str, str]:
+    """Return the addresses of the pages that most people open, by what they are."""
+    from django.db.models import Count
+
+    from conference.models import Edition
+    from papers.models import Paper
+    from people.models import Person
+    from schedule.models import Session
+
+    edition = Edition.objects.published().annotate(size=Count("papers")).order_by("-size", "-year")[0]
+    root = edition.get_absolute_url()
+    sessions = Session.objects.filter(edition=edition).annotate(size=Count("presentations"))
+    posters = sessions.order_by("-size")[0]
+    oral = sessions.filter(kind=Session.Kind.ORAL).order_by("-size", "pk")[0]
+    paper = Paper.objects.filter(edition=edition, status="published").order_by("pk")[7]
+    writer = Person.objects.annotate(size=Count("authorships")).order_by("-size", "pk")[0]
+    day = f"{posters.start.astimezone(edition.zone):%Y-%m-%d}"
+    return {
+        "home": root,
+        "day": f"{root}schedule/{day}/",
+        "day as grid": f"{root}schedule/{day}/?view=grid",
+        f"session of {posters.size} posters": posters.get_absolute_url(),
+        f"session of {oral.size} talks": oral.get_absolute_url(),
+        "paper": paper.get_absolute_url(),
+        f"person with {writer.size} papers": writer.get_absolute_url(),
+        "papers list": f"{root}papers/",
+        "papers list, page 40": f"{root}papers/?page=40",
+        "awards": f"{root}awards/",
+    }
+
+
+def cold(addresses: dict[str, str]) -> None:
+    """Print how long a page takes that nobody asked for since the last change, and how many queries."""
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    client = Client(SERVER_NAME="127.0.0.1")
+    base = median(seconds(client, "/static/nothing") for _ in range(COLD))
+    print("### Cold: through Django, nothing kept\n")
+    print("| page | queries | ms | of that computing | KB | / a 404 |\n|---|---|---|---|---|---|")
+    for name, address in addresses.items():
+        client.get(address)
+        with CaptureQueriesContext(connection) as queries:
+            size = len(client.get(address).content)
+            number = len(queries)
+        times, works = zip(*(both(client, address) for _ in range(COLD)), strict=True)
+        took, work = median(times), median(works)
+        numbers = f"{number} | {took * 1000:.1f} | {work * 1000:.1f} | {size / 1000:.0f} | {took / base:.1f}"
+        print(f"| {name} | {numbers} |", flush=True)
+    print()
+
+
+def both(client: Any, address: str) -> tuple[float, float]:
+    """Return the seconds by the clock and of this process for one answer."""
+    work, start = time.process_time(), time.perf_counter()
+    client.get(address)
+    return time.perf_counter() - start, time.process_time() - work
+
+
+def seconds(client: Any, address: str) -> float:
+    """Return the seconds by the clock for one answer."""
+    return both(client, address)[0]
+
+
+def warm(addresses: dict[str, str], folder: Path, lasting: int) -> None:
+    """Print how many answers a second leave the page cache, and what other ways to the same bytes give."""
+    with servers.granian("website.wsgi:application") as site:
+        kept = {name: answer(site + address) for name, address in addresses.items()}
+        rates = {
+            name: list(own_rates(site + address, kept[name][1], lasting))
+            for name, address in addresses.items()
+        }
+    save(folder / "bare", [kept[name] for name in addresses])
+    with servers.granian("bench.bare:application", {"BARE_FOLDER": str(folder / "bare")}) as bare:
+        for number, name in enumerate(addresses):
+            rates[name] += [servers.rate(f"{bare}/{kind}/{number}", lasting) for kind in ("view", "wsgi")]
+    with servers.nginx(folder / "nginx", f"root {folder}/bare; default_type text/html;") as files:
+        for number, name in enumerate(addresses):
+            rates[name].append(servers.rate(f"{files}/{number}", lasting))
+    print(f"### Warm: requests a second, {servers.WORKERS} workers, 16 connections, compressed\n")
+    columns = ("page", "KB on the wire", "kept", "304", "bare view", "WSGI function", "nginx file")
+    print(f"| {' | '.join(columns)} | / view | / WSGI | / file |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, (page, known, view, function, file) in rates.items():
+        size = len(kept[name][0]) / 1000
+        numbers = " | ".join(f"{number:,.0f}" for number in (page, known, view, function, file))
+        ratios = " | ".join(f"{page / other:.2f}" for other in (view, function, file))
+        print(f"| {name} | {size:.1f} | {numbers} | {ratios} |", flush=True)
+
+
+def answer(address: str) -> tuple[bytes, dict[str, str]]:
+    """Return the compressed bytes of a page and its headers, from a cache that has it."""
+    kept = b"", dict[str, str]()
+    for _ in range(20):
+        with urlopen(Request(address, headers={"Accept-Encoding": "gzip"})) as reply:  # noqa: S310
+            kept = reply.read(), dict(reply.headers.items())
+    return kept
+
+
+def own_rates(address: str, headers: dict[str, str], lasting: int) -> Iterator[float]:
+    """Yield answers a second: whole ones, and to readers who have the page."""
+    yield servers.rate(address, lasting, {"Accept-Encoding": "gzip"})
+    yield servers.rate(address, lasting, {"Accept-Encoding": "gzip", "If-None-Match": headers["etag"]})
+
+
+def save(folder: Path, kept: list[tuple[bytes, dict[str, str]]]) -> None:
+    """Write the bytes of the pages, and their headers, for the servers to compare with."""
+    folder.mkdir()
+    own = {"date", "server", "connection", "transfer-encoding"}
+    for number, (body, _) in enumerate(kept):
+        (folder / str(number)).write_bytes(body)
+    shared = [[pair for pair in headers.items() if pair[0].lower() not in own] for _, headers in kept]
+    (folder / "headers.json").write_text(json.dumps(shared))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Servers for the benchmarks, on 127.0.0.1 alone: each is started for one measurement and then stopped."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOST = "127.0.0.1"
+WORKERS = 2
+PATIENCE = 30
+
+type Server = AbstractContextManager[str]
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server((HOST, 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@contextmanager
+def running(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run a server while the block does; yield its address. Its whole group of processes ends with it."""
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for(port, process)
+        yield f"http://{HOST}:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until a server listens; raises `SystemExit` when it does not."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex((HOST, port)) == 0:
+                return
+        time.sleep(0.05)
+    raise SystemExit(f"{process.args!r} does not listen on port {port}.")
+
+
+def granian(application: str, environment: Mapping[str, str] | None = None, workers: int = WORKERS) -> Server:
+    """Serve a WSGI application as the demo does."""
+    port = free_port()
+    where = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
+    strength = ["--workers", str(workers), "--blocking-threads", "8", "--backpressure", "128"]
+    return running([sys.executable, "-m", "granian", *where, *strength, application], port, environment)
+
+
+NGINX = """
+daemon off; {user}worker_processes {workers}; pid {folder}/nginx.pid; error_log {folder}/error.log warn;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=100;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi; {head}
+  server {{ listen {host}:{port}; {body} }}
+}}
+"""
+
+
+def nginx(folder: Path, body: str, head: str = "", workers: int = WORKERS) -> Server:
+    """Serve what a configuration says."""
+    port = free_port()
+    folder.mkdir(parents=True, exist_ok=True)
+    # As root, so that files of a folder of root's own can be read.
+    user = "user root; " if os.geteuid() == 0 else ""
+    written = NGINX.format(
+        user=user, folder=folder, host=HOST, port=port, workers=workers, head=head, body=body
+    )
+    config = folder / "nginx.conf"
+    config.write_text(written)
+    return running([found("nginx"), "-p", str(folder), "-c", str(config)], port)
+
+
+def found(name: str) -> str:
+    """Return where a program of Debian's is; raises `SystemExit` when it is missing."""
+    path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
+    if path is None:
+        raise SystemExit(f"{name} is missing: apt-get install {name}")
+    return path
+
+
+def rate(
+    address: str, seconds: int, headers: Mapping[str, str] | None = None, connections: int = 16
+) -> float:
+    """Return how many answers a second come from an address. Raises `SystemExit` when one is an error."""
+    options = [f"-H{name}: {value}" for name, value in (headers or {}).items()]
+    command = [found("wrk"), "-t1", f"-c{connections}", f"-d{seconds}s", *options, address]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    if "Non-2xx" in said and "If-None-Match" not in (headers or {}):
+        raise SystemExit(f"{address} answers with errors:\n{said}")
+    return float(said.split("Requests/sec:")[1].split()[0])
