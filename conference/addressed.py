@@ -5,19 +5,32 @@ from datetime import datetime
 from functools import wraps
 from typing import Concatenate
 
+from django.db.models import Subquery
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from conference.models import Edition
 from conference.querysets import moment
+from conference.revision import SiteRevision
+
+# The site's own stamp, beside each edition's.
+SITE_STAMP = {
+    f"site_{name}": Subquery(SiteRevision.objects.filter(pk=1).values(name))
+    for name in ("revision", "changed_at")
+}
 
 
 def published_editions(request: HttpRequest) -> list[Edition]:
-    """Return all published editions with their conferences, newest first. One query per request."""
+    """Return all published editions with their conferences, newest first. One query per request.
+
+    They carry the site's stamp too, as `site_revision` and `site_changed_at`.
+    """
     memory = vars(request)
     if "published_editions" not in memory:
-        memory["published_editions"] = list(Edition.objects.published().select_related("conference"))
+        memory["published_editions"] = list(
+            Edition.objects.published().select_related("conference").annotate(**SITE_STAMP)
+        )
     editions: list[Edition] = memory["published_editions"]
     return editions
 

@@ -6,30 +6,35 @@ from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import urlencode
 
 from conference.addressed import addressed_edition, published_editions
-from conference.models import Edition, Page
+from conference.models import Edition
 from conference.previews import public_address
 from website.frame import default_head, feeds
-from website.menu import edition_menu, site_menu
+from website.menu import menus
 
 # Parameters that make a page of its own: its lasting address keeps them and drops all others.
 LASTING = ("letter", "page", "show", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the frame's variables: four queries at most, none for the admin, which has its own frame."""
+    """Return the frame's variables. One query, and up to four more after a change.
+
+    None for the admin, which has its own frame.
+    """
     if request.path.startswith(reverse("admin:index")):
         return {"site_name": settings.SITE_NAME}
     edition = addressed_edition(request)
     editions = published_editions(request)
+    menu, site_links = menus(edition, request.path, timezone.now())
     return {
         "site_name": settings.SITE_NAME,
         "editions": [one for one in editions if edition is None or one.conference == edition.conference],
         "edition": edition,
-        "menu": edition_menu(edition, request.path) if edition else [],
-        "site_links": site_menu(Page.objects.published().filter(edition=None)),
+        "menu": menu,
+        "site_links": site_links,
         "search_url": (
             reverse("website:edition_search", args=[edition.slug]) if edition else reverse("website:search")
         ),

@@ -1,7 +1,9 @@
 """The links through the site: an edition's own menu, a sensible one where it has none, those of all years."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.urls import reverse
@@ -9,6 +11,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
+from conference.querysets import public_parts
 from website.contents import filled
 
 Section = MenuItem.Section
@@ -34,7 +37,7 @@ SECTION_VIEWS = {
 class Link:
     """One line of a menu; `current` where it leads to the page shown, or to a page above it."""
 
-    label: str
+    label: Any
     url: str
     current: bool = False
     children: Sequence["Link"] = ()
@@ -46,35 +49,71 @@ def section_url(edition: Edition, section: str) -> str:
     return reverse(view, args=[edition.slug]) if view else reverse("people:list")
 
 
-def edition_menu(edition: Edition, path: str) -> list[Link]:
-    """Return the edition's menu for the page at `path`: the chairs' own, else its sections with content."""
+# Editions whose menus are kept, and for how many seconds at most: a release may be dated ahead.
+KEPT = 24
+LIFETIME = 60
+
+
+def menus(edition: Edition | None, path: str, at: datetime) -> tuple[list[Link], list[Link]]:
+    """Return the edition's menu for the page at `path`, and the links of all years.
+
+    Up to four queries after a change, else none; one where there is no edition.
+    """
+    if edition is None:
+        return [], [*fixed_links(), *site_pages()]
+    site = (vars(edition)["site_revision"], vars(edition)["site_changed_at"])
+    stamp = (edition.pk, edition.revision, edition.changed_at, *site)
+    age = (at - edition.changed_at).total_seconds() // LIFETIME
+    asked = _Asked((*stamp, *public_parts(edition, at), age), edition)
+    lines, pages = _kept(asked)
+    return [marked(line, edition, path) for line in lines], [*fixed_links(), *pages]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What menus are asked for; equal states have equal ones."""
+
+    state: tuple[object, ...]
+    edition: Edition = field(compare=False)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(asked: _Asked) -> tuple[list[Link], list[Link]]:
+    return edition_menu(asked.edition), site_pages()
+
+
+def edition_menu(edition: Edition) -> list[Link]:
+    """Return the chairs' own menu, else the sections with content."""
     lines = list(edition.menu_items.published().with_targets())
     if not lines:
-        return default_menu(edition, path)
+        return default_menu(edition)
     children: dict[int | None, list[MenuItem]] = {}
     for line in lines:
         children.setdefault(line.parent_id, []).append(line)
     return [
-        item_link(
-            line, edition, path, [item_link(child, edition, path) for child in children.get(line.pk, [])]
-        )
+        item_link(line, edition, [item_link(child, edition) for child in children.get(line.pk, [])])
         for line in children.get(None, [])
     ]
 
 
-def default_menu(edition: Edition, path: str) -> list[Link]:
+def default_menu(edition: Edition) -> list[Link]:
     """Return the sections that have content, in the order in which visitors look for them, and the pages."""
     with_content = filled(edition)
     shown = [section for section in Section if section == Section.HOME or section in with_content]
-    links = [(str(section.label), section_url(edition, section)) for section in shown]
-    links += [(page.title, page.get_absolute_url()) for page in edition.pages.published()]
-    return [Link(label, url, is_current(url, edition, path)) for label, url in links]
+    sections = [Link(section.label, section_url(edition, section)) for section in shown]
+    return sections + [Link(page.title, page.get_absolute_url()) for page in edition.pages.published()]
 
 
-def item_link(line: MenuItem, edition: Edition, path: str, children: Sequence[Link] = ()) -> Link:
+def item_link(line: MenuItem, edition: Edition, children: Sequence[Link] = ()) -> Link:
     """Return a line of the menu with the address of its target."""
     url = line.url or (line.page.get_absolute_url() if line.page else section_url(edition, line.section))
-    return Link(line.label, url, is_current(url, edition, path), children)
+    return Link(line.label, url, children=children)
+
+
+def marked(link: Link, edition: Edition, path: str) -> Link:
+    """Return a line of the menu as it stands on the page at `path`."""
+    children = [marked(child, edition, path) for child in link.children]
+    return replace(link, current=is_current(link.url, edition, path), children=children)
 
 
 def is_current(url: str, edition: Edition, path: str) -> bool:
@@ -82,13 +121,18 @@ def is_current(url: str, edition: Edition, path: str) -> bool:
     return path == url or (url != edition.get_absolute_url() and path.startswith(url))
 
 
-def site_menu(pages: Iterable[Page]) -> list[Link]:
-    """Return the links of all years: people, awards, and the pages of the whole site."""
-    fixed = [
+def fixed_links() -> list[Link]:
+    """Return the links of all years that are always there."""
+    return [
         Link(gettext("People"), reverse("people:list")),
         Link(gettext("Awards"), reverse("papers:all_awards")),
     ]
-    return fixed + [Link(page.title, page.get_absolute_url()) for page in pages]
+
+
+def site_pages() -> list[Link]:
+    """Return the links to the pages of the whole site."""
+    pages = Page.objects.published().filter(edition=None)
+    return [Link(page.title, page.get_absolute_url()) for page in pages]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,16 +53,16 @@ def count(client: Client, path: str) -> int:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("schedule/", 19),
-        ("schedule/2021-04-06/", 19),
-        ("schedule/2021-04-06/?view=grid", 12),
-        ("schedule/?view=week", 12),
-        ("schedule/?view=now", 9),
-        ("sessions/", 24),
-        ("rooms/hall/", 8),
-        ("talks/", 7),
-        ("posters/", 20),
-        ("recordings/", 16),
+        ("schedule/", 15),
+        ("schedule/2021-04-06/", 15),
+        ("schedule/2021-04-06/?view=grid", 8),
+        ("schedule/?view=week", 8),
+        ("schedule/?view=now", 5),
+        ("sessions/", 20),
+        ("rooms/hall/", 4),
+        ("talks/", 3),
+        ("posters/", 16),
+        ("recordings/", 12),
     ],
 )
 def test_queries_do_not_grow(client: Client, path: str, expected: int) -> None:

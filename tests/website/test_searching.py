@@ -202,7 +202,7 @@ def test_queries_do_not_grow_with_hits(
         make.make_page(edition, title="Pistons")
     client.get("/2021/search/?q=pistons")
 
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(20):
         client.get("/2021/search/?q=pistons")
 
 
