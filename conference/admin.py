@@ -12,7 +12,8 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, moment
-from conference.adminlists import counted, publish, unpublish
+from conference.adminfieldactions import publish, unpublish
+from conference.adminlists import counted
 from conference.adminpreview import PreviewedAdmin
 from conference.adminpublish import PublishAdmin
 from conference.fields import validate_timezone

@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from conference import revision, times
 from conference.acting import acting
 from conference.adminaccess import ScopedChoices, ScopedInline, access_for
+from conference.adminacts import ActsAdmin
 from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, ZonedWidget
 from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from conference.adminhistory import HistoryAdmin
@@ -92,7 +93,7 @@ class Fields(ScopedChoices):
         return field
 
 
-class ContentAdmin(Fields, PreviewAdmin, HistoryAdmin, StaleAdmin):
+class ContentAdmin(Fields, ActsAdmin, PreviewAdmin, HistoryAdmin, StaleAdmin):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm

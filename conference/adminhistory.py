@@ -67,6 +67,7 @@ class HistoryAdmin(ScopedAdmin):
         edition = edition_of(row)
         for one in page:
             vars(one)["link"] = self.reference_link(one)
+            vars(one)["is_action"] = one.origin == Origin.ACTION
         found = list(changes.filter(change_set__in=[one.pk for one in page]))
         context = self.frame(
             request,

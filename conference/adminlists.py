@@ -1,25 +1,21 @@
-"""Lists of the admin: search without accents, filters inside an edition, counts, actions that report."""
+"""Lists of the admin: search without accents, filters inside an edition, counts."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
-from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib import admin
 from django.contrib.admin.utils import lookup_spawns_duplicates
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conference import revision, text
+from conference import text
 from conference.access import access_here, access_of
 from conference.adminscope import LIST_FILTER
-
-type Action = Callable[[Any, HttpRequest, QuerySet[Any]], None]
 
 
 class ContentList(ChangeList):
@@ -133,100 +129,3 @@ class TrackFilter(EditionPartFilter):
             (track, track or gettext("Main track"))
             for track in rows.values_list("track", flat=True).distinct()
         ]
-
-
-# Actions
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What an action is called, and what it reports: of rows, of rows left alone, in the history."""
-
-    name: Any
-    done: Any
-    same: Any
-    logged: Any
-
-
-def set_status(status: str, name: str, words: Words) -> Action:
-    """Return an action that gives rows a status."""
-
-    @admin.action(permissions=["change"], description=words.name)
-    def action(model_admin: Any, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        chosen = list(queryset.values_list("pk", flat=True))
-        changing = model_admin.model._default_manager.filter(pk__in=chosen).exclude(status=status)
-        rows = list(changing)
-        author: Any = request.user.pk
-        with revision.hold():
-            count = changing.update(status=status)
-            LogEntry.objects.log_actions(author, rows, CHANGE, str(words.logged))
-        same = len(chosen) - count
-        sentence = words.done % {"amount": amount(model_admin, count)}
-        if same:
-            sentence = f"{sentence} {words.same % {'count': same}}"
-        model_admin.message_user(request, sentence, messages.SUCCESS if count else messages.WARNING)
-
-    action.__name__ = name
-    return action
-
-
-def amount(model_admin: Any, count: int) -> str:
-    """Return "1 paper", "3 papers", "No paper"."""
-    opts = model_admin.opts
-    if not count:
-        return gettext("No %(name)s") % {"name": opts.verbose_name}
-    return f"{count} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
-
-
-publish = set_status(
-    "published",
-    "publish",
-    Words(
-        _("Publish selected %(verbose_name_plural)s"),
-        _("%(amount)s published."),
-        ngettext_lazy("%(count)d was published already.", "%(count)d were published already.", "count"),
-        _("Published."),
-    ),
-)
-unpublish = set_status(
-    "draft",
-    "unpublish",
-    Words(
-        _("Unpublish selected %(verbose_name_plural)s"),
-        _("%(amount)s unpublished."),
-        ngettext_lazy("%(count)d was unpublished already.", "%(count)d were unpublished already.", "count"),
-        _("Unpublished."),
-    ),
-)
-withdraw = set_status(
-    "withdrawn",
-    "withdraw",
-    Words(
-        _("Withdraw selected %(verbose_name_plural)s"),
-        _("%(amount)s withdrawn."),
-        ngettext_lazy("%(count)d was withdrawn already.", "%(count)d were withdrawn already.", "count"),
-        _("Withdrawn."),
-    ),
-)
-cancel = set_status(
-    "cancelled",
-    "cancel",
-    Words(
-        _("Cancel selected %(verbose_name_plural)s"),
-        _("%(amount)s cancelled."),
-        ngettext_lazy("%(count)d was cancelled already.", "%(count)d were cancelled already.", "count"),
-        _("Cancelled."),
-    ),
-)
-back_to_draft = set_status(
-    "draft",
-    "back_to_draft",
-    Words(
-        _("Put selected %(verbose_name_plural)s back to draft"),
-        _("%(amount)s put back to draft."),
-        ngettext_lazy(
-            "%(count)d was put back to draft already.", "%(count)d were put back to draft already.", "count"
-        ),
-        _("Put back to draft."),
-    ),
-)

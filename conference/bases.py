@@ -34,6 +34,8 @@ class Content(models.Model):
     # The foreign keys to the things on whose forms the row stands, the nearest first, if its edition is not
     # found through them: their history is its too.
     part_of: ClassVar[tuple[str, ...]] = ()
+    # The relations, besides foreign keys, that `clean()` follows: fetched at once for many rows.
+    rules_look_at: ClassVar[tuple[str, ...]] = ()
 
     class Meta:
         abstract = True

@@ -34,8 +34,8 @@ def planned(change_set: ChangeSet) -> Undoing:
     changes = list(change_set.rows.all())
     found = Undoing()
     made = [change for change in changes if change.kind == RowChange.Kind.CREATED]
-    touched = _touched_since(change_set)
-    _plan_removals(found, made, touched)
+    touched = touched_since(change_set)
+    plan_removals(found, made, touched)
     others = [change for change in changes if change.kind != RowChange.Kind.CREATED]
     after = {c.key: c.values for c in others if c.kind == RowChange.Kind.CHANGED}
     for step in steps(earlier(others), editable=False):
@@ -57,7 +57,7 @@ def _plan_step(found: Undoing, step: Step, written: dict[str, Any]) -> None:
         found.steps.append(step)
 
 
-def _touched_since(change_set: ChangeSet) -> set[str]:
+def touched_since(change_set: ChangeSet) -> set[str]:
     """Return the names of all rows that were changed later, or whose parts were."""
     later = RowChange.objects.filter(change_set__gt=change_set.pk)
     found: set[str] = set()
@@ -68,7 +68,8 @@ def _touched_since(change_set: ChangeSet) -> set[str]:
     return found
 
 
-def _plan_removals(found: Undoing, made: list[RowChange], touched: set[str]) -> None:
+def plan_removals(found: Undoing, made: list[RowChange], touched: set[str]) -> None:
+    """Plan to remove the rows that came, unless they were changed since or are needed."""
     going: dict[Any, set[int]] = defaultdict(set)
     for change in made:
         model: Any = apps.get_model(change.model)

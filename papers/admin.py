@@ -13,17 +13,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline
-from conference.adminlists import (
-    TrackFilter,
-    back_to_draft,
-    counted,
-    publish,
-    related_part,
-    unpublish,
-    withdraw,
-)
+from conference.adminfieldactions import back_to_draft, publish, unpublish, withdraw
+from conference.adminlists import TrackFilter, counted, related_part
 from conference.desk import DutyFilter
 from papers import admindesk
+from papers.adminactions import ACTIONS
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 
 __all__ = ["admindesk"]
@@ -62,7 +56,7 @@ class PaperAdmin(ContentAdmin):
     search_help_text = _("Words of the title, authors with or without accents, identifier or DOI.")
     autocomplete_fields = ["edition", "topic"]
     inlines = [AuthorInline, MaterialInline]
-    actions = [publish, withdraw, back_to_draft]
+    actions = [publish, withdraw, back_to_draft, *ACTIONS]
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", "title", "status"]}),

@@ -14,13 +14,15 @@ from django.utils.translation import gettext_lazy as _
 from conference import times
 from conference.admin import EditionAdmin
 from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
+from conference.adminfieldactions import back_to_draft, cancel, publish
 from conference.adminforms import ContentForm, PartForm
-from conference.adminlists import back_to_draft, cancel, counted, publish, related_part
+from conference.adminlists import counted, related_part
 from conference.desk import DutyFilter
 from conference.models import Edition
 from papers.admin import PaperAdmin
 from papers.models import Paper
 from schedule import admindesk
+from schedule.adminactions import put_in_session, set_room, set_session
 from schedule.adminclashes import ClashAdmin, ClashPage
 from schedule.admindays import DayFilter, SessionDayFilter
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
@@ -89,7 +91,7 @@ class SessionAdmin(ClashPage, ContentAdmin):
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
     autocomplete_fields = ["edition", "room", "parent"]
     inlines = [RoleInline, PresentationInline]
-    actions = [publish, cancel, back_to_draft]
+    actions = [publish, cancel, back_to_draft, set_room]
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "title"]}),
@@ -154,7 +156,7 @@ class PresentationAdmin(ClashAdmin, OrderedAdmin):
     search_help_text = _("Words of the title, an author, a poster board.")
     autocomplete_fields = ["edition", "paper", "session", "room"]
     inlines = [SpeakerInline]
-    actions = [publish, cancel, back_to_draft]
+    actions = [publish, cancel, back_to_draft, set_session, set_room]
     choice_related = ("edition", "paper")
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "paper"]}),
@@ -237,6 +239,7 @@ class ScheduledPaperAdmin(PaperAdmin):
     """Papers with their appearances."""
 
     inlines = [*PaperAdmin.inlines, AppearanceInline]
+    actions = [*PaperAdmin.actions, put_in_session]
 
 
 @admin.register(Edition)

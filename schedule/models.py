@@ -57,6 +57,7 @@ class Session(Cancellable, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
+    rules_look_at: ClassVar[tuple[str, ...]] = ("parts",)
 
     class Kind(models.TextChoices):
         OPENING = "opening", _("Opening")

@@ -1,6 +1,7 @@
 """What a browser sends of the admin's forms."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import Model
@@ -48,3 +49,17 @@ def choices(
     }
     answer = client.get("/admin/autocomplete/", asked)
     return [row["text"] for row in answer.json()["results"]]
+
+
+def act(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
+    """Run an action over rows of a list and confirm what its page says; return the page that follows."""
+    page = acted(client, action, chosen, **given)
+    digest = re.search(r'name="_confirmed" value="(\w+)"', page)
+    return acted(client, action, chosen, _confirmed=digest[1], **given) if digest else page
+
+
+def acted(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
+    """Send what an action's page sends."""
+    values = {"action": action, "_selected_action": [row.pk for row in chosen], **given}
+    asked = {"_asked": "1"} if given.keys() - {"_confirmed", "select_across"} else {}
+    return client.post(address(type(chosen[0]), "changelist"), {**values, **asked}, follow=True).text

@@ -18,7 +18,7 @@ from papers.models import Authorship, Paper
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
-from tests.posted import address, formset
+from tests.posted import act, address, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -304,10 +304,14 @@ def test_form_with_inlines_is_one_act_of_its_user(chair: Client, edition: Editio
 def test_action_is_named(chair: Client, edition: Edition, user: Any) -> None:
     paper = make.make_paper(edition)
     forget()
-    chair.post(address(Paper, "changelist"), {"action": "withdraw", "_selected_action": [paper.pk]})
+    act(chair, "withdraw", [paper])
 
     change_set = ChangeSet.objects.get()
-    assert (change_set.origin, change_set.detail, change_set.user) == ("action", "withdraw", user)
+    assert (change_set.origin, change_set.detail, change_set.user) == (
+        "action",
+        "Withdraw selected papers",
+        user,
+    )
     assert told() == [("changed", "paper", {"status": ["published", "withdrawn"]})]
 
 

@@ -21,7 +21,7 @@ from tests.factories import (
     make_room,
     make_session,
 )
-from tests.posted import address, at, choices, formset
+from tests.posted import act, address, at, choices, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -274,9 +274,8 @@ def test_actions_publish_cancel_and_take_back(admin_client: Client) -> None:
     session = make_session(make_berlin(), status="draft")
     said = []
     for action in ("publish", "cancel", "back_to_draft"):
-        values = {"action": action, "_selected_action": session.pk}
-        said.append(
-            re.findall(r'class="success">([^<]+)<', admin_client.post(LIST, values, follow=True).text)
-        )
+        given = {"reason": "Storm."} if action == "cancel" else {}
+        page = act(admin_client, action, [session], **given)
+        said.append(re.findall(r'class="success">([^<]+) <a', page))
 
     assert said == [["1 session published."], ["1 session cancelled."], ["1 session put back to draft."]]

@@ -1,0 +1,164 @@
+"""Actions over lists of the timetable: rooms, sessions, and papers that are put into a session."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Max
+from django.http import HttpRequest
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from conference.adminactions import ActionForm, BulkAction, Words, change_words
+from conference.adminfieldactions import SAME, ChosenField, SetField
+from conference.bulk import Line, Plan, Values, judged, refusal
+from schedule.models import Presentation, Room, Session
+
+
+class RoomForm(ActionForm):
+    room = ChosenField(None, label=_("room"), required=False, empty_label=_("No room"))
+
+    def prepare(self) -> None:
+        self.fields["room"].offer(self, Room)  # type: ignore[attr-defined]
+
+
+class SetRoom(SetField):
+    form_class = RoomForm
+
+
+class SessionForm(ActionForm):
+    session = ChosenField(None, label=_("session"), required=False, empty_label=_("No session"))
+    follow = forms.BooleanField(
+        label=_("without times of their own"),
+        required=False,
+        initial=True,
+        help_text=_("They then take place when the session does."),
+    )
+
+    def prepare(self) -> None:
+        self.fields["session"].offer(self, Session)  # type: ignore[attr-defined]
+
+
+class SetSession(SetField):
+    """Move presentations to a session, behind those that stand there."""
+
+    form_class = SessionForm
+
+    def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
+        session = given["session"]
+        is_there = row.session_id == (session.pk if session else None)
+        times = {"start": None, "end": None} if given["follow"] and not is_there else {}
+        return {"session": session, **times}
+
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+        plan = judged(rows, lambda row: self.values(row, values), moved_words)
+        last = last_places(values["session"])
+        for line in plan.lines:
+            edition = line.row.edition_id
+            last[edition] = line.values["position"] = last.get(edition, 0) + 1
+        return plan
+
+
+def moved_words(row: Any, news: Values) -> str:
+    """Return from which session to which, and whether times of its own go."""
+    sentence = change_words(row, {"session": news["session"]})
+    if {"start", "end"} & news.keys():
+        return gettext("%(move)s, without times of its own") % {"move": sentence}
+    return sentence
+
+
+def last_places(session: Session | None) -> dict[int, int]:
+    """Return the last place in a session, or of what is not scheduled, by edition."""
+    stood = Presentation.objects.filter(session=session).order_by()
+    return dict(stood.values_list("edition").annotate(last=Max("position")))
+
+
+class ScheduleForm(ActionForm):
+    session = ChosenField(None, label=_("session"))
+    kind = forms.ChoiceField(label=_("kind"), choices=Presentation.Kind.choices)
+
+    def prepare(self) -> None:
+        self.fields["session"].offer(self, Session)  # type: ignore[attr-defined]
+
+
+class PutInSession(BulkAction):
+    """Let papers be presented in a session: by what waits for one, else by a new presentation."""
+
+    form_class = ScheduleForm
+
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+        if not desk.admin_site.get_model_admin(Presentation).has_add_permission(request):
+            raise PermissionDenied
+        session, kind = values["session"], values["kind"]
+        presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
+        shown = presented.select_related("edition", "room")
+        there = {*shown.filter(session=session).values_list("paper", flat=True)}
+        waiting = {one.paper_id: one for one in shown.filter(session=None).order_by("-pk")}
+        place = last_places(session).get(session.edition_id, 0)
+        plan = Plan(same=[row for row in rows if row.pk in there])
+        says = gettext("is presented in “%(session)s” (%(kind)s)") % {
+            "session": session,
+            "kind": Presentation.Kind(kind).label,
+        }
+        for paper in rows:
+            if paper.pk in there:
+                continue
+            line, reason = scheduled(paper, session, kind, waiting.get(paper.pk))
+            if reason:
+                plan.skipped.append((paper, reason))
+                continue
+            place += 1
+            if line.made is not None:
+                line.made.position = place
+            else:
+                line.values["position"] = place
+            line.says = says
+            plan.lines.append(line)
+        return plan
+
+    def write(self, lines: list[Line]) -> None:
+        moved = [Line(line.row.waits, line.says, line.values) for line in lines if line.values]
+        super().write([*(line for line in lines if line.made is not None), *moved])
+
+
+def scheduled(paper: Any, session: Any, kind: str, waits: Any) -> tuple[Line, str]:
+    """Return what puts a paper into a session, or why its rules refuse it."""
+    if waits is not None:
+        waits.paper = paper
+        paper.waits = waits
+        return Line(paper, "", {"session": session}), refusal(waits, {"session": session})
+    made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
+    try:
+        made.clean_in_memory()
+    except ValidationError as error:
+        return Line(paper, ""), " ".join(error.messages)
+    return Line(paper, "", made=made), ""
+
+
+set_room = SetRoom(
+    "set_room",
+    Words(
+        _("Set room of selected %(verbose_name_plural)s"),
+        _("%(amount)s got the room."),
+        SAME,
+        _("Set room of %(amount)s"),
+    ),
+)
+set_session = SetSession(
+    "set_session",
+    Words(
+        _("Move selected %(verbose_name_plural)s to a session"),
+        _("%(amount)s moved."),
+        ngettext_lazy("%(count)d is there already.", "%(count)d are there already.", "count"),
+        _("Move %(amount)s"),
+    ),
+)
+put_in_session = PutInSession(
+    "put_in_session",
+    Words(
+        _("Put selected %(verbose_name_plural)s into a session"),
+        _("%(amount)s put into the session."),
+        ngettext_lazy("%(count)d is there already.", "%(count)d are there already.", "count"),
+        _("Put %(amount)s into the session"),
+    ),
+)

@@ -1,0 +1,179 @@
+"""Actions over lists: said before, done as one act, taken back; by rules, in constant queries."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.adminactions import BulkAction
+from conference.history import ChangeSet
+from conference.models import Edition
+from papers.models import Paper
+from schedule.models import Presentation, Session
+from tests import factories as make
+from tests.posted import act, acted, address
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def shown(page: str) -> str:
+    """Return the words of a page."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def link_back(page: str) -> str:
+    """Return where the message leads that takes the action back."""
+    found = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
+    assert found
+    return found[1]
+
+
+def statuses() -> list[str]:
+    return list(Paper.objects.order_by("pk").values_list("status", flat=True))
+
+
+def test_page_says_what_would_change_and_nothing_is_done(admin_client: Client, edition: Edition) -> None:
+    papers = [make.make_paper(edition, status=one) for one in ("draft", "draft", "withdrawn", "published")]
+    page = shown(acted(admin_client, "publish", papers))
+
+    assert "2 Draft → Published" in page
+    assert "Withdrawn → Published" in page
+    assert "1 was published already." in page
+    assert "Publish 3 papers" in page
+    assert statuses() == ["draft", "draft", "withdrawn", "published"]
+
+
+def test_all_that_match_the_filter_are_meant(admin_client: Client, edition: Edition) -> None:
+    drafts = [make.make_paper(edition, status="draft") for _ in range(60)]
+    make.make_paper(make.make_edition(2020), status="draft")
+    path = f"{address(Paper, 'changelist')}?edition__id__exact={edition.pk}&status__exact=draft"
+    sent = {"action": "publish", "select_across": "1", "_selected_action": drafts[0].pk}
+    page = admin_client.post(path, {**sent, "index": "0"}).text
+    digest = re.search(r'name="_confirmed" value="(\w+)"', page)
+    assert digest
+    done = admin_client.post(path, {**sent, "_confirmed": digest[1]}, follow=True).text
+
+    assert "60 papers published." in done
+    assert Paper.objects.filter(status="draft").count() == 1
+
+
+def test_plan_that_changed_meanwhile_is_shown_again(admin_client: Client, edition: Edition) -> None:
+    papers = [make.make_paper(edition, status="draft") for _ in range(2)]
+    page = acted(admin_client, "publish", papers)
+    digest = re.search(r'name="_confirmed" value="(\w+)"', page)
+    assert digest
+    Paper.objects.filter(pk=papers[0].pk).update(status="withdrawn")
+    page = acted(admin_client, "publish", papers, _confirmed=digest[1])
+
+    assert "Nothing was done: this is not what you saw before." in page
+    assert statuses() == ["withdrawn", "draft"]
+
+
+def test_action_is_one_act_and_one_link_takes_it_back(admin_client: Client, edition: Edition) -> None:
+    papers = [make.make_paper(edition, status=one) for one in ("draft", "withdrawn", "draft")]
+    sets = ChangeSet.objects.count()
+    back = link_back(act(admin_client, "publish", papers))
+    assert (ChangeSet.objects.count(), statuses()) == (sets + 1, ["published"] * 3)
+    papers[2].status = "withdrawn"
+    papers[2].save()
+    asked = shown(admin_client.get(back).text)
+    done = admin_client.post(back, follow=True).text
+
+    assert "2 papers go back to what they were" in asked
+    assert "1 It was changed since." in asked
+    assert "2 rows taken back. 1 stays as it is." in done
+    assert statuses() == ["draft", "withdrawn", "withdrawn"]
+    admin_client.post(link_back(done))
+    assert statuses() == ["published", "published", "withdrawn"]
+
+
+def test_rows_of_another_edition_are_left_alone_with_the_reason(
+    admin_client: Client, edition: Edition
+) -> None:
+    topic = make.make_topic(edition, "Compilers")
+    mine, other = make.make_paper(edition), make.make_paper(make.make_edition(2020), title="Old one")
+    page = shown(acted(admin_client, "set_topic", [mine, other], topic=topic.pk))
+    act(admin_client, "set_topic", [mine, other], topic=topic.pk)
+
+    assert "– → Compilers" in page
+    assert "Old one : The topic belongs to another edition." in page
+    assert [paper.topic for paper in Paper.objects.order_by("pk")] == [topic, None]
+
+
+def test_rows_that_the_user_may_not_change_are_left_alone(
+    admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = [make.make_paper(edition, status="draft") for _ in range(2)]
+    desk = admin.site.get_model_admin(Paper)
+    monkeypatch.setattr(
+        desk, "has_change_permission", lambda request, obj=None: obj is None or obj.pk == papers[0].pk
+    )
+    page = shown(act(admin_client, "publish", papers))
+
+    assert "1 paper published. 1 was left alone." in page
+    assert statuses() == ["published", "draft"]
+
+
+def test_cancelling_gives_all_one_reason_and_goes_back_whole(admin_client: Client, edition: Edition) -> None:
+    whole = make.make_session(edition, kind="workshop", room=make.make_room(edition))
+    sessions = [make.make_session(edition, parent=whole) for _ in range(3)]
+    back = link_back(act(admin_client, "cancel", sessions, reason="Storm."))
+    cancelled = Session.objects.filter(parent=whole).values_list("status", "cancellation_reason")
+    assert [*cancelled] == [("cancelled", "Storm.")] * 3
+    admin_client.post(back)
+
+    assert [*cancelled.all()] == [("published", "")] * 3
+
+
+@pytest.mark.parametrize(
+    ("model", "action", "given"),
+    [
+        (Paper, "publish", {}),
+        (Paper, "set_track", {"track": "Systems"}),
+        (Session, "back_to_draft", {}),
+        (Session, "set_room", {"room": ""}),
+        (Presentation, "set_room", {"room": ""}),
+    ],
+)
+def test_action_asks_as_much_for_one_row_as_for_three(
+    model: Any, action: str, given: dict[str, str], admin_client: Client, edition: Edition
+) -> None:
+    whole = make.make_session(edition, kind="workshop")
+    asked = []
+    for number in (1, 1, 3):
+        rows: list[Any] = []
+        for _ in range(number):
+            room = make.make_room(edition)
+            session = make.make_session(edition, room=room, parent=whole)
+            paper = make.make_paper(edition, status="draft")
+            found = {Paper: paper, Session: session}
+            rows.append(found.get(model) or make.make_presentation(session, paper, room=room))
+        with CaptureQueriesContext(connection) as queries:
+            act(admin_client, action, rows, **given)
+        asked.append(len(queries))
+
+    assert asked[1] == asked[2]
+
+
+def test_every_action_of_ours_has_a_page_for_those_who_may_change(admin_client: Client) -> None:
+    actions = {
+        (desk.model, action)
+        for desk in admin.site._registry.values()
+        for action in desk.actions or ()
+        if isinstance(action, BulkAction)
+    }
+    row = make.make_session(make.make_edition())
+    known = {action.__name__ for _model, action in actions}
+
+    assert known >= {"publish", "withdraw", "cancel", "set_topic", "set_track", "set_decision", "set_room"}
+    assert known >= {"set_session", "grant_award", "add_material", "put_in_session", "back_to_draft"}
+    assert "Set room of selected sessions" in acted(admin_client, "set_room", [row])
