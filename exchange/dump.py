@@ -18,10 +18,11 @@ from conference.models import Conference, Edition
 from exchange.files import Context, Format, Rows
 from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
 from exchange.loading.listings import AUTHORS, MENU, Listing, Values
+from exchange.loading.personrecords import persons
 from exchange.loading.rows import CHUNK, in_batches, parts_by_owner
 from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship
-from people.models import Institution, Person, PersonIdentifier, PersonName
+from people.models import Institution, Person, PersonName
 from people.names import split
 
 # By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
@@ -40,7 +41,7 @@ SORTED_BY = {
 LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in PARTS))
 # The fields of the records in lists.
 FIELDS = {
-    listing.name: [field.name for field in fields(listing.record)]
+    listing.name: [field.name for field in fields(listing.record) if field.name != "where"]
     for kind in KINDS.values()
     for listing in kind.listings
 }
@@ -150,7 +151,7 @@ class _Dump:
     # Records
 
     def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Any]:
-        """Read the records of a kind: first what sorts them, then batch by batch. `wanted`: their lists."""
+        """Read the records of a kind: first what sorts them, then batch by batch. `wanted`: their fields."""
         if not self._wants(kind):
             return
         names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
@@ -158,7 +159,7 @@ class _Dump:
         keys = [row[-1] for row in sorted(rows, key=lambda row: _rank(row[:-1]))]
         for batch in in_batches(keys):
             shown = self._shown(kind.model).filter(pk__in=batch)
-            found = self._records(kind, shown, self._lists(kind, batch, wanted))
+            found = self._records(kind, shown, self._lists(kind, batch, wanted), wanted)
             yield from (found[key] for key in batch if key in found)
 
     def _lists(
@@ -177,14 +178,22 @@ class _Dump:
             if wanted is None or listing.name in wanted
         }
 
-    def _records(self, kind: Kind, rows: Any, lists: dict[str, dict[int, list[Values]]]) -> dict[int, Any]:
-        columns = [_column(kind, name) for name in kind.references]
-        names = ["pk", kind.key, *kind.plain, *kind.references]
+    def _records(
+        self,
+        kind: Kind,
+        rows: Any,
+        lists: dict[str, dict[int, list[Values]]],
+        wanted: Collection[str] | None = None,
+    ) -> dict[int, Any]:
+        """Return records by the keys of their rows. Fields that are not wanted are not read."""
+        names = [name for name in (*kind.plain, *kind.references) if wanted is None or name in wanted]
+        listings = [one for one in kind.listings if wanted is None or one.name in wanted]
+        columns = ["pk", kind.key, *(_column(kind, name) for name in names)]
+        names = [kind.key, *names]
         found: dict[int, Any] = {}
-        for row in rows.order_by().values_list("pk", kind.key, *kind.plain, *columns).iterator(CHUNK):
-            values = dict(zip(names, map(_frozen, row), strict=True))
-            owner = values.pop("pk")
-            for listing in kind.listings:
+        for owner, *row in rows.order_by().values_list(*columns).iterator(CHUNK):
+            values = dict(zip(names, _frozen(row), strict=True))
+            for listing in listings:
                 values[listing.name] = self._part_records(listing, lists.get(listing.name, {}).get(owner, []))
             found[owner] = kind.record(**values)
         return found
@@ -192,18 +201,18 @@ class _Dump:
     def _part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
         if listing is MENU:
             return tuple(_line(part) for part in parts)
-        return tuple(self._part_record(listing, part) for part in parts)
+        names = [name for name in FIELDS[listing.name] if name in parts[0]] if parts else []
+        return tuple(self._part_record(listing, names, part) for part in parts)
 
-    def _part_record(self, listing: Listing, part: Values) -> Record:
-        values = {name: _frozen(part[name]) for name in FIELDS[listing.name] if name in part}
+    def _part_record(self, listing: Listing, names: list[str], part: Values) -> Record:
         if "person" in part:
-            values["person"] = self._ref(part) if part["person"] else None
-        return listing.record(**values)
+            part["person"] = self._ref(part) if part["person"] else None
+        return listing.record(**dict(zip(names, _frozen([part[name] for name in names]), strict=True)))
 
     def _ref(self, part: Values) -> PersonRef:
         """Return the reference to a person under the printed name, unless that is hidden by now."""
         uid, name = part["person"], part.get("name", "")
-        shown = name and (uid, name.casefold()) not in self._hidden
+        shown = name and not (self._hidden and (uid, name.casefold()) in self._hidden)
         return PersonRef(name=name if shown else part["known_as"], uid=uid)
 
     @cached_property
@@ -236,7 +245,7 @@ class _Dump:
         for batch in in_batches(key for key in known if key):
             ranked += Person.objects.filter(pk__in=batch).order_by().values_list("sort_key", "uid", "pk")
         for batch in in_batches(key for _, _, key in sorted(ranked)):
-            yield from _persons(batch)
+            yield from persons(batch)
 
     def _institutions(self) -> Iterator[Any]:
         known: set[str] = set()
@@ -250,34 +259,9 @@ class _Dump:
             yield from sorted(found.values(), key=lambda record: str(record.slug))
 
 
-def _persons(keys: list[int]) -> Iterator[PersonRecord]:
-    """Read people in the order of their keys."""
-    mine = {"person__in": keys}
-    spellings = _by_person(PersonName.objects.filter(**mine, hidden=False).values_list("person", "name"))
-    ids = _by_person(PersonIdentifier.objects.filter(**mine).values_list("person", "scheme", "value"))
-    rows = Person.objects.filter(pk__in=keys).order_by().values("pk", "uid", *PERSON.plain)
-    found = {row.pop("pk"): row for row in rows}
-    for key in (key for key in keys if key in found):
-        row = found[key]
-        ref = PersonRef(
-            name=row.pop("name"),
-            uid=row.pop("uid"),
-            orcid=row.pop("orcid"),
-            ids=tuple(sorted(map(tuple, ids.get(key, [])))),
-        )
-        others = tuple(sorted(name for (name,) in spellings.get(key, [])))
-        yield PersonRecord(ref=ref, other_names=others, **row)
-
-
-def _by_person(rows: Iterable[Any]) -> dict[int, list[Any]]:
-    found: dict[int, list[Any]] = {}
-    for person, *values in rows:
-        found.setdefault(person, []).append(values)
-    return found
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _frozen(values: list[Any]) -> list[Any]:
+    """Return the values of a row with its lists as tuples."""
+    return [tuple(value) if type(value) is list else value for value in values]
 
 
 def _line(part: Values) -> MenuRecord:

@@ -83,7 +83,10 @@ class Pages:
 
 
 class Rows:
-    """Records that are read when they are gone through, each time anew."""
+    """Records that are read when they are gone through, each time anew.
+
+    `read` is told which fields are wanted beside the key that identifies a record, or `None` for all.
+    """
 
     def __init__(self, read: Callable[[Collection[str] | None], Iterator[Any]]) -> None:
         self._read = read
@@ -94,8 +97,8 @@ class Rows:
     def __bool__(self) -> bool:
         return next(self._read(()), None) is not None
 
-    def with_lists(self, names: Collection[str]) -> Iterator[Any]:
-        """Return the records with these of their lists; the others are empty, and are not read."""
+    def with_fields(self, names: Collection[str]) -> Iterator[Any]:
+        """Return the records with these of their fields; the others are not read, and say nothing."""
         return self._read(names)
 
 

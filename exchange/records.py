@@ -20,7 +20,7 @@ from exchange.stating import stated as stated
 class Record:
     """Base of every record: where it stood in its file, which never takes part in comparisons."""
 
-    where: Where = field(default_factory=Where, compare=False, repr=False)
+    where: Where = field(default=Where(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ ADVICE = "Save it as “CSV UTF-8” in your spreadsheet program."
 DELIMITERS = ",;\t"
 # What a spreadsheet takes for the beginning of a formula, and the sign that guards it.
 GUARD = "'"
-GUARDED = (*"=+-@\t\r", GUARD)
+GUARDED = frozenset((*"=+-@\t\r", GUARD))
 QUOTED = re.compile(r'"[^"]*"')
 LONGEST_CELL = 10_000_000
 MOST_COLUMNS = 200
@@ -47,11 +47,11 @@ class Sheet:
 
 def guarded(cell: str) -> str:
     """Put a `'` before what a spreadsheet would run; `unguarded` takes exactly that away again."""
-    return GUARD + cell if cell.startswith(GUARDED) else cell
+    return GUARD + cell if cell[:1] in GUARDED else cell
 
 
 def unguarded(cell: str) -> str:
-    return cell[1:] if cell.startswith(GUARD) and cell[1:].startswith(GUARDED) else cell
+    return cell[1:] if cell.startswith(GUARD) and cell[1:2] in GUARDED else cell
 
 
 def column_name(heading: str) -> str:
@@ -131,7 +131,8 @@ def sheet_pieces(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
     writer = csv.writer(text, lineterminator="\r\n")
     text.write("\ufeff")
     for number, row in enumerate(rows):
-        writer.writerow([guarded(cell) for cell in row])
+        # As `guarded`, without a call for each of a million cells.
+        writer.writerow([GUARD + cell if cell[:1] in GUARDED else cell for cell in row])
         if not number or text.tell() > PIECE:
             yield text.getvalue().encode()
             text.seek(0)

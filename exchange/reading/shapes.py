@@ -173,13 +173,25 @@ class Fields:
                 found[name] = UNSTATED
         return self.record(**found)
 
+    @cached_property
+    def _written(self) -> list[tuple[str, Shape, object, bool]]:
+        """Return how each field is written, with what it says where it says nothing; found out once."""
+        return [
+            (name, shape, self.defaults[name], isinstance(shape, Scalar))
+            for name, shape in self.shapes.items()
+        ]
+
     def write(self, value: Any, zone: tzinfo) -> dict[str, object]:
         found: dict[str, object] = {}
-        for name, shape in self.shapes.items():
+        for name, shape, default, is_plain in self._written:
             part = getattr(value, name)
-            if name == FLAT and isinstance(shape, Fields):
+            if part is UNSTATED or part == default:
+                continue
+            if is_plain:
+                found[name] = part
+            elif name == FLAT and isinstance(shape, Fields):
                 found |= shape.write(part, zone)
-            elif part is not UNSTATED and part != self.defaults[name]:
+            else:
                 found[name] = shape.write(part, zone)
         return found
 

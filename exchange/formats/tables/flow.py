@@ -28,7 +28,7 @@ def entries_of(table: Table, program: Program) -> Iterator[Entry]:
     part: Any = getattr(program, table.parent or table.name)
     records: Iterable[Any] = ([part] if part else []) if (table.parent or table.name) in SINGLE else part
     if isinstance(records, Rows):
-        records = records.with_lists([table.field])
+        records = records.with_fields([table.field] if table.parent else [one.field for one in table.columns])
     for record in records:
         if not table.parent:
             yield Entry("", record)

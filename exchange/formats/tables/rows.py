@@ -146,12 +146,15 @@ def write_rows(
 
 def cells_of(table: Table, columns: Iterable[Column], entry: Entry, zone: ZoneInfo) -> list[str]:
     """Return one row: the key of what it belongs to, where the table has that, and the cells."""
-    record = entry.record
-    cells = []
+    record, person = entry.record, _person_in(entry.record)
+    cells = [entry.link] if table.link else []
     for column in columns:
-        value = _taken(column, entry) if column.of_person else getattr(record, column.field)
-        cells.append(value if type(value) is str else column.kind.write(value, zone))
-    return [entry.link, *cells] if table.link else cells
+        value = getattr(person, column.field, "") if column.of_person else getattr(record, column.field)
+        if type(value) is str:
+            cells.append(value)
+        else:
+            cells.append("" if value == () else column.kind.write(value, zone))
+    return cells
 
 
 def _is_stated(column: Column, entries: Sequence[Entry]) -> bool:
@@ -161,5 +164,8 @@ def _is_stated(column: Column, entries: Sequence[Entry]) -> bool:
 def _taken(column: Column, entry: Entry) -> Any:
     if not column.of_person:
         return getattr(entry.record, column.field)
-    person = getattr(entry.record, "person", None) or getattr(entry.record, "ref", None)
-    return getattr(person, column.field, "")
+    return getattr(_person_in(entry.record), column.field, "")
+
+
+def _person_in(record: Any) -> PersonRef | None:
+    return getattr(record, "person", None) or getattr(record, "ref", None)
