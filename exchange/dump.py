@@ -98,6 +98,7 @@ def writing_context(edition: Edition) -> Context:
         latex=text.latex,
         name_parts=name_parts,
         version=lambda: version_of(edition),
+        uids=partial(uids_of, edition),
         language=settings.LANGUAGE_CODE,
     )
 
@@ -106,6 +107,12 @@ def version_of(edition: Edition) -> str:
     """Return what apps show of the last release: its number, and its title where it has one."""
     last = edition.releases.published().newest_first().first()
     return f"{last.number} {last.title}".strip() if last else ""
+
+
+def uids_of(edition: Edition, kind: str) -> Iterable[str]:
+    """Return the uids of all that an edition holds of a kind, drafts too, as they came to be."""
+    rows: Any = KINDS[kind].model._default_manager.filter(edition=edition)
+    return list(rows.order_by("pk").values_list("uid", flat=True))
 
 
 def name_parts(name: str) -> tuple[str, str]:

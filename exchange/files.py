@@ -33,13 +33,19 @@ def no_version() -> str:
     return ""
 
 
+def no_uids(kind: str) -> Iterable[str]:
+    """Say that nothing is known of an edition beside the program at hand."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
 
     Formats know no app, so what an app knows of texts and names comes along as functions: `plain` and `latex`
     turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name,
-    `version` names the last release of the program. `language` is that of the site.
+    `version` names the last release of the program. `uids` names all sessions or presentations
+    that the edition holds, drafts too, oldest first: numbers made of uids hang on it. `language` is that of the site.
     """
 
     edition: str
@@ -50,6 +56,7 @@ class Context:
     latex: Callable[[str], str] = same
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
     version: Callable[[], str] = no_version
+    uids: Callable[[str], Iterable[str]] = no_uids
     language: str = "en"
 
 

@@ -41,7 +41,7 @@ class Event:
 
     @property
     def minutes(self) -> int:
-        return max(0, int((self.end - self.start) / MINUTE))
+        return max(0, int((self.end.astimezone(UTC) - self.start.astimezone(UTC)) / MINUTE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +73,21 @@ class Events:
 
     def events(self) -> list[Event]:
         """Return all events by time, numbered."""
+        sessions, presentations = list(self._sessions()), list(self._presentations())
+        numbers = self._numbers("session", sessions) | self._numbers("presentation", presentations)
         found = sorted(
-            [*self._sessions(), *self._presentations()],
-            key=lambda event: (event.start.astimezone(UTC), event.guid),
+            [*sessions, *presentations], key=lambda event: (event.start.astimezone(UTC), event.guid)
         )
-        numbers = identity.numbered(event.guid for event in found)
         return [
             replace(event, id=numbers[event.guid], slug=f"{self.acronym}-{numbers[event.guid]}")
             for event in found
         ]
+
+    def _numbers(self, kind: str, events: list[Event]) -> dict[str, int]:
+        """Number the events of a kind: the oldest first, drafts among them, so that numbers last."""
+        known = [identity.event_guid(self.context, kind, uid) for uid in self.context.uids(kind)]
+        guids = [*known, *sorted(event.guid for event in events)]
+        return identity.numbered(guids, odd=kind == "presentation")
 
     def moment(self, value: datetime) -> datetime:
         """Return a moment in the zone, to the second; in UTC where the offset then had seconds."""

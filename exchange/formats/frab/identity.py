@@ -35,14 +35,17 @@ def number_of(guid: str) -> int:
     return FIRST_NUMBER + UUID(guid).int % (LAST_NUMBER - FIRST_NUMBER)
 
 
-def numbered(guids: Iterable[str]) -> dict[str, int]:
-    """Number all guids, no number twice: a taken one moves on by one, in the order of the guids."""
+def numbered(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
+    """Number all guids with even or odd numbers, none twice.
+
+    The first has its own; a later one whose number is taken moves on. So what comes later moves nobody.
+    """
     taken: set[int] = set()
     found: dict[str, int] = {}
-    for guid in sorted(set(guids)):
-        value = number_of(guid)
+    for guid in dict.fromkeys(guids):
+        value = number_of(guid) & ~1 | odd
         while value in taken:
-            value = value + 1 if value < LAST_NUMBER else FIRST_NUMBER
+            value = value + 2 if value + 2 <= LAST_NUMBER else FIRST_NUMBER + odd
         taken.add(value)
         found[guid] = value
     return found

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 
 from django.utils.translation import gettext
@@ -113,7 +113,9 @@ class Raw:
                     % {"text": short(self.text("duration"))}
                 )
             hours, minutes, seconds = (int(part or 0) for part in match.groups())
-            return start + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+            # Of moments, not of clocks: a night may have an hour more or less.
+            lasts = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+            return (start.astimezone(UTC) + lasts).astimezone(start.tzinfo)
         except UnfitError as error:
             self.problem("end" if self.content.get("end") else "duration", str(error))
             return start

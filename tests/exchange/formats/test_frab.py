@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from xml.etree import ElementTree
 
 import jsonschema
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 
 from exchange.files import Context
 from exchange.formats import frab_json, frab_xml
+from exchange.formats.frab.identity import FIRST_NUMBER, LAST_NUMBER, number_of, numbered
 from exchange.records import (
     MaterialRecord,
     PersonRef,
@@ -241,6 +243,24 @@ def test_trap_4_and_20_guid_id_and_slug_outlive_every_change() -> None:
     assert found[0] == found[1]
     assert len(found[0]) == 3
     assert not found[0] & later
+
+
+def test_trap_20_newcomer_moves_no_number_though_both_have_the_same() -> None:
+    first, other = "00000000-0000-0000-0000-000000000000", str(UUID(int=LAST_NUMBER - FIRST_NUMBER))
+
+    assert number_of(first) == number_of(other) == FIRST_NUMBER
+    assert numbered([first, other]) == {first: FIRST_NUMBER, other: FIRST_NUMBER + 2}
+    assert numbered([other, first]) == {other: FIRST_NUMBER, first: FIRST_NUMBER + 2}
+    assert numbered([first], odd=True) == {first: FIRST_NUMBER + 1}
+
+
+def test_trap_20_oldest_of_the_edition_are_numbered_first_drafts_too() -> None:
+    mine, draft = (str(UUID(int=key * (LAST_NUMBER - FIRST_NUMBER))) for key in (1, 2))
+    made = program(sessions=(session(mine, title="Mine"),))
+    known = replace(CONTEXT, uids=lambda kind: [draft, mine] if kind == "session" else [])
+
+    assert [(one["guid"], one["id"]) for one in events(made)] == [(mine, FIRST_NUMBER)]
+    assert [(one["guid"], one["id"]) for one in events(made, known)] == [(mine, FIRST_NUMBER + 2)]
 
 
 def test_trap_5_unchanged_program_gives_the_same_bytes() -> None:

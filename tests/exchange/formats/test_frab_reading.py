@@ -1,6 +1,7 @@
 """Schedules of frab and pretalx, read: what becomes of events, what is refused, and both ways round."""
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -166,6 +167,17 @@ def test_invalid_example_is_refused_with_its_places() -> None:
 
     assert found[0] == f'{place}, id: This must be a whole number, not "2814".'
     assert any(".persons[0], id" in one and '"dsadf"' in one for one in found)
+
+
+def test_duration_counts_hours_that_pass_in_a_night_of_25() -> None:
+    zone = Context("2012", 2012, "America/Los_Angeles")
+    file = source(date="2012-11-03T20:00:00-07:00", duration="24:00").content
+    (found,) = frab_json.read([Source("f", file)], zone).sessions
+    made = replace(Program(), sessions=(found,))
+    (written,) = [json.loads(b"".join(file.chunks)) for file in frab_json.write(made, zone)]
+
+    assert found.end == datetime.fromisoformat("2012-11-04T19:00:00-08:00")
+    assert '"duration": "24:00"' in json.dumps(written)
 
 
 # Both ways
