@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext
+
 type Json = Mapping[str, Any]
 
 SCHEMAS = "#/components/schemas/"
@@ -27,6 +29,8 @@ class Chapter:
     addresses: list[str] = field(default_factory=list)
     parameters: list[Line] = field(default_factory=list)
     fields: list[Line] = field(default_factory=list)
+    # What a body says that makes or changes one; nothing where only the admin does.
+    written: list[Line] = field(default_factory=list)
     parts: list["Chapter"] = field(default_factory=list)
 
 
@@ -44,6 +48,7 @@ def chapters(document: Json) -> list[Chapter]:
         chapter.parameters = list(parameters(reading))
         one = schema_of(document, schema_of(document, good)["properties"]["results"]["items"])
         chapter.fields, chapter.parts = list(fields(document, one)), list(parts(document, one))
+        chapter.written = list(written(document, ways))
     for path, ways in document["paths"].items():
         chapter = found.get(ways["get"]["tags"][0], Chapter("", ""))
         if path not in chapter.addresses:
@@ -56,6 +61,16 @@ def schema_of(document: Json, reference: Json) -> Json:
     known: Json = document["components"]["schemas"]
     schema: Json = known[reference["$ref"].removeprefix(SCHEMAS)]
     return schema
+
+
+def written(document: Json, ways: Json) -> Iterator[Line]:
+    """Return the fields of the body that makes one thing; those that it must have say so."""
+    if "post" not in ways:
+        return
+    body = schema_of(document, ways["post"]["requestBody"]["content"]["application/json"]["schema"])
+    for line in fields(document, body):
+        must = line.name in body.get("required", ())
+        yield Line(line.name, f"{line.kind}; {gettext('needed')}" if must else line.kind, line.text)
 
 
 def parameters(reading: Json) -> Iterator[Line]:

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 SLUG = "2030"
+IMPORTED = "2031"
 # What is asked of a file: format, ending of its name.
 EXPORTS = (("csv", "papers.csv"), ("csv", "authors.csv"), ("program_json", ".json"), ("xlsx", "papers.xlsx"))
 
@@ -53,7 +54,7 @@ def loaded(form: str, files: list[str]) -> Iterator[tuple[float, float, str]]:
     for _ in range(2 if read else 0):
         start, computing = time.perf_counter(), time.process_time()
         sources = [Source(Path(file).name, Path(file).read_bytes()) for file in files]
-        result = load(read(sources, Context("2031", 2031, "Asia/Seoul")), "2031")  # type: ignore[misc]
+        result = load(read(sources, Context(IMPORTED, 2031, "Asia/Seoul")), IMPORTED)  # type: ignore[misc]
         outcome = "nothing written" if result.run is None else "written"
         yield time.perf_counter() - start, time.process_time() - computing, outcome
 
@@ -105,7 +106,7 @@ def run(options: argparse.Namespace) -> None:
 
     call_command("migrate", verbosity=0)
     print(f"## {connection.vendor}, {options.papers:,} papers\n")
-    from bench.largeprogram import fill
+    from bench.largeprogram import empty_edition, fill
 
     start = time.perf_counter()
     fill(options.papers, options.seed)
@@ -119,6 +120,7 @@ def run(options: argparse.Namespace) -> None:
         database = ["--database", os.environ["DATABASE_URL"]]
         subprocess.run([sys.executable, __file__, *database, "--only", form, ending], check=True)
     if options.files:
+        empty_edition(IMPORTED)
         for name, (took, computing, outcome) in zip(
             ("First", "Second"), loaded("orals_posters", options.files), strict=True
         ):

@@ -32,7 +32,7 @@ class Maker:
     def __init__(self, number: int, seed: int) -> None:
         self.chance = random.Random(seed)
         self.words = ["".join(self.chance.choices(SYLLABLES, k=3)) for _ in range(20_000)]
-        self.edition = _edition()
+        self.edition = empty_edition(SLUG)
         self.institutions = list(_made(self.institution, max(1, number // 100)))
         self.by_name = {row.name: row for row in self.institutions}
         self.people = list(_made(self.person, number // 2))
@@ -116,13 +116,13 @@ def fill(number: int, seed: int) -> None:
         pass
 
 
-def _edition() -> Edition:
-    conference = Conference.objects.create(slug="bench", name="Bench")
-    edition = Edition(conference=conference, slug=SLUG, year=2030, name="Bench 2030", timezone="Asia/Seoul")
+def empty_edition(slug: str) -> Edition:
+    """Make a public edition of the conference without anything in it."""
+    conference, _ = Conference.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
+    name, since = f"Bench {slug}", datetime(2020, 1, 1, tzinfo=UTC)
+    edition = Edition(conference=conference, slug=slug, year=int(slug), name=name, timezone="Asia/Seoul")
     edition.start_date = edition.end_date = START.date()
-    edition.public_from = edition.papers_public_from = edition.schedule_public_from = datetime(
-        2020, 1, 1, tzinfo=UTC
-    )
+    edition.public_from = edition.papers_public_from = edition.schedule_public_from = since
     edition.save()
     return edition
 

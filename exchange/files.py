@@ -45,7 +45,8 @@ class Context:
     Formats know no app, so what an app knows of texts and names comes along as functions: `plain` and `latex`
     turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name,
     `version` names the last release of the program. `uids` names all sessions or presentations
-    that the edition holds, drafts too, oldest first: numbers made of uids hang on it. `language` is that of the site.
+    that the edition holds, drafts too, oldest first: numbers made of uids hang on it. `language` is that of
+    the site.
     """
 
     edition: str

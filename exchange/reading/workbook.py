@@ -1,48 +1,64 @@
 """Excel workbooks (XLSX) as the same sheets that CSV makes: bounded, without formulas, without links.
 
+What this site cut for being longer than a cell, and put into the sheet of notes, is joined again.
 The library is imported late: it takes memory that only those pay who read a workbook.
 """
 
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime, time
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import Any
 
 from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Where
-from exchange.reading.csvfile import MOST_COLUMNS, MOST_ROWS, Row, Sheet, column_name
+from exchange.reading.csvfile import MOST_COLUMNS, MOST_ROWS, Row, Sheet, column_name, heading
 from exchange.reading.findings import Findings, short
 
-SIGNATURE = b"PK\x03\x04"
+SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+BOOK = "xl/workbook.xml"
 MOST_PARTS = 1_000
 # Of the parts unpacked, and of the one that holds all texts, which is kept in memory.
-MOST_BYTES = 100_000_000
+MOST_BYTES = 200_000_000
 MOST_TEXT = 40_000_000
-MOST_SHEETS = 20
+MOST_SHEETS = 50
 # A sheet that is formatted down to its last row has a million rows and no more to say.
 BLANK_ROWS = 2_000
 FORMULA = "f"
+# The sheet of what did not fit into cells, and how such a cell ends.
+NOTES = "notes"
+NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
+CONTINUED = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
+# How workbooks spell a carriage return, and an underscore that would begin such a spelling.
+CODED = re.compile(r"_x(005F|000D)_")
 
 
 def is_workbook(source: Source) -> bool:
-    """Whether this is a workbook by its content: a ZIP that says what it holds as Excel does."""
-    return source.content.startswith(SIGNATURE) and b"[Content_Types].xml" in source.content
+    """Whether this is a workbook, whatever its name: a ZIP that holds what a workbook must."""
+    if not source.content.startswith(SIGNATURES):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+            return BOOK in archive.namelist()
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, EOFError):
+        return False
 
 
-def read_workbook(source: Source, findings: Findings) -> list[Sheet]:
-    """Return the sheets of a workbook that hold rows, or report why it cannot be read."""
+def read_workbook(source: Source, findings: Findings) -> list[tuple[str, Sheet]]:
+    """Return titles and rows of the sheets that hold any, or report why the workbook cannot be read."""
     where = Where(source.name)
     try:
         if not _is_bounded(source, where, findings):
             return []
         return list(_sheets(source, findings))
-    except (MemoryError, KeyboardInterrupt):
+    except MemoryError:
         raise
-    except Exception as error:
+    except Exception as error:  # what is wrong in a file of others shows itself in any way
         message = gettext("The workbook is damaged or of an unusual kind (%(kind)s). Save it again as XLSX.")
         findings.problem(where, "", message % {"kind": type(error).__name__})
         return []
@@ -50,12 +66,8 @@ def read_workbook(source: Source, findings: Findings) -> list[Sheet]:
 
 def _is_bounded(source: Source, where: Where, findings: Findings) -> bool:
     """Judge the sizes before anything is unpacked: the library that unpacks reads no more than they say."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
-            parts = archive.infolist()
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError):
-        findings.problem(where, "", gettext("The workbook is damaged. Save it again as XLSX."))
-        return False
+    with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+        parts = archive.infolist()
     texts = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
     whole = sum(part.file_size for part in parts)
     if len(parts) > MOST_PARTS or whole > MOST_BYTES or texts > MOST_TEXT:
@@ -68,74 +80,105 @@ def _is_bounded(source: Source, where: Where, findings: Findings) -> bool:
     return True
 
 
-def _sheets(source: Source, findings: Findings) -> Iterator[Sheet]:
+def _sheets(source: Source, findings: Findings) -> Iterator[tuple[str, Sheet]]:
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
     try:
-        for page in book.worksheets[:MOST_SHEETS]:
+        rests = _rests(book[NOTES]) if NOTES in book.sheetnames else {}
+        for page in book.worksheets[: MOST_SHEETS + 1]:
+            if page.title == NOTES:
+                continue
             page.reset_dimensions()
-            name = f"{source.name}: {short(page.title)}"
-            found = _sheet(page.iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS), name, findings)
+            reader = SheetReader(f"{source.name}: {short(page.title)}", rests, findings)
+            # One row and one column more, to see that there are too many.
+            found = reader.read(page.iter_rows(max_row=MOST_ROWS + 2, max_col=MOST_COLUMNS + 1))
             if found:
-                yield found
+                yield page.title, found
     finally:
         book.close()
 
 
-def _sheet(rows: Iterable[Any], name: str, findings: Findings) -> Sheet | None:
-    """Make the first row that is not blank the header, and pair the others with it."""
+@dataclass(slots=True)
+class SheetReader:
+    """Reads one sheet: the first row that is not blank is its header. `rests`: what cells continue with."""
+
+    name: str
+    rests: dict[str, str]
+    findings: Findings
     columns: tuple[str, ...] = ()
-    found: list[Row] = []
-    blank = 0
-    for number, cells in enumerate(rows, start=1):
-        where = Where(name, f"row {number}")
-        values = [_text(cell) for cell in cells]
-        blank = 0 if any(values) else blank + 1
-        if blank > BLANK_ROWS:
-            break
-        if blank:
-            continue
-        if columns:
-            found.append(Row(where, _paired(columns, cells, values, where, findings)))
-        else:
-            columns = tuple(column_name(value) for value in values)
-            if not _are_single(columns, Where(name), findings):
+    found: list[Row] = field(default_factory=list)
+
+    def read(self, rows: Iterable[Any]) -> Sheet | None:
+        blank = 0
+        for number, cells in enumerate(rows, start=1):
+            where = Where(self.name, f"row {number}")
+            values = [plain(cell.value) for cell in cells]
+            blank = 0 if any(value.strip() for value in values) else blank + 1
+            if blank > BLANK_ROWS:
+                break
+            if blank:
+                continue
+            if self.columns:
+                self.found.append(Row(where, self._paired(cells, values, where)))
+            elif not self._take_header(values):
                 return None
-    if len(found) >= MOST_ROWS:
-        message = gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MOST_ROWS}
-        findings.problem(Where(name), "", message)
-    return Sheet(Where(name), tuple(filter(None, columns)), tuple(found)) if columns else None
+        if len(self.found) > MOST_ROWS:
+            message = gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MOST_ROWS}
+            self.findings.problem(Where(self.name), "", message)
+        return Sheet(Where(self.name), self._named(), tuple(self.found)) if self.columns else None
+
+    def _named(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.columns))
+
+    def _take_header(self, values: list[str]) -> bool:
+        """Take the names of the columns; say which stand there twice."""
+        self.columns = tuple(column_name(value) for value in values[:MOST_COLUMNS])
+        twice = sorted({column for column in self._named() if self.columns.count(column) > 1})
+        for column in twice:
+            message = gettext("There are two columns of this name. Keep one of them.")
+            self.findings.problem(Where(self.name), heading(column), message)
+        return not twice
+
+    def _paired(self, cells: Any, values: list[str], where: Where) -> dict[str, str]:
+        found = dict.fromkeys(self._named(), "")
+        for index, value in enumerate(values):
+            column = self.columns[index] if index < len(self.columns) else ""
+            if value.strip() and not column:
+                message = gettext("The row has cells beyond the columns that have names.")
+                self.findings.problem(where, "", message)
+                break
+            if value and cells[index].data_type == FORMULA:
+                message = gettext("The cell holds a formula. Put its value in its place.")
+                self.findings.problem(where, heading(column), message)
+            elif column:
+                found[column] = self._whole(value, where, column)
+        return found
+
+    def _whole(self, text: str, where: Where, column: str) -> str:
+        """Return a text with what follows it in the notes."""
+        cut = CONTINUED.search(text)
+        if not cut:
+            return text
+        if cut[1] not in self.rests:
+            message = gettext("The rest of a long text is missing: keep the sheet of notes.")
+            self.findings.problem(where, heading(column), message)
+            return ""
+        return text[: cut.start()] + self.rests[cut[1]]
 
 
-def _are_single(columns: tuple[str, ...], where: Where, findings: Findings) -> bool:
-    twice = sorted({column for column in columns if column and columns.count(column) > 1})
-    for column in twice:
-        message = gettext("There are two columns of this name. Keep one of them.")
-        findings.problem(where, column, message)
-    return not twice
+def _rests(sheet: Any) -> dict[str, str]:
+    """Return the rests of long texts by their numbers."""
+    sheet.reset_dimensions()
+    rests: dict[str, str] = {}
+    for row in sheet.iter_rows(min_row=2, max_row=MOST_ROWS, max_col=len(NOTE_HEADINGS), values_only=True):
+        number, rest = plain(row[0]), plain(row[-1]) if len(row) == len(NOTE_HEADINGS) else ""
+        rests[number] = rests.get(number, "") + rest
+    return rests
 
 
-def _paired(
-    columns: tuple[str, ...], cells: Any, values: list[str], where: Where, findings: Findings
-) -> dict[str, str]:
-    found = dict.fromkeys(filter(None, columns), "")
-    for index, value in enumerate(values):
-        column = columns[index] if index < len(columns) else ""
-        if value and not column:
-            message = gettext("The row has cells beyond the columns that have names.")
-            findings.problem(where, "", message)
-        elif value and cells[index].data_type == FORMULA:
-            message = gettext("The cell holds a formula. Put its value in its place.")
-            findings.problem(where, column, message)
-        elif column:
-            found[column] = value
-    return found
-
-
-def _text(cell: Any) -> str:
-    """Return a cell as text, as it is shown: whole numbers without a point, times as in ISO 8601."""
-    value = cell.value
+def plain(value: Any) -> str:
+    """Return what a cell holds as the text that a CSV file has for it: whole numbers without a point."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -143,7 +186,8 @@ def _text(cell: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, datetime):
-        return value.isoformat(" ", "seconds")
-    if isinstance(value, (date, time)):
+        at_midnight = not (value.hour or value.minute or value.second)
+        return value.date().isoformat() if at_midnight else value.isoformat(" ", "seconds")
+    if isinstance(value, date):
         return value.isoformat()
-    return str(value).strip()
+    return CODED.sub(lambda code: chr(int(code[1], 16)), str(value))

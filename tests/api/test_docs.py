@@ -8,8 +8,11 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
-from api.docspage import DEMO_URL, all_chapters, examples
+from api.docspage import DEMO_URL, all_chapters, examples, writing_examples
 from api.shapes import RESOURCES
+from api.writing.described import CODES
+from papers.models import Paper
+from tests.api.writing import Writer
 from tests.demo.programs import DEMO
 from tests.reading import read
 
@@ -38,6 +41,29 @@ def test_examples_stand_in_the_docs_and_on_the_page(client: Client) -> None:
         assert f"```json\n{example['text']}\n```" in TEXT
         assert " ".join(example["command"].split()) in page.texts("pre")
         assert " ".join(example["text"].split()) in page.texts("pre")
+
+
+def test_changes_on_the_page_are_what_the_demo_takes(client: Client) -> None:
+    call_command("import_program", "program_json", str(DEMO / "mlsys-2021.json"), edition="2021", verbosity=0)
+    writer = Writer()
+    page = read(client, "/api/docs/")
+
+    for one in writing_examples():
+        path, method = one["path"].removeprefix("/api/v1/"), one["method"].lower()
+        version = {} if method == "post" else {"HTTP_IF_MATCH": writer.get(path)["ETag"]}
+        writer.ask(method, path, one["body"], one["status"], **version)
+        assert f"```\n{one['command']}\n```" in TEXT
+        assert " ".join(one["command"].split()) in page.texts("pre")
+    assert Paper.objects.filter(uid="late-paper").count() == 0
+
+
+def test_page_says_what_can_be_written_and_what_refusals_mean(client: Client) -> None:
+    page = read(client, "/api/docs/")
+    written = {chapter.name: {line.name for line in chapter.written} for chapter in all_chapters()}
+
+    assert {"title", "authors", "status"} <= written["papers"]
+    assert sorted(name for name in written if not written[name]) == ["conferences", "editions", "releases"]
+    assert set(map(str, CODES)) <= set(page.texts("dt"))
 
 
 def test_every_resource_is_on_the_page_and_in_the_docs(client: Client) -> None:

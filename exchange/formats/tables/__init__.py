@@ -17,13 +17,13 @@ from exchange.formats.tables.archive import RESOURCE_FORKS, opened, packed
 from exchange.formats.tables.columns import AUTHORS, CHILDREN, PARENTS, SINGLE, TABLES, Table
 from exchange.formats.tables.flow import menu_entries
 from exchange.formats.tables.rows import Entry, read_rows, write_rows
-from exchange.formats.tables.workbook import is_workbook, sheets_in
 from exchange.problems import Where
 from exchange.reading.checks import check, key_of
 from exchange.reading.csvfile import Sheet, read_sheet, write_sheet
 from exchange.reading.fields import UnfitError, zone_called
 from exchange.reading.findings import Findings, nearest, short
 from exchange.reading.sniffing import columns, inside
+from exchange.reading.workbook import is_workbook, read_workbook
 from exchange.reading.zones import zone_of
 from exchange.records import UNSTATED, EditionRecord, MenuRecord, Program, Record
 
@@ -70,9 +70,8 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
     found: dict[str, Sheet] = {}
     for source in sources:
         if is_workbook(source):
-            for title, sheet in sheets_in(source, findings):
-                name = _table_called(f"{title}.xlsx", source.name, found, findings)
-                if name and sheet:
+            for title, sheet in read_workbook(source, findings):
+                if name := _table_called(f"{title}.xlsx", source.name, found, findings):
                     found[name] = sheet
             continue
         for file in opened(source, findings):

@@ -14,6 +14,8 @@ from exchange.records import PersonRef, Record, Stated
 # Columns of keys and fixed words: blanks around them are a slip of the hand.
 TRIMMED = {"uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic"}
 TRIMMED |= {"second_timezone", "conference", "edition", "paper", "session", "room", "parent", "person_uid"}
+# Columns of words that are never empty: an empty cell says nothing about them.
+NEVER_EMPTY = {"kind", "status", "mode", "accent", "timezone", "conference"}
 LEVEL = "level"
 PERSON = ("name", "uid", "orcid", "ids")
 

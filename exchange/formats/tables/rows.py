@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext
 
 from exchange.formats.tables.cells import split
-from exchange.formats.tables.columns import AUTHORS, LEVEL, Column, Table
+from exchange.formats.tables.columns import AUTHORS, LEVEL, NEVER_EMPTY, Column, Table
 from exchange.reading.csvfile import Row, Sheet, heading
 from exchange.reading.fields import UnfitError, checked_text, is_repeated
 from exchange.reading.findings import Findings
@@ -83,6 +83,8 @@ class RowReader:
     def _value(self, column: Column) -> Any:
         cell = self.row.cells[column.name]
         text = cell.strip() if column.is_trimmed else cell
+        if not text and column.name in NEVER_EMPTY:
+            return UNSTATED
         try:
             value = column.kind.read(text, self.zone)
         except UnfitError as error:

@@ -13,19 +13,16 @@ from xml.sax.saxutils import escape, quoteattr
 from django.utils.translation import gettext
 
 from exchange.formats.tables.archive import member_called
+from exchange.reading.workbook import BOOK, CONTINUED, NOTE_HEADINGS, NOTES
 
 # In UTF-16 units, as spreadsheet programs count.
 LONGEST = 32_767
-NOTES = "notes"
-NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
-CONTINUED = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
 ROOM = LONGEST - 40
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Spreadsheet programs read `_x0041_` as a letter A, and XML turns a carriage return into a line feed.
 CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 PIECE = 50_000
 
-BOOK = "xl/workbook.xml"
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"

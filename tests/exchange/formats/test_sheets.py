@@ -146,7 +146,8 @@ def test_read_workbook_of_others() -> None:
 def test_read_formula_cell_is_refused() -> None:
     content = foreign(["uid", "title"], ["17", "=1+1"])
     assert (
-        problem(content) == "x.xlsx: papers, row 2: A cell holds a formula. Put in its place what it shows."
+        problem(content)
+        == "x.xlsx: papers, row 2, title: The cell holds a formula. Put its value in its place."
     )
 
 
@@ -165,7 +166,7 @@ def test_read_bomb_is_refused_unopened() -> None:
         archive.writestr("xl/workbook.xml", "")
         archive.writestr("xl/worksheets/sheet1.xml", bytes(201_000_000))
 
-    assert problem(content.getvalue()) == "x.xlsx: The workbook holds more than 200 MB."
+    assert "The workbook is too large: unpacked it may hold 200 MB." in problem(content.getvalue())
 
 
 @pytest.mark.parametrize("content", [b"", b"<x", b'<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'])
@@ -174,7 +175,7 @@ def test_read_damaged_workbook_is_refused(content: bytes) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("xl/workbook.xml", content)
 
-    assert "The workbook is damaged." in problem(file.getvalue())
+    assert "The workbook is damaged" in problem(file.getvalue())
 
 
 def test_notes_are_in_the_language_of_the_site() -> None:

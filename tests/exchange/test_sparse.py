@@ -1,0 +1,73 @@
+"""An edition that says as little as it may goes out and comes in again, in every format that is two-way."""
+
+from datetime import date
+
+import pytest
+
+from conference.models import Conference, Edition
+from exchange.dump import dumped_for, writing_context
+from exchange.files import Source
+from exchange.formats import formats
+from exchange.load import load
+from exchange.records import EditionRecord, PaperRecord, Program, RoomRecord, SessionRecord
+from papers.models import Paper
+from schedule.models import Room, Session
+from tests.exchange.programs import START
+from tests.exchange.samples import CONTEXT
+
+pytestmark = pytest.mark.django_db
+BOTH_WAYS = sorted(name for name, fmt in formats().items() if fmt.read and fmt.write)
+# They say of papers, rooms or sessions less than is here, or read what they wrote as more than it was.
+PARTIAL = {"bibtex", "frab_json", "frab_xml", "orals_posters"}
+
+
+def sparse() -> Edition:
+    """An edition of required fields alone, with a paper, a room and a session of the same kind."""
+    conference = Conference.objects.create(slug="c", name="C")
+    day = date(2021, 4, 5)
+    edition = Edition.objects.create(
+        conference=conference,
+        slug="2021",
+        year=2021,
+        name="2021",
+        start_date=day,
+        end_date=day,
+        timezone="UTC",
+    )
+    Paper.objects.create(edition=edition, uid="p", title="T")
+    Room.objects.create(edition=edition, slug="r", name="R")
+    Session.objects.create(edition=edition, uid="s", title="S", start=START, end=START)
+    return edition
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+def test_sparsest_edition_reads_back_and_changes_nothing(name: str) -> None:
+    edition, fmt = sparse(), formats()[name]
+    assert fmt.write
+    assert fmt.read
+    context = writing_context(edition)
+    (first, *_) = fmt.write(dumped_for(fmt, edition, drafts=True), context)
+    found = fmt.read([Source(first.name, b"".join(first.chunks))], context)
+    tallies = load(found, "2021").tallies.values()
+
+    assert name in PARTIAL or [one for one in tallies if one.new + one.changed + one.conflicting] == []
+    assert load(found, "2021").run is None
+    assert Paper.objects.get(uid="p").title == "T"
+
+
+@pytest.mark.parametrize("name", ["xlsx", "tables"])
+def test_what_records_do_not_state_is_not_stated_as_empty(name: str) -> None:
+    fmt = formats()[name]
+    assert fmt.write
+    assert fmt.read
+    made = Program(
+        edition=EditionRecord(slug="2021", name="2021", timezone="UTC"),
+        papers=(PaperRecord(uid="p", title="T"),),
+        rooms=(RoomRecord(slug="r", name="R"),),
+        sessions=(SessionRecord(uid="s", title="S", start=START, end=START),),
+    )
+    (first, *_) = fmt.write(made, CONTEXT)
+    sparse()
+
+    tallies = load(fmt.read([Source(first.name, b"".join(first.chunks))], CONTEXT), "2021").tallies.values()
+    assert [one for one in tallies if one.new + one.changed + one.conflicting] == []
