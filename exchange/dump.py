@@ -111,7 +111,8 @@ def version_of(edition: Edition) -> str:
 
 def uids_of(edition: Edition, kind: str) -> Iterable[str]:
     """Return the uids of all that an edition holds of a kind, drafts too, as they came to be."""
-    rows: Any = KINDS[kind].model._default_manager.filter(edition=edition)
+    model: Any = KINDS[kind].model
+    rows = model._default_manager.filter(edition=edition)
     return list(rows.order_by("pk").values_list("uid", flat=True))
 
 
