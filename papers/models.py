@@ -233,7 +233,7 @@ class Material(Ordered, Content):
 
     paper = models.ForeignKey(Paper, models.CASCADE, verbose_name=_("paper"), related_name="materials")
     kind = models.CharField(_("kind"), max_length=12, choices=Kind)
-    label = models.CharField(_("label"), max_length=100, blank=True, help_text=_("Empty: the kind."))
+    label = models.CharField(_("label"), max_length=300, blank=True, help_text=_("Empty: the kind."))
     url = HttpURLField(_("address"), blank=True, max_length=1000)
     file = models.FileField(_("file"), upload_to="material/", blank=True)
     visible = models.BooleanField(_("visible"), default=True)

@@ -29,7 +29,7 @@ def leaks(client: Client, path: str) -> bool:
     return LOW in response.getvalue().decode().lower().replace(f"“{LOW}", "")
 
 
-def test_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
+def test_trap_16_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
     client: Client, program: dict[str, Any]
 ) -> None:
     paths = [f"/api/v1/{name}/?expand=" for name in RESOURCES]
@@ -44,7 +44,7 @@ def test_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
     assert [path for path in paths if leaks(client, path)] == []
 
 
-def test_draft_leaks_by_no_filter(client: Client, program: dict[str, Any]) -> None:
+def test_trap_16_draft_leaks_by_no_filter(client: Client, program: dict[str, Any]) -> None:
     for view in ALL:
         for parameter in view.filterset.base_filters:
             for value in HIDDEN[:: 1 if parameter in OWN_WORDS else 4]:

@@ -25,7 +25,7 @@ def fill(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 10, 200])
-def test_page_of_expanded_papers_takes_11_queries(
+def test_trap_18_page_of_expanded_papers_takes_11_queries(
     client: Client, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
     fill(count)

@@ -38,7 +38,9 @@ def walk(client: Client, path: str, between: Callable[[], Any] = lambda: None) -
 
 
 @pytest.mark.parametrize("ordering", ["", "title", "-title"])
-def test_walk_over_a_tied_sort_returns_each_id_once(client: Client, edition: Edition, ordering: str) -> None:
+def test_trap_18_walk_over_a_tied_sort_returns_each_id_once(
+    client: Client, edition: Edition, ordering: str
+) -> None:
     found = walk(client, f"/api/v1/papers/?page_size=2&ordering={ordering}&fields=id")
 
     assert sorted(found) == [f"p{number}" for number in range(7)]
@@ -78,7 +80,7 @@ def test_search_is_walked_by_how_well_things_fit(client: Client, edition: Editio
 
 
 @pytest.mark.parametrize(("asked", "given"), [("100000", 7), ("9" * 50, 7), ("3", 3)])
-def test_page_size_is_clamped(client: Client, edition: Edition, asked: str, given: int) -> None:
+def test_trap_18_page_size_is_clamped(client: Client, edition: Edition, asked: str, given: int) -> None:
     assert len(get(client, "papers/", page_size=asked)["results"]) == given
 
 

@@ -1,0 +1,54 @@
+"""Real programs of other sites, loaded: everything arrives, and the same files again write nothing."""
+
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from exchange.files import Context, Source
+from exchange.formats import formats
+from exchange.load import load
+from exchange.records import Program
+from papers.models import Authorship, Paper
+from schedule.models import Presentation, Session
+from tests.exchange.test_load import writes
+from tests.factories import make_edition
+
+pytestmark = [pytest.mark.django_db, pytest.mark.shared]
+
+
+def program_of(name: str, edition: Edition, *files: Path) -> Program:
+    read = formats()[name].read
+    assert read
+    sources = [Source(file.name, file.read_bytes()) for file in files]
+    return read(sources, Context(edition.slug, edition.year, edition.timezone))
+
+
+def assert_second_import_writes_nothing(program: Program, slug: str) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        result = load(program, slug)
+
+    assert result.run is None
+    assert writes(queries) == []
+
+
+def test_camp_of_frab_is_loaded_and_the_same_file_again_writes_nothing(shared: Path) -> None:
+    edition = make_edition(2019, timezone="Europe/Berlin")
+    program = program_of("frab_json", edition, shared / "data/frab/frab-camp2019.json")
+    load(program, "2019")
+
+    assert (Session.objects.count(), Presentation.objects.count(), Paper.objects.count()) == (79, 79, 79)
+    assert_second_import_writes_nothing(program, "2019")
+
+
+def test_mini_conf_site_is_loaded_and_the_same_files_again_write_nothing(shared: Path) -> None:
+    edition = make_edition(2020, timezone="UTC")
+    program = program_of("miniconf", edition, *sorted((shared / "data/miniconf-emnlp2020").iterdir()))
+    # Two names stand twice on a paper each: they are one author there.
+    load(program, "2020")
+
+    assert (Paper.objects.count(), Authorship.objects.count()) == (781, 3412)
+    assert (Session.objects.count(), Presentation.objects.count()) == (128, 781)
+    assert_second_import_writes_nothing(program, "2020")
