@@ -20,6 +20,7 @@ WORDS = {
     "RoleRecord.role": ["speaker", "chair"],
     "EditionRecord.mode": ["in_person", "hybrid"],
     "EditionRecord.accent": ["#123456", "#0b6b62"],
+    "EditionRecord.conference": ["k", "mlsys"],
     "EditionRecord.timezone": ["Asia/Seoul", "America/Los_Angeles", "UTC"],
     "EditionRecord.second_timezone": ["", "Asia/Kathmandu"],
     "MaterialRecord.url": ["https://github.com/a/b", "https://x.example/p.pdf", "/p.pdf", "x"],
