@@ -29,8 +29,8 @@ FLOORS = ["website", "api", "exchange", "schedule", "papers", "people", "confere
 # Python beside the house: it may import any floor, and no floor imports it.
 OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
 APPS = ["conference", "people", "papers", "schedule", "search"]
-# No content of their own: a count of changes, the history, members and likely duplicates, which only staff see,
-# and the index, whose hits go through the `published()` of the things that they lead to.
+# No content of their own: a count of changes, the history, members and likely duplicates, which only staff
+# see, and the index, whose hits go through the `published()` of the things that they lead to.
 BOOKKEEPING = {
     "conference.AccountSession",
     "conference.ChangeSet",
