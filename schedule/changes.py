@@ -106,7 +106,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is not as it was announced. `before` and `after` are set where they say something."""
+    """One thing that is not as it was announced. `before` and `after` are set where they say something.
+
+    `note` is what the chairs add in their own words.
+    """
 
     kind: str
     key: str
@@ -114,6 +117,7 @@ class Change:
     before: Place | None = None
     after: Place | None = None
     was: str = ""
+    note: str = ""
 
     @property
     def words(self) -> str:

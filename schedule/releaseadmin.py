@@ -1,13 +1,15 @@
 """Releases in the admin: their list, and the page on which one is announced."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -17,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference import times
 from conference.adminbases import ContentAdmin, moment
+from conference.adminforms import ContentForm
 from conference.adminscope import asked_edition, editions_for
 from conference.models import Edition
 from schedule.changes import Change, Place
@@ -26,6 +29,9 @@ from schedule.releases import Due, announce, due, read_change
 CHANGED_SINCE = _(
     "The program was changed after this page was opened. Look at the lines again, then announce."
 )
+
+LINES_HELP = _("Untick what nobody needs. A note is shown below its change; Markdown.")
+LONGEST_NOTE = 500
 
 # The kinds of things that change, inside a sentence.
 KINDS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
@@ -54,6 +60,50 @@ def told_change(change: Change, edition: Edition, rooms: dict[str, str]) -> str:
     return "; ".join(filter(None, parts))
 
 
+def noted(row: dict[str, Any], note: str) -> dict[str, Any]:
+    """Return a stored change with this note, or without one."""
+    return {
+        **{name: value for name, value in row.items() if name != "note"},
+        **({"note": note} if note else {}),
+    }
+
+
+class LinesWidget(forms.Widget):
+    """The changes of a release: a tick and a note for each. Its value: the notes of those kept, by line."""
+
+    # Pairs of a line's name and its words.
+    told: Sequence[tuple[str, str]] = ()
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        kept: dict[str, str] = value or {}
+        rows = [(line, words, line in kept, kept.get(line, "")) for line, words in self.told]
+        return render_to_string("admin/schedule/release/_lines.html", {"name": name, "rows": rows})
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> dict[str, str]:
+        kept = {*data.getlist(name)}
+        noted = (line for line, _words in self.told if line in kept)
+        return {line: str(data.get(f"{name}-note-{line}", "")) for line in noted}
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        return False
+
+
+class LinesField(forms.Field):
+    """Changes that are told, each with a note of the chairs' or an empty one."""
+
+    widget = LinesWidget
+
+    def learn(self, told: Sequence[tuple[str, str]]) -> None:
+        """Take over the lines there are."""
+        self.widget.told = told  # type: ignore[union-attr]
+
+    def to_python(self, value: Any) -> dict[str, str]:
+        notes = {line: " ".join(str(note).split()) for line, note in (value or {}).items()}
+        if any(len(note) > LONGEST_NOTE for note in notes.values()):
+            raise ValidationError(gettext("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+        return notes
+
+
 class AnnounceForm(forms.Form):
     """A release before it is out; a line without its tick is not told."""
 
@@ -70,34 +120,60 @@ class AnnounceForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 6, "class": "vLargeTextField"}),
         help_text=_("Markdown."),
     )
-    lines = forms.MultipleChoiceField(
-        label=_("Changes"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("Untick what nobody needs."),
-    )
+    lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
     seen = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, ready: Due, edition: Edition, data: Any = None) -> None:
         rooms = dict(edition.rooms.values_list("slug", "name"))
         told = [(change.line, told_change(change, edition, rooms)) for change in ready.changes]
         self.state = sha256(repr([ready.number, told]).encode()).hexdigest()
+        initial: dict[str, Any] = {"title": ready.title, "text": ready.text}
+        entered = data or {}
         if data is not None and data.get("seen") != self.state:
-            kept = {"title": data.get("title", ""), "text": data.get("text", "")}
-            super().__init__(initial={**kept, "seen": self.state, "lines": [line for line, _ in told]})
-        else:
-            initial = {"title": ready.title, "text": ready.text, "seen": self.state}
-            super().__init__(data, initial={**initial, "lines": [line for line, _ in told]})
+            initial, data = {name: entered.get(name, "") for name in initial}, None
+        notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in told}
+        super().__init__(data, initial={**initial, "seen": self.state, "lines": notes})
+        self.offered = [line for line, _words in told]
         lines: Any = self.fields["lines"]
-        lines.choices = told
+        lines.learn(told)
         if not told:
             del self.fields["lines"]
 
     @property
+    def notes(self) -> dict[str, str]:
+        """The notes of the lines that are told."""
+        notes: dict[str, str] = self.cleaned_data.get("lines", {})
+        return notes
+
+    @property
     def left_out(self) -> set[str]:
         """The lines whose tick was taken away."""
-        offered = {change for change, _ in self.fields["lines"].choices} if "lines" in self.fields else set()  # type: ignore[attr-defined]
-        return offered - {*self.cleaned_data.get("lines", [])}
+        return {*self.offered} - self.notes.keys()
+
+
+class ReleaseForm(ContentForm):
+    """A release that is out: its words, its lines and their notes."""
+
+    told = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "told" in self.fields:
+            rows = [read_change(row) for row in self.instance.changes]
+            edition = self.instance.edition
+            lines: Any = self.fields["told"]
+            lines.learn([(change.line, told_change(change, edition, {})) for change in rows])
+            self.initial["told"] = {change.line: change.note for change in rows}
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        if "told" in self.cleaned_data and "told" in self.changed_data:
+            notes = self.cleaned_data["told"]
+            self.instance.changes = [
+                noted(row, notes[line])
+                for row in self.instance.changes
+                if (line := read_change(row).line) in notes
+            ]
 
 
 @admin.register(Release)
@@ -107,7 +183,8 @@ class ReleaseAdmin(ContentAdmin):
     list_filter = ["edition"]
     list_select_related = ["edition"]
     search_fields = ["title", "text"]
-    readonly_fields = ["edition", "number", "told"]
+    form = ReleaseForm
+    readonly_fields = ["edition", "number"]
     fieldsets = [
         (None, {"fields": ["edition", "number", "title"]}),
         (_("Text"), {"fields": ["text", "published_at"]}),
@@ -149,7 +226,8 @@ class ReleaseAdmin(ContentAdmin):
             messages.warning(request, CHANGED_SINCE)
         if form.is_valid() and self.has_news(ready):
             values = form.cleaned_data
-            release = announce(edition, at, values["title"], values["text"], without=form.left_out)
+            told = {"without": form.left_out, "notes": form.notes}
+            release = announce(edition, at, values["title"], values["text"], **told)
             self.log_addition(request, release, [{"added": {}}])
             messages.success(
                 request,

@@ -1,8 +1,9 @@
 """Releases of a program: what is public when one is announced, and what changed since the one before."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
@@ -113,7 +114,8 @@ def written_change(change: Change, rooms: dict[str, str]) -> dict[str, Any]:
     """Return what is stored of a change: with the names of rooms, which may be gone one day."""
     places = {"before": change.before, "after": change.after}
     told = {name: _written_place(place, rooms) for name, place in places.items() if place}
-    return {"kind": change.kind, "key": change.key, "title": change.title, "was": change.was, **told}
+    noted = {"note": change.note} if change.note else {}
+    return {"kind": change.kind, "key": change.key, "title": change.title, "was": change.was, **told, **noted}
 
 
 def _written_place(place: Place, rooms: dict[str, str]) -> list[Any]:
@@ -124,7 +126,8 @@ def _written_place(place: Place, rooms: dict[str, str]) -> list[Any]:
 def read_change(stored: dict[str, Any]) -> Change:
     """Return a change as it was told; the rooms in it are names."""
     places = {name: _read_place(stored[name]) for name in ("before", "after") if name in stored}
-    return Change(stored["kind"], stored["key"], stored["title"], was=stored["was"], **places)
+    note = stored.get("note", "")
+    return Change(stored["kind"], stored["key"], stored["title"], was=stored["was"], note=note, **places)
 
 
 def _read_place(stored: list[Any]) -> Place:
@@ -151,8 +154,12 @@ def announce(
     text: str | None = None,
     *,
     without: Collection[str] = (),
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Release:
-    """Announce what is public at that moment. Lines named in `without` are told neither now nor later."""
+    """Announce what is public at that moment, with the chairs' notes by line.
+
+    Lines named in `without` are told neither now nor later.
+    """
     with revision.hold(), transaction.atomic():
         Edition.objects.select_for_update().get(pk=edition.pk)
         ready = due(edition, at)
@@ -162,7 +169,11 @@ def announce(
             number=ready.number,
             title=ready.title if title is None else title,
             text=ready.text if text is None else text,
-            changes=[written_change(one, rooms) for one in ready.changes if one.line not in without],
+            changes=[
+                written_change(replace(one, note=notes.get(one.line, "")), rooms)
+                for one in ready.changes
+                if one.line not in without
+            ],
             snapshot=written_program(ready.program),
             published_at=at,
         )

@@ -46,6 +46,11 @@ class Line:
         return display() if display else str(WHAT[kind])
 
     @property
+    def note_html(self) -> str:
+        """What the chairs added."""
+        return text.inline(self.change.note)
+
+    @property
     def reason(self) -> str:
         """Why it is cancelled, while it is."""
         return self.thing.why_cancelled if self.thing and self.change.kind == "cancelled" else ""

@@ -38,6 +38,44 @@ def sent(markup: str, edition: Edition, **fields: Any) -> dict[str, Any]:
     return {"edition": edition.pk, "title": "", "text": "", "lines": lines, "seen": seen, **fields}
 
 
+def test_notes_are_told_with_their_lines_on_page_and_feed(admin_client: Client, edition: Edition) -> None:
+    notes = {"lines-note-room:session:s1": "Bring a *badge*.", "lines-note-cancelled:session:s2": "x"}
+    data = sent(page(admin_client), edition, lines=["room:session:s1"], **notes)
+    admin_client.post(ADD, data)
+    told = [admin_client.get(f"/2021/changes{ending}").content.decode() for ending in ("/", ".atom")]
+
+    assert Release.objects.get(number=2).changes[0]["note"] == "Bring a *badge*."
+    assert '<p class="note">Bring a <em>badge</em>.</p>' in told[0]
+    assert "Bring a &lt;em&gt;badge&lt;/em&gt;." in told[1]
+
+
+def test_release_that_is_out_is_edited_line_by_line(admin_client: Client, edition: Edition) -> None:
+    admin_client.post(ADD, sent(page(admin_client), edition))
+    release = Release.objects.get(number=2)
+    path = f"/admin/schedule/release/{release.pk}/change/"
+    form = admin_client.get(path).content.decode()
+    shown = dict(re.findall(r'name="(published_at_\d)" value="([^"]*)"', form))
+    values = {"title": "Rooms", "text": "", **shown, "told": ["room:session:s1"]}
+    answer = admin_client.post(path, {**values, "told-note-room:session:s1": "Two floors  up"})
+    release.refresh_from_db()
+
+    assert answer.status_code == 302
+    assert re.findall(r'name="told" value="([^"]+)" checked', form) == [
+        "cancelled:session:s2",
+        "room:session:s1",
+    ]
+    assert [(row["kind"], row["note"]) for row in release.changes] == [("room", "Two floors up")]
+    assert read_change(release.changes[0]).before is not None
+
+
+def test_note_that_is_too_long_is_refused_in_words(admin_client: Client, edition: Edition) -> None:
+    data = sent(page(admin_client), edition, **{"lines-note-room:session:s1": "x" * 501})
+    answer = admin_client.post(ADD, data)
+
+    assert "A note has at most 500 characters." in answer.content.decode()
+    assert Release.objects.count() == 1
+
+
 def lines(release: Release) -> list[str]:
     return [read_change(row).line for row in release.changes]
 
@@ -115,5 +153,5 @@ def test_list_and_form_show_a_release_as_it_was_told(admin_client: Client, editi
     form = admin_client.get(f"/admin/schedule/release/{release.pk}/change/").content.decode()
 
     assert "Release 2" in listed
-    assert "<li>Cancelled: session “Session 2”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A</li>" in form
+    assert "> Cancelled: session “Session 2”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A</label>" in form
     assert "not scheduled" not in form
