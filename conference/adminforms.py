@@ -43,6 +43,17 @@ class ContentForm(forms.ModelForm[Any]):
 class PartForm(ContentForm):
     """One row of a formset. A row that nobody touched is not checked again."""
 
+    # What the rows of one formset load, found for the first of them: it is alike for all.
+    shared_media: list[forms.Media] | None = None
+
+    @property
+    def media(self) -> forms.Media:
+        if self.shared_media is None:
+            return super().media
+        if not self.shared_media:
+            self.shared_media.append(super().media)
+        return self.shared_media[0]
+
     def _post_clean(self) -> None:
         if self.instance._state.adding or self.has_changed():
             super()._post_clean()  # type: ignore[misc]
@@ -67,6 +78,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._known: dict[str, Mapping[str, models.Model]] = {}
+        self._media: list[forms.Media] = []
         super().__init__(*args, **kwargs)
 
     def _construct_form(self, i: int, **kwargs: Any) -> Any:
@@ -79,6 +91,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def add_fields(self, form: Any, index: int | None) -> None:
         super().add_fields(form, index)
+        form.shared_media = self._media
         key = self.model._meta.pk.name
         form.fields[key] = self._known_key(form.fields[key])
         said = gettext("%(label)s, new row") if index is None else gettext("%(label)s, row %(number)d")

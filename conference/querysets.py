@@ -64,7 +64,7 @@ def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]
         previewing.opened(gate) == edition.pk or (switch is not None and switch <= moment(at))
         for gate, switch in moments
     ]
-    return (*come, *previewing.mark(edition.pk))
+    return (*come, *previewing.mark())
 
 
 def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:

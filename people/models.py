@@ -55,7 +55,7 @@ class Person(Content):
     """Somebody who wrote, spoke, chaired or organised, across all years."""
 
     edition_lookup: ClassVar[str] = ""
-    derived_fields: ClassVar[tuple[str, ...]] = ("sort_key", "folded", "biography_html")
+    derived_fields: ClassVar[tuple[str, ...]] = ("sort_key", "folded", "biography_html", "suspicious")
 
     uid = UidField(unique=True)
     name = models.CharField(
@@ -67,6 +67,8 @@ class Person(Content):
     )
     sort_key = models.CharField(max_length=400, editable=False, db_index=True)
     folded = models.CharField(max_length=400, editable=False, db_index=True)
+    # Whether the name looks wrong: the desk and its list ask that of all people at once.
+    suspicious = models.BooleanField(default=False, editable=False)
     native_name = models.CharField(_("name in its own script"), max_length=200, blank=True)
     affiliation = models.CharField(
         _("affiliation"), max_length=300, blank=True, help_text=_("Where the person is now.")
@@ -126,6 +128,7 @@ class Person(Content):
             self.given, self.family = parts.given, parts.family
         self.sort_key = names.sort_key(self.given, self.family, self.name)[:400]
         self.folded = text.fold(f"{self.name} {self.native_name}")[:400]
+        self.suspicious = names.is_suspicious(self.name)
         self.biography_html = text.block(self.biography)
 
 

@@ -10,7 +10,6 @@ from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, 
 from django.db.models.functions import Substr, Upper
 
 from conference.querysets import ContentQuerySet, edition_public, published_rows
-from people.names import is_suspicious
 
 # Where the A-Z page puts what begins with no letter.
 NO_LETTER = "#"
@@ -118,11 +117,11 @@ class PersonQuerySet(LetteredQuerySet):
         return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
 
     def doubtful(self) -> Self:
-        """Those whose name looks wrong, or sorts as somebody else's does. Reads their names in one query."""
-        twins = self.model._base_manager.filter(sort_key=OuterRef("sort_key"), merged_into__isnull=True)
-        named = self.order_by().values_list("pk", "name")
-        wrong = [key for key, name in named.iterator() if is_suspicious(name)]
-        return self.filter(Q(pk__in=wrong) | Exists(twins.exclude(pk=OuterRef("pk"))))
+        """Those whose name looks wrong, or sorts as somebody else's does."""
+        present = self.model._base_manager.filter(merged_into__isnull=True).order_by()
+        shared = present.values("sort_key").annotate(bearers=Count("pk")).filter(bearers__gt=1)
+        wrong = Q(suspicious=True) | Q(sort_key__in=shared.values("sort_key"))
+        return self.filter(wrong, merged_into__isnull=True)
 
     def survivor(self, uid: str, at: datetime | None = None) -> Any:
         """Return the published person whom the bearer of this uid was merged into, if any."""

@@ -95,7 +95,7 @@ class LinesField(forms.Field):
 
     def learn(self, told: Sequence[tuple[str, str]]) -> None:
         """Take over the lines there are."""
-        self.widget.told = told  # type: ignore[union-attr]
+        self.widget.told = told
 
     def to_python(self, value: Any) -> dict[str, str]:
         notes = {line: " ".join(str(note).split()) for line, note in (value or {}).items()}
@@ -226,8 +226,9 @@ class ReleaseAdmin(ContentAdmin):
             messages.warning(request, CHANGED_SINCE)
         if form.is_valid() and self.has_news(ready):
             values = form.cleaned_data
-            told = {"without": form.left_out, "notes": form.notes}
-            release = announce(edition, at, values["title"], values["text"], **told)
+            release = announce(
+                edition, at, values["title"], values["text"], without=form.left_out, notes=form.notes
+            )
             self.log_addition(request, release, [{"added": {}}])
             messages.success(
                 request,
