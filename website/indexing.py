@@ -21,10 +21,14 @@ type Names = Groups[str]
 
 def reindex(edition: Edition | None) -> int:
     """Make the index show what is public of an edition, or of the whole site; return how much changed."""
+    return replace(edition.pk if edition else None, records(edition), plain)
+
+
+def records(edition: Edition | None) -> list[DocumentRecord]:
+    """Return what the index has to show of an edition, or of the whole site."""
     if edition is None:
-        return replace(None, [*people(), *pages(None)], plain)
-    records = [*papers(edition), *sessions(edition), *talks(edition), *pages(edition)]
-    return replace(edition.pk, records, plain)
+        return [*people(), *pages(None)]
+    return [*papers(edition), *sessions(edition), *talks(edition), *pages(edition)]
 
 
 def papers(edition: Edition) -> Iterator[DocumentRecord]:

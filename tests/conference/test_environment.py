@@ -1,31 +1,13 @@
 """Settings: one address, secrets from files, and no start with what is missing or unsafe."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from conference.environment import address_problems, hosts, problems
+from tests.processes import manage
 
-ROOT = Path(settings.BASE_DIR)
 PRODUCTION = {"SITE_URL": "https://program.example.org", "BEHIND_PROXY": "true"}
-
-
-def manage(folder: Path, command: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as on a server, with nothing in the environment but this."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "manage.py", *command.split(), *words],
-        cwd=ROOT,
-        env={**kept, "PLENARY_VAR_DIR": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def values(**differing: object) -> dict[str, object]:

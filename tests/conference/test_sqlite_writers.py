@@ -1,20 +1,13 @@
 """SQLite with several processes that write at once: all get a turn, nothing is lost or counted twice."""
 
-import subprocess
-import sys
 from pathlib import Path
 
-from django.conf import settings
-
 from conference.environment import safe_database
-from tests.conference.test_environment import manage
+from tests.processes import manage, output, start
 
-ROOT = Path(settings.BASE_DIR)
 PROCESSES, CHANGES = 4, 15
 # Each change reads before it writes, as forms and imports do.
 WRITER = """
-import django
-django.setup()
 from django.db import transaction
 from conference.models import Edition
 from papers.models import Paper
@@ -25,40 +18,15 @@ for number in range({changes}):
         Paper.objects.create(edition=edition, uid=f"p{name}-{{number}}", title=f"Paper {{count + 1}}")
 """
 SETUP = """
-import django
-django.setup()
 from tests.factories import make_edition
 print(make_edition().revision)
 """
 RESULT = """
-import django
-django.setup()
 from conference.models import Edition
 from papers.models import Paper
 titles = {int(paper.title.split()[1]) for paper in Paper.objects.all()}
 print(Edition.objects.get().revision, *sorted(titles))
 """
-
-
-def start(folder: Path, program: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", program],
-        cwd=ROOT,
-        env={
-            "PLENARY_VAR_DIR": str(folder),
-            "DJANGO_SETTINGS_MODULE": "conference.settings",
-            "LANG": "C.UTF-8",
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def output(process: subprocess.Popen[str]) -> str:
-    said, wrong = process.communicate(timeout=120)
-    assert process.returncode == 0, wrong
-    return said
 
 
 def test_several_processes_write_at_once(tmp_path: Path) -> None:

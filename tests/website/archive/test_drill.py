@@ -1,0 +1,156 @@
+"""The drill of docs/deploying.md: back up, lose everything, restore, look; and change the engine."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.processes import manage, output, start
+
+# A program with everything that is easily lost: order, relations to many, files, accents, moments, accounts.
+SEED = """
+from django.contrib.auth.models import Group, Permission, User
+from django.core.files.base import ContentFile
+from tests import factories as make
+from tests.website.marked import make_public_program
+program = make_public_program()
+edition, person = program["edition"], make.make_person("Zoë 李 Łukasz", email="zoe@example.org")
+person.photo.save("zoe.png", ContentFile(bytes(range(256)) * 4000))
+paper = make.make_paper(edition, [person, "Ada", "Béla"], title="$a_1$ & naïve", keywords=["x", "ü"])
+paper.authorships.get(position=2).institutions.add(make.make_institution())
+group = Group.objects.create(name="chairs")
+group.permissions.add(Permission.objects.get(codename="change_paper"))
+User.objects.create_user("chair", "chair@example.org", "correct horse").groups.add(group)
+"""
+# What a visitor and a chair notice first.
+LOOK = """
+from django.contrib.auth import authenticate
+from django.test import Client, override_settings
+from papers.models import Paper
+user = authenticate(username="chair", password="correct horse")
+plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+override_settings(STORAGES={"default": plain, "staticfiles": plain}).enable()
+client = Client(SERVER_NAME="127.0.0.1")
+page = client.get(Paper.objects.get(title__contains="naïve").get_absolute_url())
+found = client.get("/search/?q=lukasz").content.decode()
+made = Paper.objects.create(edition=Paper.objects.first().edition, title="New")
+print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Zoë 李" in found, made.pk > 0)
+"""
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Path:
+    """An installation on SQLite with a program."""
+    folder = tmp_path / "first"
+    assert manage(folder, "migrate -v 0").returncode == 0
+    output(start(folder, SEED))
+    return folder
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """The address of an empty database on the server that these tests run on."""
+    about: Any = connection.settings_dict
+    if connection.vendor != "postgresql":
+        pytest.skip("needs a PostgreSQL server: set DATABASE_URL")
+    name = f"{about['NAME']}_drill"
+    host, port = about["HOST"] or "127.0.0.1", about["PORT"] or 5432
+    server = f"postgres://{about['USER']}:{about['PASSWORD']}@{host}:{port}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
+        admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        admin.execute(f'CREATE DATABASE "{name}"')
+        yield f"{server}/{name}"
+        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def backup(folder: Path, target: Path, **more: str) -> Path:
+    done = manage(folder, "backup", str(target), **more)
+    assert done.returncode == 0, done.stderr
+    assert "verified." in done.stdout
+    return target
+
+
+def restored(folder: Path, archive: Path, **more: str) -> None:
+    """Restore into an installation, and look whether everything holds."""
+    done = manage(folder, "restore", str(archive), **more)
+    assert done.returncode == 0, done.stderr
+    verified = manage(folder, "verify", **more)
+    assert verified.returncode == 0, verified.stdout
+
+
+def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
+    """What an archive holds: rows by table, and files; not the stamp, which a restoration advances."""
+    with zipfile.ZipFile(archive) as file:
+        names = [name for name in file.namelist() if name.startswith("rows/") and "siterevision" not in name]
+        rows = {name: [json.loads(line) for line in file.read(name).splitlines()] for name in names}
+        media = {name: file.read(name) for name in file.namelist() if name.startswith("media/")}
+    return rows, media
+
+
+def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
+    first = backup(seeded, tmp_path / "first.zip")
+    restored(tmp_path / "second", first)
+    second = backup(tmp_path / "second", tmp_path / "second.zip")
+
+    assert held(second) == held(first)
+    assert len(held(first)[1]) == 1
+    assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
+
+
+def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: str) -> None:
+    first = backup(seeded, tmp_path / "first.zip")
+    restored(tmp_path / "second", first, DATABASE_URL=postgres)
+    second = backup(tmp_path / "second", tmp_path / "second.zip", DATABASE_URL=postgres)
+    restored(tmp_path / "third", second)
+    third = backup(tmp_path / "third", tmp_path / "third.zip")
+
+    assert held(first) == held(second) == held(third)
+    look = start(tmp_path / "second", LOOK, DATABASE_URL=postgres)
+    assert output(look).split() == ["True"] * 4
+
+
+def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> None:
+    archive = backup(seeded, tmp_path / "first.zip")
+    refused = manage(seeded, "restore", str(archive))
+    done = manage(seeded, "restore --replace", str(archive))
+
+    assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) -> None:
+    writer = start(seeded, WRITER)
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    for number in range(3):
+        rows, _ = held(backup(seeded, tmp_path / f"{number}.zip"))
+        papers = len(rows["rows/papers.paper.jsonl"])
+        assert len(rows["rows/papers.material.jsonl"]) == 2 * papers
+    assert writer.poll() is None
+    writer.terminate()
+    writer.communicate()
+
+
+# Each paper comes with two materials; between any two statements of a backup many more have come.
+WRITER = """
+from itertools import count
+from django.db import transaction
+from conference.models import Edition
+from papers.models import Material, Paper
+from tests import factories as make
+Material.objects.all().delete()
+Paper.objects.all().delete()
+edition = Edition.objects.get(slug="2021")
+for number in count():
+    with transaction.atomic():
+        paper = make.make_paper(edition)
+        make.make_material(paper)
+        make.make_material(paper, "video")
+    if number == 3:
+        print("writing", flush=True)
+"""

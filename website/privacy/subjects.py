@@ -1,0 +1,63 @@
+"""Whose data it is: a person of the program with all who were merged into it, or an account."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from people.models import Person
+
+# Relations below which a person stands somewhere under a printed name.
+APPEARANCES = ("authorships", "session_roles", "talks", "committee_roles", "grants")
+
+
+@dataclass
+class Subject:
+    """A person of the program: the rows that are this person, and every word that is known to name them."""
+
+    people: list[Person]
+    words: set[str] = field(default_factory=set)
+
+    @property
+    def keys(self) -> set[int]:
+        return {person.pk for person in self.people}
+
+    @property
+    def uids(self) -> set[str]:
+        return {person.uid for person in self.people}
+
+
+def find_person(asked: str) -> Subject | None:
+    """Return the person with this identifier or e-mail address."""
+    found = Person.objects.filter(uid=asked).first()
+    if found is None and "@" in asked:
+        found = Person.objects.filter(email__iexact=asked).first()
+    if found is None:
+        return None
+    while found.merged_into is not None:
+        found = found.merged_into
+    people, new = [found], [found]
+    while new:
+        new = [*Person.objects.filter(merged_into__in=new).exclude(pk__in=[one.pk for one in people])]
+        people += new
+    return Subject(people, words_of(people))
+
+
+def words_of(people: list[Person]) -> set[str]:
+    """Return the names, as stored and as printed, addresses and identifiers of these people."""
+    words: set[str] = set()
+    for person in people:
+        words |= {person.name, person.native_name, person.email, person.orcid, person.homepage, person.uid}
+        words |= {*person.names.values_list("name", flat=True)}
+        words |= {*person.identifiers.values_list("value", flat=True)}
+        for relation in APPEARANCES:
+            rows: Any = getattr(person, relation)
+            if any(column.name == "name" for column in rows.model._meta.concrete_fields):
+                words |= {*rows.values_list("name", flat=True)}
+    return words - {""}
+
+
+def find_account(name: str) -> Any:
+    """Return the account of this name or e-mail address; `None` if there is none."""
+    users = get_user_model()._default_manager
+    return users.filter(username=name).first() or users.filter(email__iexact=name).exclude(email="").first()
