@@ -135,7 +135,7 @@ USE_I18N = True
 FORMAT_MODULE_PATH = ["conference.formats"]
 
 STATIC_URL = "static/"
-STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT: Path = env.path("STATIC_DIR", VAR_DIR / "static")
 STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_URL = "media/"

@@ -1,0 +1,137 @@
+"""What deploy/ ships: units that systemd takes, a compose file and an image that keep the rules."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.conf import settings
+
+ROOT = Path(settings.BASE_DIR)
+DEPLOY = ROOT / "deploy"
+UNITS = sorted(path.name for path in (DEPLOY / "systemd").glob("plenary*"))
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+OWN = ("migrate", "web", "worker", "backup")
+
+
+def test_units_are_what_systemd_takes(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd is not installed")
+    for name in UNITS:
+        text = (DEPLOY / "systemd" / name).read_text("utf-8")
+        # The program is not installed here, nor has it a user; `env` is everywhere.
+        text = re.sub(r"/srv/plenary/current/\S+(?= )", "/usr/bin/env", text)
+        (tmp_path / name.replace("@", "@8000")).write_text(re.sub(r"(?m)^(User|Group)=.*\n", "", text))
+    units = [str(path) for path in tmp_path.iterdir()]
+    found = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", *units],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    said = [line for line in found.stderr.splitlines() if "plenary" in line]
+    assert said == []
+
+
+@pytest.mark.parametrize("unit", [name for name in UNITS if name.endswith(".service")])
+def test_units_may_do_little(unit: str) -> None:
+    lines = (DEPLOY / "systemd" / unit).read_text("utf-8").splitlines()
+
+    wanted = {"User=plenary", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet="}
+    assert wanted <= {*lines}
+
+
+def test_what_units_and_services_run_is_there() -> None:
+    text = "\n".join(path.read_text("utf-8") for path in (DEPLOY / "systemd").glob("*.service"))
+    text += (DEPLOY / "compose.yaml").read_text("utf-8") + (DEPLOY / "Containerfile").read_text("utf-8")
+    commands = {*re.findall(r"manage\.py,? (\w+)", text)}
+    from django.core.management import get_commands
+
+    assert commands == {"migrate", "db_worker", "backup", "collectstatic"}
+    assert commands <= get_commands().keys()
+    assert text.count("website.wsgi:application") == 2
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_own_services_write_nowhere_and_keep_no_secret(name: str) -> None:
+    service = COMPOSE["services"][name]
+
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert {key for key in service["environment"] if re.search("KEY|TOKEN|DATABASE_URL|PASSWORD", key)} == {
+        "SECRET_KEY_FILE", "DATABASE_URL_FILE", "METRICS_TOKEN_FILE",
+    }  # fmt: skip
+
+
+def test_services_name_what_is_declared() -> None:
+    services = COMPOSE["services"]
+    volumes = {
+        place.split(":")[0]
+        for one in services.values()
+        for place in one.get("volumes", [])
+        if place[0].isalpha()
+    }
+    assert {network for one in services.values() for network in one["networks"]} == {*COMPOSE["networks"]}
+    assert {secret for one in services.values() for secret in one.get("secrets", [])} == {*COMPOSE["secrets"]}
+    assert volumes == {*COMPOSE["volumes"]}
+    assert {other for one in services.values() for other in one.get("depends_on", {})} <= {*services}
+    assert [name for name, one in services.items() if "ports" in one] == ["nginx"]
+
+
+def test_what_nginx_mounts_is_there() -> None:
+    files = [
+        place.split(":")[0]
+        for place in COMPOSE["services"]["nginx"]["volumes"]
+        if place.startswith("./nginx")
+    ]
+
+    assert len(files) == 4
+    assert [name for name in files if not (DEPLOY / name).is_file()] == []
+
+
+def test_logs_and_health_of_each_service() -> None:
+    for name, service in COMPOSE["services"].items():
+        assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}, name
+        assert "healthcheck" in service or name == "web", name
+
+
+def test_the_image_is_built_in_two_stages_and_runs_as_nobody() -> None:
+    text = (DEPLOY / "Containerfile").read_text("utf-8")
+    last = text.rpartition("\nFROM ")[2]
+
+    assert re.findall(r"^FROM (\S+)(?: AS (\w+))?$", text, re.M) == [
+        ("python:3.13-slim", "build"),
+        ("python:3.13-slim", ""),
+    ]
+    assert "--require-hashes" in text
+    assert "pip install" not in last
+    assert re.search(r"^USER 10001:10001$", last, re.M)
+    assert re.search(r"^HEALTHCHECK ", last, re.M)
+    assert [
+        path
+        for path in re.findall(r"^COPY (\S+) ", text, re.M)
+        if not path.startswith("-") and not (ROOT / path).exists()
+    ] == []
+
+
+def test_the_example_names_settings_that_are() -> None:
+    names = re.findall(r"^#?([A-Z][A-Z_0-9]+)=", (DEPLOY / ".env.example").read_text("utf-8"), re.M)
+    known = {*re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text("utf-8"), re.M)}
+    inside = {name for service in OWN for name in COMPOSE["services"][service]["environment"]}
+
+    assert {name.removesuffix("_FILE") for name in [*names, *inside]} <= known
+
+
+def test_secrets_are_made_once(tmp_path: Path) -> None:
+    shutil.copy(DEPLOY / "make-secrets", tmp_path)
+    subprocess.run([tmp_path / "make-secrets"], check=True)
+    first = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    subprocess.run([tmp_path / "make-secrets"], check=True)
+
+    assert first == {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    assert {*first} == {*COMPOSE["secrets"]}
+    assert len(first["secret_key"]) == 64
+    assert first["database_url"] == f"postgres://plenary:{first['database_password']}@postgres:5432/plenary"
+    assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o700
