@@ -13,10 +13,13 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
 
+from api.models import Token
 from conference.fields import new_uid
 from conference.history import ChangeSet, Origin, RowChange
+from conference.members import Membership
 from conference.recording import recording
 from exchange.models import Change, Conflict, Provenance
+from people.accounts import PersonAccount
 from people.models import Person
 from people.pairs import PersonPair
 from website.freshness import refresh
@@ -76,6 +79,7 @@ def anonymise(person: Person) -> None:
         if relation == "authorships":
             for authorship in rows.all():
                 authorship.institutions.clear()
+    PersonAccount._base_manager.filter(person=person).delete()
     # Whom somebody was taken for.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
     for name in ("given", "family", "native_name", "affiliation", "orcid", "homepage", "biography", "email"):
@@ -153,9 +157,8 @@ def erase_account(user: Any) -> None:
     """Close an account for good, and take out who it was; what it did stays done."""
     old, new = user.get_username(), f"former-{user.pk}"
     with transaction.atomic():
-        for relation in user._meta.related_objects:
-            if relation.related_model._meta.label == "api.Token":
-                relation.related_model._base_manager.filter(**{relation.field.name: user}).delete()
+        for model in (Token, Membership, PersonAccount):
+            model._base_manager.filter(user=user).delete()
         for session in Session.objects.all():
             if session.get_decoded().get("_auth_user_id") == str(user.pk):
                 session.delete()

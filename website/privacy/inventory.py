@@ -31,6 +31,7 @@ PERSONAL: dict[str, tuple[str, ...]] = {
     "admin.LogEntry": ("object_repr", "change_message"),
     "sessions.Session": ("session_key", "session_data"),
     "api.Token": ("name", "digest", "token_key"),
+    "conference.Membership": ("role",),
     "conference.ChangeSet": ("user_name", "detail"),
     "conference.RowChange": ("label", "values"),
     "exchange.Provenance": ("values",),
