@@ -1,7 +1,7 @@
 """Form fields and widgets of the admin: times in the edition's zone, choices without a query per row."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from django import forms
@@ -44,6 +44,22 @@ def to_the_minute(moment: datetime) -> datetime:
     return moment.replace(second=0, microsecond=0)
 
 
+def moment_of(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> datetime:
+    """Return the moment of a wall time; an error where the zone skips it or has it twice.
+
+    `stored` is what the row holds: of two equal wall times an unchanged field keeps the moment it had.
+    """
+    wall = naive.replace(tzinfo=zone)
+    if stored and to_the_minute(stored).astimezone(zone).replace(tzinfo=None) == naive:
+        return stored
+    words = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
+    if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
+        raise ValidationError(SKIPPED, code="skipped", params=words)
+    if wall.utcoffset() != wall.replace(fold=1).utcoffset():
+        raise ValidationError(TWICE, code="twice", params=words)
+    return wall
+
+
 class ZonedField(forms.SplitDateTimeField):
     """Wall time in the zone in force; a time that the zone does not have, or has twice, is an error."""
 
@@ -56,16 +72,8 @@ class ZonedField(forms.SplitDateTimeField):
 
     def compress(self, data_list: Any) -> datetime | None:
         if data_list and not {None, ""} & {*data_list[:2]}:
-            zone = timezone.get_current_timezone()
             naive = datetime.combine(*data_list)
-            wall = naive.replace(tzinfo=zone)
-            if self.stored and to_the_minute(self.stored).astimezone(zone).replace(tzinfo=None) == naive:
-                return self.stored
-            words = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
-            if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
-                raise ValidationError(SKIPPED, code="skipped", params=words)
-            if wall.utcoffset() != wall.replace(fold=1).utcoffset():
-                raise ValidationError(TWICE, code="twice", params=words)
+            return moment_of(naive, timezone.get_current_timezone(), self.stored)
         moment: datetime | None = super().compress(data_list)
         return moment
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -25,8 +26,13 @@ from schedule import admindesk
 from schedule.adminactions import put_in_session, set_room, set_session
 from schedule.adminclashes import ClashAdmin, ClashPage
 from schedule.admindays import DayFilter, SessionDayFilter
+from schedule.boardsadmin import BoardsAdmin
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.postersadmin import PostersAdmin
 from schedule.releaseadmin import ReleaseAdmin
+from schedule.sittingadmin import edition_tools
+from schedule.talksadmin import TalksAdmin
+from schedule.timetableadmin import TimetableAdmin
 
 __all__ = ["ReleaseAdmin", "admindesk"]
 
@@ -82,7 +88,7 @@ class PresentationInline(OrderedInline):
 
 
 @admin.register(Session)
-class SessionAdmin(ClashPage, ContentAdmin):
+class SessionAdmin(BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAdmin, ClashPage, ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
     list_filter = ["edition", DutyFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
@@ -247,3 +253,10 @@ class ScheduledEditionAdmin(EditionAdmin):
     """Editions with their rooms."""
 
     inlines = [*EditionAdmin.inlines, RoomInline]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        if edition := context.get("original"):
+            context["tools"] = edition_tools(edition)
+        return super().render_change_form(request, context, *args, **kwargs)

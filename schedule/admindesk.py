@@ -119,4 +119,6 @@ SHOWN += [
     Shown(Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), place=21),
 ]
 
+DOORS.append(Door(Session, _("Timetable editor"), "admin:schedule_session_timetable"))
+DOORS.append(Door(Presentation, _("Posters after their talks"), "admin:schedule_session_posters"))
 DOORS.append(Door(Release, _("Announce a release"), "admin:schedule_release_add"))

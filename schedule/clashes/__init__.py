@@ -5,15 +5,16 @@ its rows have their addresses, is the business of whoever asks.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from conference.models import Edition
 from schedule.clashes.findings import Clash, Kind, Severity
-from schedule.clashes.plan import Plan, Subject
-from schedule.clashes.reading import read
+from schedule.clashes.plan import Plan, Planned, Subject
+from schedule.clashes.reading import Stored, read
 from schedule.clashes.rules import find
 from schedule.models import Presentation, Session
 
-__all__ = ["Clash", "Kind", "Severity", "Subject", "of", "touching"]
+__all__ = ["Clash", "Difference", "Kind", "Planned", "Severity", "Subject", "difference", "of", "touching"]
 
 
 def of(edition: Edition) -> list[Clash]:
@@ -40,3 +41,40 @@ def about(plan: Plan, keys: set[tuple[str, int]]) -> list[Clash]:
     """Return the clashes of rows with these models and keys, and of what is in them."""
     parts = {talk.subject.key for talk in plan.talks if talk.session and talk.session.subject.key in keys}
     return [clash for clash in find(plan) if any(subject.key in keys | parts for subject in clash.subjects)]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What plans do to the clashes of an edition: all that there would be, what is new, what is solved."""
+
+    all: list[Clash]
+    new: list[Clash]
+    solved: list[Clash]
+    # The session of each presentation that takes place in one, by key.
+    session_of: dict[int, int]
+
+    def sessions(self, clash: Clash) -> set[int]:
+        """Return the keys of the sessions that a clash concerns, itself or through what is in them."""
+        own = {subject.pk for subject in clash.subjects if subject.model == "session"}
+        talks = (subject.pk for subject in clash.subjects if subject.model == "presentation")
+        return own | {self.session_of[pk] for pk in talks if pk in self.session_of}
+
+
+def difference(edition: Edition, planned: Planned) -> Difference:
+    """Return what plans that are not stored yet would do. Six queries, however many rows."""
+    stored = Stored(edition)
+    plan = stored.plan(planned)
+    after = find(plan)
+    before = find(stored.plan()) if planned.sessions or planned.talks else after
+    known, kept = ({signature(clash) for clash in clashes} for clashes in (before, after))
+    return Difference(
+        after,
+        [clash for clash in after if signature(clash) not in known],
+        [clash for clash in before if signature(clash) not in kept],
+        {talk.subject.pk: talk.session.subject.pk for talk in plan.talks if talk.session},
+    )
+
+
+def signature(clash: Clash) -> tuple[Kind, frozenset[tuple[str, int]]]:
+    """Return what makes two warnings the same one, whenever they are given: what clashes, and how."""
+    return clash.kind, frozenset(subject.key for subject in clash.subjects)

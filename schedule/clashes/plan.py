@@ -85,6 +85,17 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """What is going to be otherwise than it is stored: fields by key, such as a session's start."""
+
+    sessions: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    talks: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+NOTHING = Planned()
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A room: how many boards it holds, if that is known, and whether it is none that can be full."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from conference.models import Edition
 from papers.models import Authorship
-from schedule.clashes.plan import Event, Place, Plan, Subject, until_the_next
+from schedule.clashes.plan import NOTHING, Event, Place, Plan, Planned, Subject, until_the_next
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # Who has to be there. Organizers come and go.
@@ -27,6 +27,8 @@ TALK_FIELDS = (
     "paper",
     "paper__title",
 )
+
+type Row = dict[str, Any]
 
 SESSION_KINDS = dict(Session.Kind.choices)
 TALK_KINDS = dict(Presentation.Kind.choices)
@@ -54,68 +56,91 @@ class Cast:
         return found
 
 
+class Stored:
+    """An edition's rows, to make a plan of, with and without what is planned. Six queries, however many."""
+
+    def __init__(self, edition: Edition) -> None:
+        self.zone = edition.zone
+        self.cast = Cast(edition)
+        sessions = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
+        talks = Presentation.objects.filter(edition=edition).taking_place()
+        talks = talks.order_by("session", "position", "pk")
+        # Wholes before their parts.
+        self.sessions = sorted(sessions.values(*SESSION_FIELDS), key=lambda row: bool(row["parent"]))
+        self.talks = list(talks.values(*TALK_FIELDS))
+        rooms = Room.objects.filter(edition=edition).values_list("pk", "slug", "name", "capacity", "virtual")
+        self.rooms = {
+            pk: Place(Subject("room", pk, slug, name), capacity, virtual)
+            for pk, slug, name, capacity, virtual in rooms
+        }
+
+    def plan(self, planned: Planned = NOTHING) -> Plan:
+        """Return what takes place; `planned` goes before what is stored."""
+        sessions: dict[int, Event] = {}
+        for row in changed(self.sessions, planned.sessions):
+            sessions[row["pk"]] = session_event(row, self.cast, sessions)
+        talks = talk_events(changed(self.talks, planned.talks), self.cast, sessions)
+        return Plan(self.zone, list(sessions.values()), talks, self.rooms, self.cast.names)
+
+
+def changed(rows: Iterable[Row], planned: Mapping[int, Mapping[str, Any]]) -> Iterable[Row]:
+    """Return the rows with the fields that are planned otherwise."""
+    return ({**row, **planned[row["pk"]]} if row["pk"] in planned else row for row in rows)
+
+
 def read(edition: Edition) -> Plan:
     """Return all that takes place in an edition. Six queries, however much there is."""
-    cast = Cast(edition)
-    sessions = read_sessions(edition, cast)
-    talks = read_talks(edition, cast, sessions)
-    rooms = {
-        pk: Place(Subject("room", pk, slug, name), capacity, virtual)
-        for pk, slug, name, capacity, virtual in Room.objects.filter(edition=edition).values_list(
-            "pk", "slug", "name", "capacity", "virtual"
-        )
-    }
-    return Plan(edition.zone, list(sessions.values()), talks, rooms, cast.names)
+    return Stored(edition).plan()
 
 
-def read_sessions(edition: Edition, cast: Cast) -> dict[int, Event]:
-    """Return the sessions by key, wholes before their parts."""
-    rows = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
-    columns = rows.values_list(*SESSION_FIELDS)
-    found: dict[int, Event] = {}
-    for pk, uid, title, kind, start, end, room, parent in sorted(columns, key=lambda row: bool(row[-1])):
-        found[pk] = Event(
-            Subject("session", pk, uid, title, SESSION_KINDS[kind]),
-            kind,
-            start,
-            end,
-            parent=found.get(parent) if parent else None,
-            room=room,
-            people=frozenset(cast.by_session.get(pk, ())),
-        )
-    return found
+def session_event(row: Row, cast: Cast, wholes: Mapping[int, Event]) -> Event:
+    """Return a session as the rules see it."""
+    return Event(
+        Subject("session", row["pk"], row["uid"], row["title"], SESSION_KINDS[row["kind"]]),
+        row["kind"],
+        row["start"],
+        row["end"],
+        parent=wholes.get(row["parent"]) if row["parent"] else None,
+        room=row["room"],
+        people=frozenset(cast.by_session.get(row["pk"], ())),
+    )
 
 
-def read_talks(edition: Edition, cast: Cast, sessions: Mapping[int, Event]) -> list[Event]:
+def talk_events(rows: Iterable[Row], cast: Cast, sessions: Mapping[int, Event]) -> list[Event]:
     """Return the presentations that have a time, of their own or their session's."""
-    rows = Presentation.objects.filter(edition=edition).taking_place().order_by("session", "position", "pk")
     by_session: dict[int | None, list[Event]] = defaultdict(list)
     open_ended: set[int] = set()
-    for pk, uid, title, kind, start, end, room, session_key, board, paper, paper_title in rows.values_list(
-        *TALK_FIELDS
-    ):
-        session = sessions.get(session_key)
-        begins = start or (session.start if session else None)
-        if begins is None:
+    for row in rows:
+        event = talk_event(row, cast, sessions.get(row["session"]))
+        if event is None:
             continue
-        ends: datetime = max(begins, end or (session.end if session else begins))
-        if start and not end:
-            open_ended.add(pk)
-        by_session[session_key].append(
-            Event(
-                Subject("presentation", pk, uid, title or paper_title or "", TALK_KINDS[kind]),
-                kind,
-                begins,
-                ends,
-                session=session,
-                room=room,
-                timed=bool(start or end),
-                board=board,
-                paper=paper,
-                people=frozenset({*cast.by_talk.get(pk, ()), *cast.by_paper.get(paper, ())}),
-            )
-        )
+        if row["start"] and not row["end"]:
+            open_ended.add(row["pk"])
+        by_session[row["session"]].append(event)
     return list(chain.from_iterable(settled(group, open_ended) for group in by_session.values()))
+
+
+def talk_event(row: Row, cast: Cast, session: Event | None) -> Event | None:
+    """Return a presentation as the rules see it; `None` without a time."""
+    pk, paper, start, end = row["pk"], row["paper"], row["start"], row["end"]
+    begins = start or (session.start if session else None)
+    if begins is None:
+        return None
+    ends: datetime = max(begins, end or (session.end if session else begins))
+    return Event(
+        Subject(
+            "presentation", pk, row["uid"], row["title"] or row["paper__title"] or "", TALK_KINDS[row["kind"]]
+        ),
+        row["kind"],
+        begins,
+        ends,
+        session=session,
+        room=row["room"],
+        timed=bool(start or end),
+        board=row["board"],
+        paper=paper,
+        people=frozenset({*cast.by_talk.get(pk, ()), *cast.by_paper.get(paper, ())}),
+    )
 
 
 def settled(talks: list[Event], open_ended: set[int]) -> Iterable[Event]:

@@ -1,0 +1,241 @@
+"""The presentations of one session as a chair puts them in order and gives them times. Stores nothing.
+
+As in `sitting`, what its chair left alone is not planned: whatever somebody else made of it meanwhile holds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from conference.places import placed
+from conference.rowvalues import plain
+from conference.versions import Seen, mark
+from schedule.cancelling import Status
+from schedule.editing.clock import BACKWARDS, DAY, moment_on, runs_over, wall
+from schedule.editing.forms import clock_field
+from schedule.editing.spreading import Spread, spread
+from schedule.models import Presentation, Session
+from schedule.timetable import instant
+
+LONGEST = 24 * 60
+TIMES, ORDER = "times", "order"
+
+
+class TalkForm(forms.Form):
+    """A presentation in its session: its place, times of its own, and the pause after it."""
+
+    place = forms.IntegerField(label=_("place"), required=False, min_value=0, max_value=1_000_000)
+    start = clock_field(pgettext_lazy("moment", "start"), required=False)
+    end = clock_field(pgettext_lazy("moment", "end"), required=False)
+    pause = forms.IntegerField(label=_("pause after"), required=False, min_value=0, max_value=LONGEST)
+
+
+class SpreadForm(forms.Form):
+    """How the presentations are spread: from when to when, so many minutes each, with a gap between them."""
+
+    since = clock_field(_("from"))
+    until = clock_field(_("to"))
+    minutes = forms.IntegerField(
+        label=_("minutes for each"),
+        required=False,
+        min_value=1,
+        max_value=LONGEST,
+        help_text=_("Empty: equal shares of the time."),
+    )
+    gap = forms.IntegerField(
+        label=_("minutes between two"), required=False, min_value=0, max_value=LONGEST, initial=0
+    )
+
+
+@dataclass
+class TalkRow:
+    """A presentation on the page: the times it has, and those that are planned."""
+
+    talk: Presentation
+    session: Session
+    place: int
+    before: tuple[datetime | None, datetime | None] = field(init=False)
+    after: tuple[datetime | None, datetime | None] = field(init=False)
+    pause: int = 0
+    is_stale: bool = False
+    errors: list[str] = field(default_factory=list)
+    sent: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.before = self.after = (self.talk.start, self.talk.end)
+
+    @property
+    def pk(self) -> int:
+        return self.talk.pk
+
+    @property
+    def takes_time(self) -> bool:
+        """Whether it gets a share of the session: not what is called off."""
+        is_withdrawn = self.talk.paper is not None and self.talk.paper.status == "withdrawn"
+        return not (self.talk.cancelled or is_withdrawn)
+
+    @property
+    def state(self) -> str:
+        status = self.talk.status
+        return "" if status == Status.PUBLISHED else str(Status(status).label)
+
+    @property
+    def is_retimed(self) -> bool:
+        return marked(self.after) != marked(self.before)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the inputs hold."""
+        return self.sent if self.errors else {"pause": self.pause or "", **self.clocks(self.after)}
+
+    def clocks(self, times: tuple[datetime | None, datetime | None]) -> dict[str, str]:
+        zone = self.session.edition.zone
+        names = ("start", "end")
+        return {name: f"{wall(at, zone):%H:%M}" if at else "" for name, at in zip(names, times, strict=True)}
+
+    @property
+    def was(self) -> str:
+        return self.told(self.before)
+
+    def told(self, times: tuple[datetime | None, datetime | None]) -> str:
+        """Return times in words."""
+        return " – ".join(value or "…" for value in self.clocks(times).values()) if any(times) else "–"
+
+    def read(self, data: QueryDict, seen: str) -> int:
+        """Take over what was sent of it, and return the place that was asked for."""
+        form = TalkForm(data, prefix=f"t{self.pk}")
+        self.sent = {name: data.get(f"t{self.pk}-{name}", "") for name in form.fields}
+        if not form.is_valid():
+            self.errors = [str(line) for found in form.errors.values() for line in found]
+            return self.place
+        self.pause = form.cleaned_data["pause"] or 0
+        try:
+            self.plan(self.moments(form.cleaned_data), seen)
+        except ValidationError as error:
+            self.errors = [str(line) for line in error.messages]
+        place: int | None = form.cleaned_data["place"]
+        return self.place if place is None else place
+
+    def moments(self, sent: dict[str, Any]) -> tuple[datetime | None, datetime | None]:
+        """Return the moments that the clock times mean."""
+        start = self.moment(sent["start"], self.before[0], self.session.start)
+        end = self.moment(sent["end"], self.before[1], start or self.session.start)
+        if start and end and instant(end) < instant(start):
+            raise ValidationError(BACKWARDS)
+        return start, end
+
+    def moment(self, clock: time | None, stored: datetime | None, since: datetime) -> datetime | None:
+        """Return the first moment with that clock in the session, else the one on its program day.
+
+        What was stored, such as on a later day of a session of several, stays while its clock does.
+        """
+        edition, session = self.session.edition, self.session
+        if clock is None or (stored and wall(stored, edition.zone).time() == clock):
+            return stored if clock else None
+        day = edition.day_of(session.start)
+        found = moment_on(edition, day, clock)
+        if instant(found) < instant(since) and runs_over(edition, session.start, session.end):
+            later = moment_on(edition, day + DAY, clock)
+            return later if instant(later) <= instant(session.end) else found
+        return found
+
+    def plan(self, wanted: tuple[datetime | None, datetime | None], seen: str) -> None:
+        """Give it these times, as far as they are not what was shown."""
+        mine, now = marked(wanted), marked(self.before)
+        shown = seen or now
+        if mine != shown:
+            self.after = wanted
+            self.is_stale = shown != now != mine
+
+
+def marked(times: tuple[datetime | None, datetime | None]) -> str:
+    """Return the marks of two times."""
+    return "".join(mark(plain(at)) for at in times)
+
+
+@dataclass
+class Lineup:
+    """All presentations of a session, in the order that is planned."""
+
+    session: Session
+    rows: list[TalkRow]
+    # The keys as they stand here, and whether somebody else changed the order that is changed here too.
+    stored: list[int] = field(init=False)
+    is_stale: bool = False
+    gone: bool = False
+
+    def __post_init__(self) -> None:
+        self.stored = [row.pk for row in self.rows]
+
+    @classmethod
+    def of(cls, session: Session, talks: Sequence[Presentation]) -> "Lineup":
+        return cls(session, [TalkRow(talk, session, place) for place, talk in enumerate(talks, start=1)])
+
+    def read(self, data: QueryDict, seen: Seen) -> None:
+        """Take over what was sent."""
+        shown, order = seen.get(TIMES, {}), [int(key) for key in seen.get(ORDER, {})]
+        sent = {row.pk for row in self.rows if f"t{row.pk}-place" in data}
+        self.gone = any(key not in set(self.stored) for key in order)
+        by_key = {row.pk: row for row in self.rows}
+        places = {key: by_key[key].read(data, shown.get(str(key), "")) for key in self.stored if key in sent}
+        known = [key for key in order if key in places] or [key for key in self.stored if key in places]
+        mine = in_order(known, places)
+        now = [key for key in self.stored if key in set(known)]
+        if mine != known:
+            self.is_stale = known != now != mine
+            later = [key for key in self.stored if key not in set(known)]
+            self.put([*mine, *later])
+
+    def put(self, keys: Sequence[int]) -> None:
+        """Put the rows into this order."""
+        by_key = {row.pk: row for row in self.rows}
+        self.rows = [by_key[key] for key in keys]
+
+    def spread(self, how: Spread) -> None:
+        """Give those that take place times one after another. Raises `TooShortError`."""
+        rows = [row for row in self.rows if row.takes_time]
+        for row, times in zip(rows, spread(how, [row.pause for row in rows]), strict=True):
+            row.after, row.errors = times, []
+
+    def clear(self) -> None:
+        """Leave no presentation a time of its own."""
+        for row in self.rows:
+            row.after, row.errors = (None, None), []
+
+    @property
+    def order(self) -> list[int]:
+        return [row.pk for row in self.rows]
+
+    @property
+    def is_reordered(self) -> bool:
+        return self.order != self.stored
+
+    @property
+    def retimed(self) -> list[TalkRow]:
+        return [row for row in self.rows if row.is_retimed]
+
+    @property
+    def wrong(self) -> list[TalkRow]:
+        return [row for row in self.rows if row.errors]
+
+    @property
+    def stale(self) -> list[TalkRow]:
+        return [row for row in self.rows if row.is_stale]
+
+    def now(self) -> Seen:
+        """Return the marks of what is here, for the page to carry."""
+        times = {str(row.pk): marked(row.before) for row in self.rows}
+        return {TIMES: times, ORDER: {str(key): "" for key in self.stored}}
+
+
+def in_order(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
+    """Return the keys as the numbers beside them say."""
+    ranked = sorted((*placed(entered[key], place), key) for place, key in enumerate(keys, start=1))
+    return [key for *_rank, key in ranked]

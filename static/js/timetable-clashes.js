@@ -1,0 +1,58 @@
+// What the planned moves would get in the way of: asked after each move, shown on the board and in the list.
+"use strict";
+
+(() => {
+  const timetable = window.plenaryTimetable;
+  if (!timetable) {
+    return;
+  }
+  const { form, rows, words } = timetable;
+  const list = document.getElementById("tt-clashes");
+  const WAIT = 250;
+  let timer;
+  let asked = 0;
+
+  async function ask() {
+    asked += 1;
+    const turn = asked;
+    list.setAttribute("aria-busy", "true");
+    try {
+      const reply = await fetch(words.check, { method: "POST", body: new FormData(form) });
+      if (!reply.ok) {
+        throw new Error(reply.statusText);
+      }
+      const found = await reply.json();
+      // A later question is under way.
+      if (turn === asked) {
+        show(found);
+      }
+    } catch {
+      if (turn === asked) {
+        list.textContent = words.failed;
+      }
+    }
+    if (turn === asked) {
+      list.removeAttribute("aria-busy");
+    }
+  }
+
+  function show(found) {
+    const page = new DOMParser().parseFromString(found.html, "text/html");
+    list.replaceChildren(...page.body.childNodes);
+    for (const row of rows.values()) {
+      row.item.dataset.clashes = found.sessions[row.key] ?? 0;
+      const count = Number(row.item.dataset.clashes);
+      const badges = row.item.querySelector(".tt-badges");
+      const badge = document.createElement("b");
+      badge.className = "tt-badge";
+      badge.textContent = [count ? timetable.fill(words.clashes, { count }) : "", ...(found.errors[row.key] ?? []).flat()].join(" ");
+      badges.replaceChildren(...(badge.textContent.trim() ? [badge] : []));
+    }
+    timetable.mark();
+  }
+
+  form.addEventListener("timetable:moved", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, WAIT);
+  });
+})();

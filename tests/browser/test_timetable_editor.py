@@ -1,0 +1,262 @@
+"""The timetable editor in a browser: by mouse, by keyboard, by its forms; clashes, two chairs, undo."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from pytest_django.live_server_helper import LiveServer
+
+from schedule.models import Session
+from tests.browser.axe import violations
+from tests.factories import (
+    MORNING,
+    add_role,
+    make_edition,
+    make_person,
+    make_presentation,
+    make_room,
+    make_session,
+)
+
+pytestmark = pytest.mark.browser
+PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=1200)
+PAGE = "/admin/schedule/session/timetable/"
+# So many pixels are a minute on the board.
+SCALE = 1.6
+
+
+@pytest.fixture
+def opened(
+    browser: Browser, live_server: LiveServer, transactional_db: None
+) -> Iterator[Callable[..., Page]]:
+    """Open a page as a chair; what the browser complains about fails the test."""
+    client = Client()
+    client.force_login(get_user_model().objects.create_superuser("chair", "chair@example.org", "secret"))
+    key = client.cookies[settings.SESSION_COOKIE_NAME].value
+    contexts, said = [], []
+
+    def new_page(**options: Any) -> Page:
+        context = browser.new_context(base_url=live_server.url, **{"viewport": DESKTOP, **options})
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}])
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        return page
+
+    yield new_page
+    for context in contexts:
+        context.close()
+    assert [line for line in said if "409" not in line] == []
+
+
+@pytest.fixture
+def sessions(transactional_db: None) -> list[Session]:
+    """Two sessions at once in two halls, and a third later, chaired by one of the chairs."""
+    edition = make_edition()
+    halls = [make_room(edition, name) for name in ("Hall A", "Hall B")]
+    one = make_session(edition, title="One", room=halls[0])
+    two = make_session(edition, title="Two", room=halls[1])
+    three = make_session(edition, title="Three", room=halls[1], start=MORNING + timedelta(hours=2))
+    ada = make_person("Ada")
+    for session in (one, three):
+        add_role(session, ada, "chair")
+    make_presentation(one, start=MORNING, end=MORNING + timedelta(minutes=15))
+    return [one, two, three]
+
+
+def block(page: Page, title: str) -> Locator:
+    return page.locator(".tt-block").filter(has_text=title)
+
+
+def drag(page: Page, handle: Locator, across: float, down: float) -> None:
+    box = handle.bounding_box()
+    assert box
+    x, y = box["x"] + min(20, box["width"] / 2), box["y"] + min(20, box["height"] / 2)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + across / 2, y + down / 2, steps=4)
+    page.mouse.move(x + across, y + down, steps=4)
+    page.mouse.up()
+
+
+def save(page: Page) -> None:
+    page.get_by_role("button", name="Save all moves").click()
+    expect(page.locator(".messagelist .success")).to_be_visible()
+
+
+def stands(session: Session) -> tuple[str, str, str]:
+    session.refresh_from_db()
+    zone = session.edition.zone
+    start, end = (f"{one.astimezone(zone):%d %H:%M}" for one in (session.start, session.end))
+    return start, end, session.room.name if session.room else ""
+
+
+def test_session_is_dragged_to_another_time_and_room(
+    opened: Callable[..., Page], sessions: list[Session]
+) -> None:
+    page = opened()
+    page.goto(PAGE)
+    across = block(page, "Two").bounding_box()["x"] - block(page, "One").bounding_box()["x"]  # type: ignore[index]
+    drag(page, block(page, "One"), across, 240 * SCALE)
+    expect(page.locator("#tt-said")).to_have_text("One: 12:00 to 13:00, Hall B")
+    expect(page.locator(".tt-count")).to_have_text("Sessions moved: 1")
+    assert stands(sessions[0])[0] == "06 08:00"
+    save(page)
+    assert stands(sessions[0]) == ("06 12:00", "06 13:00", "Hall B")
+    assert sessions[0].presentations.get().start == MORNING + timedelta(hours=4)
+
+
+def test_lower_edge_makes_a_session_longer(opened: Callable[..., Page], sessions: list[Session]) -> None:
+    page = opened()
+    page.goto(PAGE)
+    drag(page, block(page, "Two").locator(".tt-edge"), 0, 30 * SCALE)
+    save(page)
+    assert stands(sessions[1])[:2] == ("06 08:00", "06 09:30")
+
+
+def test_session_is_moved_by_keyboard(opened: Callable[..., Page], sessions: list[Session]) -> None:
+    page = opened()
+    page.goto(PAGE)
+    block(page, "One").focus()
+    for key in ("ArrowDown", "ArrowDown", "Shift+ArrowDown", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.locator("#tt-said")).to_have_text("One: 08:05 to 09:10, Hall B")
+    expect(block(page, "One")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#tt-said")).to_have_text("One cannot go further that way.")
+    page.keyboard.press("PageDown")
+    expect(page.locator("#tt-said")).to_have_text("One: moved to Wed 7 Apr, 08:05")
+    expect(block(page, "One")).to_be_hidden()
+    save(page)
+    assert stands(sessions[0]) == ("07 08:05", "07 09:10", "")
+
+
+def test_moves_are_taken_back_one_by_one(opened: Callable[..., Page], sessions: list[Session]) -> None:
+    page = opened()
+    page.goto(PAGE)
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()
+    block(page, "One").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Control+z")
+    expect(page.locator("#tt-said")).to_have_text("Taken back: One")
+    assert page.locator(f"#id_s{sessions[0].pk}-start").input_value() == "08:05"
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".tt-count")).to_have_text("Sessions moved: 0")
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()
+
+
+def test_chosen_sessions_move_together(opened: Callable[..., Page], sessions: list[Session]) -> None:
+    page = opened()
+    page.goto(PAGE)
+    for title in ("One", "Three"):
+        block(page, title).focus()
+        page.keyboard.press("Space")
+    page.keyboard.press("ArrowDown")
+    page.fill("#id_minutes", "30")
+    page.get_by_role("button", name="Shift", exact=True).click()
+    save(page)
+    assert [stands(session)[0] for session in sessions] == ["06 08:35", "06 08:00", "06 10:35"]
+
+
+def test_form_of_a_session_opens_from_the_board(opened: Callable[..., Page], sessions: list[Session]) -> None:
+    page = opened()
+    page.goto(PAGE)
+    block(page, "Two").focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Day")).to_be_focused()
+    assert violations(page) == []
+    dialog.get_by_label("Start").fill("15:00")
+    dialog.get_by_label("End").fill("16:00")
+    dialog.get_by_label("Room").select_option("Hall A")
+    page.keyboard.press("Escape")
+    expect(block(page, "Two")).to_be_focused()
+    save(page)
+    assert stands(sessions[1]) == ("06 15:00", "06 16:00", "Hall A")
+
+
+def test_clash_shows_while_editing(opened: Callable[..., Page], sessions: list[Session]) -> None:
+    page = opened()
+    page.goto(PAGE)
+    expect(page.locator("#tt-clashes")).to_contain_text("These sessions clash with nothing.")
+    drag(page, block(page, "One"), 0, 120 * SCALE)
+    expect(page.locator("#tt-clashes")).to_contain_text("Ada: in two places at once")
+    expect(page.locator("#tt-clashes .tt-new")).to_have_text("New")
+    expect(block(page, "One")).to_have_attribute("aria-label", "One: 10:00 to 11:00, Hall A. clashes: 1")
+    expect(block(page, "Three").locator(".tt-mark")).to_have_text("clashes: 1")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#tt-clashes")).to_contain_text("These sessions clash with nothing.")
+    assert stands(sessions[0])[0] == "06 08:00"
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_form_does_it_all_without_a_script(
+    opened: Callable[..., Page], sessions: list[Session], size: ViewportSize
+) -> None:
+    page = opened(java_script_enabled=False, viewport=size)
+    page.goto(PAGE)
+    row = page.locator(f"#s{sessions[0].pk}")
+    row.locator("summary").click()
+    row.get_by_label("Start").fill("10:00")
+    row.get_by_label("End").fill("11:00")
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator("#tt-clashes")).to_contain_text("Ada: in two places at once")
+    page.get_by_role("button", name="Wed 7 Apr").click()
+    expect(page.locator(".tt-list")).to_contain_text("Moves on other days")
+    save(page)
+    assert stands(sessions[0])[:2] == ("06 10:00", "06 11:00")
+    page.get_by_role("button", name="Take all of it back").click()
+    expect(page.locator(".messagelist .success")).to_contain_text("2 changes taken back.")
+    assert stands(sessions[0])[:2] == ("06 08:00", "06 09:00")
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
+def test_second_chair_is_refused_and_decides(
+    opened: Callable[..., Page], sessions: list[Session], script: bool
+) -> None:
+    page = opened(java_script_enabled=script)
+    page.goto(PAGE)
+    row = page.locator(f"#s{sessions[0].pk}")
+    row.locator("summary").click()
+    row.get_by_label("Start").fill("10:00")
+    row.get_by_label("End").fill("11:00")
+    Session.objects.filter(pk=sessions[0].pk).update(start=MORNING - timedelta(hours=1))
+    page.get_by_role("button", name="Save all moves").click()
+
+    expect(page.locator(".errornote")).to_contain_text("Not saved")
+    expect(page.locator("fieldset.choice")).to_contain_text("Tue 6 Apr, 07:00 to 09:00 PDT, Hall A")
+    assert violations(page) == []
+    page.get_by_label("Yours").check()
+    page.get_by_role("button", name="Save with these choices").click()
+    expect(page.locator(".messagelist .success")).to_be_visible()
+    assert stands(sessions[0])[:2] == ("06 10:00", "06 11:00")
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")]
+)
+def test_axe_finds_nothing(
+    opened: Callable[..., Page], sessions: list[Session], size: ViewportSize, scheme: str
+) -> None:
+    page = opened(viewport=size, color_scheme=scheme)
+    page.goto(PAGE)
+    page.locator("summary").nth(1).click()
+    page.locator(f"#s{sessions[0].pk} summary").click()
+    page.fill(f"#id_s{sessions[0].pk}-start", "07:00")
+    page.locator(f"#s{sessions[0].pk}").get_by_label("Room").select_option("Hall B")
+    expect(page.locator(".tt-count")).to_have_text("Sessions moved: 1")
+    found = violations(page)
+    save(page)
+    found += violations(page)
+    page.goto(page.locator(".tt-saved form").get_attribute("action") or "")
+    width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert [*found, *violations(page)] == []
+    assert width == 0

@@ -1,0 +1,219 @@
+"""Poster boards assigned from a list, and papers sent from their talk to the poster session after it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.history import ChangeSet
+from conference.models import Edition
+from schedule.models import Presentation, Session
+from tests.factories import (
+    MORNING,
+    make_edition,
+    make_paper,
+    make_presentation,
+    make_room,
+    make_session,
+    make_topic,
+)
+from tests.schedule.sittings import fields_of
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+POSTERS = "/admin/schedule/session/posters/"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make_edition()
+
+
+@pytest.fixture
+def hall(edition: Edition) -> Session:
+    """A poster session with four posters of two topics; the one about vision stands first in the program."""
+    hall = make_session(edition, kind="poster", title="Posters")
+    vision, logic = make_topic(edition, "Vision"), make_topic(edition, "Logic")
+    for title, topic in (("P1", logic), ("P2", vision), ("P3", None), ("P4", vision)):
+        make_presentation(hall, make_paper(edition, title=title, topic=topic), kind="poster")
+    return hall
+
+
+def address(session: Session) -> str:
+    return f"/admin/schedule/session/{session.pk}/boards/"
+
+
+def shown(client: Client, session: Session) -> dict[str, Any]:
+    return fields_of(client.get(address(session)), "boards")
+
+
+def sent(client: Client, session: Session, data: dict[str, Any], button: str, **more: Any) -> Any:
+    return client.post(address(session), {**data, f"_{button}": "1", **more}, follow=True)
+
+
+def hung(session: Session) -> dict[str, str]:
+    """Return the stored board of each poster."""
+    rows = session.presentations.select_related("paper").order_by("position")
+    return {str(row): row.board for row in rows}
+
+
+def poster(session: Session, title: str) -> Presentation:
+    return session.presentations.get(paper__title=title)
+
+
+@pytest.mark.parametrize(
+    ("order", "boards"),
+    [
+        ("topic", {"P1": "A1", "P2": "9", "P3": "A2", "P4": "10"}),
+        ("current", {"P1": "9", "P2": "10", "P3": "A1", "P4": "A2"}),
+        ("title", {"P1": "9", "P2": "10", "P3": "A1", "P4": "A2"}),
+    ],
+)
+def test_boards_are_assigned_previewed_and_saved(
+    admin_client: Client, hall: Session, order: str, boards: dict[str, str]
+) -> None:
+    data = shown(admin_client, hall) | {"boards": "9-10, A1-A9", "order": order}
+    page = sent(admin_client, hall, data, "assign")
+    assert set(hung(hall).values()) == {""}
+    sets = ChangeSet.objects.count()
+    saved = sent(admin_client, hall, fields_of(page, "boards"), "save")
+    assert hung(hall) == boards
+    assert ChangeSet.objects.count() == sets + 1
+    assert "4 boards were saved." in saved.text
+    admin_client.post(saved.context["saved"]["undo"])
+    assert set(hung(hall).values()) == {""}
+
+
+def test_fixed_posters_keep_their_board(admin_client: Client, hall: Session) -> None:
+    Presentation.objects.filter(pk__in=[poster(hall, "P1").pk, poster(hall, "P3").pk]).update(board="2")
+    data = shown(admin_client, hall) | {"boards": "1-5", "order": "current"}
+    assert data[f"b{poster(hall, 'P1').pk}-fixed"] == "on"
+    del data[f"b{poster(hall, 'P3').pk}-fixed"]
+    page = sent(admin_client, hall, data, "assign")
+    sent(admin_client, hall, fields_of(page, "boards"), "save")
+    assert hung(hall) == {"P1": "2", "P2": "1", "P3": "3", "P4": "4"}
+
+
+@pytest.mark.parametrize(
+    ("boards", "problem"),
+    [
+        ("1-3", "3 boards are free and 4 posters need one: 1 is missing."),
+        ("1-3, 2", "Board 2 stands in the list twice."),
+        ("", "This field is required."),
+    ],
+)
+def test_list_that_does_not_do_is_told(
+    admin_client: Client, hall: Session, boards: str, problem: str
+) -> None:
+    page = sent(admin_client, hall, shown(admin_client, hall) | {"boards": boards}, "assign")
+    assert problem in page.text
+    assert page.context["moved_count"] == 0
+
+
+def test_board_used_twice_is_told_before_saving(admin_client: Client, hall: Session) -> None:
+    data = shown(admin_client, hall)
+    data |= {f"b{poster(hall, title).pk}-board": "7" for title in ("P1", "P2")}
+    page = sent(admin_client, hall, data, "check")
+    assert "Board 7 is used 2 times in" in page.text
+    sent(admin_client, hall, data, "save")
+    assert [board for board in hung(hall).values() if board] == ["7", "7"]
+
+
+def test_hall_that_is_too_small_is_told(admin_client: Client, hall: Session) -> None:
+    hall.room = make_room(hall.edition, capacity=3)
+    hall.save()
+    page = admin_client.get(address(hall))
+    assert "has 4 posters at once" in page.text
+    assert fields_of(page, "boards")["boards"].strip() == "1-3"
+
+
+def test_second_chair_is_shown_both_boards(admin_client: Client, hall: Session) -> None:
+    data = shown(admin_client, hall) | {f"b{poster(hall, 'P1').pk}-board": "1"}
+    data |= {f"b{poster(hall, 'P2').pk}-board": "2"}
+    Presentation.objects.filter(pk=poster(hall, "P1").pk).update(board="9")
+    page = sent(admin_client, hall, data, "save")
+    assert page.status_code == 409
+    assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [("9", "1")]
+    assert hung(hall)["P2"] == ""
+    carried = dict(page.context["carried"]) | {"_shown": page.context["shown"]}
+    admin_client.post(address(hall), {**carried, f"_choose-b{poster(hall, 'P1').pk}": "theirs"})
+    assert (hung(hall)["P1"], hung(hall)["P2"]) == ("9", "2")
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_pages_ask_the_same_number_of_queries(admin_client: Client, edition: Edition, rows: int) -> None:
+    hall = make_session(edition, kind="poster", start=MORNING + HOUR)
+    talks = make_session(edition)
+    for _ in range(rows):
+        paper = make_paper(edition, topic=make_topic(edition))
+        make_presentation(hall, paper, kind="poster")
+        make_presentation(talks, make_paper(edition))
+    found = []
+    for path in (address(hall), POSTERS):
+        admin_client.get(path)
+        with CaptureQueriesContext(connection) as queries:
+            assert admin_client.get(path).status_code == 200
+        found.append(len(queries))
+    assert found == [10, 7]
+
+
+# Papers sent to posters
+
+
+@pytest.fixture
+def talks(edition: Edition) -> Session:
+    """An oral session with a paper that has a poster, one whose poster waits, and two without."""
+    talks = make_session(edition, title="Talks")
+    papers = [make_paper(edition, title=title) for title in ("Hung", "Waits", "New", "Draft")]
+    for paper in papers:
+        status = "draft" if paper.title == "Draft" else "published"
+        make_presentation(talks, paper, kind="oral", status=status)
+    early = make_session(edition, kind="poster", title="Early", start=MORNING - HOUR)
+    make_presentation(early, papers[0], kind="poster")
+    make_presentation(None, papers[1], kind="poster")
+    return talks
+
+
+def test_papers_go_to_the_poster_session_after_their_talk(
+    admin_client: Client, talks: Session, hall: Session
+) -> None:
+    Session.objects.filter(pk=hall.pk).update(start=MORNING + HOUR, end=MORNING + 2 * HOUR)
+    data = fields_of(admin_client.get(POSTERS), "posters")
+    assert data[f"p{talks.pk}"] == str(hall.pk)
+    page = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_preview": "1"})
+    assert [str(one.paper) for one in page.context["plan"].sendings] == ["Waits", "New", "Draft"]
+    assert [str(one.paper) for one in page.context["plan"].skipped] == ["Hung"]
+    assert hall.presentations.count() == 4
+    saved = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_save": "1"}, follow=True)
+    rows = hall.presentations.order_by("position")[4:]
+
+    assert [(str(row), row.kind, row.position, row.status) for row in rows] == [
+        ("Waits", "poster", 5, "published"),
+        ("New", "poster", 6, "published"),
+        ("Draft", "poster", 7, "draft"),
+    ]
+    again = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_save": "1"}, follow=True)
+    assert "All of these papers have a poster already." in again.text
+    admin_client.post(saved.context["saved"]["undo"])
+    assert (hall.presentations.count(), Presentation.objects.filter(session=None).count()) == (4, 1)
+
+
+def test_session_without_posters_after_it_has_to_be_given_one(admin_client: Client, talks: Session) -> None:
+    data = fields_of(admin_client.get(POSTERS), "posters")
+    assert data[f"p{talks.pk}"] == ""
+    page = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_preview": "1"})
+    assert "“Talks” has no poster session to go to: choose one." in page.text
+    early = Session.objects.get(title="Early")
+    admin_client.post(POSTERS, {**data, f"p{talks.pk}": early.pk, "pick": [talks.pk], "_save": "1"})
+    assert early.presentations.count() == 4
+
+
+def test_page_says_what_is_missing(admin_client: Client) -> None:
+    assert "There is no edition yet." in admin_client.get(POSTERS).text
+    edition = make_edition()
+    assert "There is no poster session to send papers to." in admin_client.get(POSTERS).text
+    make_session(edition, kind="poster")
+    assert "No session has talks about papers yet." in admin_client.get(POSTERS).text

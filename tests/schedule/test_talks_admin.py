@@ -1,0 +1,214 @@
+"""The page on which the presentations of a session are put in order and spread over its time."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.history import ChangeSet
+from schedule.models import Presentation, Session
+from tests.factories import MORNING, make_edition, make_paper, make_presentation, make_session
+from tests.schedule.sittings import fields_of
+
+pytestmark = pytest.mark.django_db
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def session() -> Session:
+    """An hour from 08:00 with four talks, one of them called off."""
+    session = make_session(make_edition())
+    for title in ("A", "B", "C"):
+        make_presentation(session, title=title)
+    make_presentation(session, title="Off", status="cancelled")
+    return session
+
+
+def address(session: Session) -> str:
+    return f"/admin/schedule/session/{session.pk}/talks/"
+
+
+def shown(client: Client, session: Session) -> dict[str, Any]:
+    return fields_of(client.get(address(session)), "talks")
+
+
+def sent(client: Client, session: Session, data: dict[str, Any], button: str, **more: Any) -> Any:
+    return client.post(address(session), {**data, f"_{button}": "1", **more}, follow=True)
+
+
+def talk(session: Session, title: str) -> Presentation:
+    return session.presentations.get(title=title)
+
+
+def field(session: Session, title: str, name: str) -> str:
+    return f"t{talk(session, title).pk}-{name}"
+
+
+def stored(session: Session) -> list[tuple[str, str]]:
+    """Return the presentations in order with their times in the edition's zone."""
+    zone = session.edition.zone
+    return [
+        (row.title, " ".join(f"{at.astimezone(zone):%H:%M}" if at else "-" for at in (row.start, row.end)))
+        for row in session.presentations.order_by("position")
+    ]
+
+
+def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, session: Session) -> None:
+    page = sent(admin_client, session, shown(admin_client, session), "spread")
+    assert stored(session)[0] == ("A", "- -")
+    assert [row.told(row.after) for row in page.context["rows"]] == [
+        "08:00 – 08:20",
+        "08:20 – 08:40",
+        "08:40 – 09:00",
+        "–",
+    ]
+    sets = ChangeSet.objects.count()
+    sent(admin_client, session, fields_of(page, "talks"), "save", **{field(session, "C", "start"): "08:45"})
+    assert stored(session) == [
+        ("A", "08:00 08:20"),
+        ("B", "08:20 08:40"),
+        ("C", "08:45 09:00"),
+        ("Off", "- -"),
+    ]
+    assert ChangeSet.objects.count() == sets + 1
+
+
+def test_minutes_gaps_and_pauses_are_asked_for(admin_client: Client, session: Session) -> None:
+    data = shown(admin_client, session) | {"since": "08:10", "minutes": "10", "gap": "2"}
+    page = sent(admin_client, session, data, "spread", **{field(session, "A", "pause"): "8"})
+    assert [row.told(row.after) for row in page.context["rows"]][:3] == [
+        "08:10 – 08:20",
+        "08:30 – 08:40",
+        "08:42 – 08:52",
+    ]
+    assert page.context["rows"][0].values["pause"] == 8
+
+
+def test_session_too_short_says_how_much_is_missing(admin_client: Client, session: Session) -> None:
+    data = shown(admin_client, session) | {"until": "08:02"}
+    page = sent(admin_client, session, data, "spread")
+    assert "There are 2 minutes, and 3 are needed for a minute each." in page.text
+
+
+def test_talks_over_midnight_and_at_night_of_changing_clocks(admin_client: Client) -> None:
+    edition = make_edition(timezone="Europe/Berlin", start_date="2027-03-27", end_date="2027-03-28")
+    night = make_session(edition, start=datetime(2027, 3, 27, 22, 30, tzinfo=UTC), minutes=240)
+    for title in ("A", "B"):
+        make_presentation(night, title=title)
+    page = sent(admin_client, night, shown(admin_client, night), "spread")
+    sent(admin_client, night, fields_of(page, "talks"), "save")
+    assert stored(night) == [("A", "23:30 01:30"), ("B", "01:30 04:30")]
+    assert talk(night, "B").end == night.end
+
+
+def test_order_follows_the_numbers_with_ties(admin_client: Client, session: Session) -> None:
+    data = shown(admin_client, session) | {field(session, "C", "place"): "1"}
+    sent(admin_client, session, data, "save")
+    assert [title for title, _ in stored(session)] == ["C", "A", "B", "Off"]
+    assert [row.position for row in session.presentations.order_by("position")] == [1, 2, 3, 4]
+
+
+def test_reordered_talks_are_spread_in_their_new_order(admin_client: Client, session: Session) -> None:
+    data = shown(admin_client, session) | {field(session, "C", "place"): "1"}
+    page = sent(admin_client, session, data, "spread")
+    sent(admin_client, session, fields_of(page, "talks"), "save")
+    assert stored(session)[:2] == [("C", "08:00 08:20"), ("A", "08:20 08:40")]
+
+
+def test_times_are_cleared(admin_client: Client, session: Session) -> None:
+    session.presentations.update(start=MORNING, end=MORNING + MINUTE)
+    page = sent(admin_client, session, shown(admin_client, session), "clear")
+    sent(admin_client, session, fields_of(page, "talks"), "save")
+    assert {times for _, times in stored(session)} == {"- -"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("end", "07:00", "It ends before it starts."),
+        ("start", "99:00", "Enter a valid time."),
+        ("pause", "-1", "Ensure this value is greater than or equal to 0."),
+    ],
+)
+def test_nothing_is_saved_if_one_is_wrong(
+    admin_client: Client, session: Session, name: str, value: str, problem: str
+) -> None:
+    data = shown(admin_client, session) | {field(session, "A", "start"): "08:05"}
+    data |= {field(session, "B", "start"): "08:00", field(session, "B", name): value}
+    page = sent(admin_client, session, data, "save")
+    assert problem in page.text
+    assert stored(session)[:2] == [("A", "- -"), ("B", "- -")]
+
+
+def test_clash_shows_before_saving(admin_client: Client, session: Session) -> None:
+    data = shown(admin_client, session) | {
+        field(session, "A", "start"): "10:00",
+        field(session, "A", "end"): "11:00",
+    }
+    page = sent(admin_client, session, data, "check")
+    assert "lies outside its session" in page.text
+    assert [one["is_new"] for one in page.context["clashes"]] == [True]
+
+
+def test_second_chair_is_shown_both_versions(admin_client: Client, session: Session) -> None:
+    data = shown(admin_client, session) | {
+        field(session, "A", "start"): "08:05",
+        field(session, "C", "place"): "1",
+    }
+    talk(session, "A").delete()
+    data_b = shown(admin_client, session) | {field(session, "B", "start"): "08:30"}
+    Presentation.objects.filter(title="B").update(start=MORNING + 10 * MINUTE)
+    page = sent(admin_client, session, data_b, "save")
+    assert page.status_code == 409
+    assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [
+        ("08:10 – …", "08:30 – …")
+    ]
+    carried = dict(page.context["carried"]) | {"_shown": page.context["shown"]}
+    name = page.context["differences"][0]["name"]
+    admin_client.post(address(session), {**carried, name: "mine"})
+    assert ("B", "08:30 -") in stored(session)
+    sent(admin_client, session, data, "save")
+    assert [title for title, _ in stored(session)] == ["C", "B", "Off"]
+
+
+def test_two_orders_are_shown_side_by_side(admin_client: Client, session: Session) -> None:
+    first, second = (
+        shown(admin_client, session) | {field(session, title, "place"): "1"} for title in ("B", "C")
+    )
+    sent(admin_client, session, first, "save")
+    page = sent(admin_client, session, second, "save")
+    assert page.status_code == 409
+    theirs, mine = (page.context["differences"][0][side].split("\n") for side in ("theirs", "mine"))
+    assert (theirs[:2], mine[:2]) == (["1. B", "2. A"], ["1. C", "2. A"])
+    carried = dict(page.context["carried"]) | {"_shown": page.context["shown"]}
+    admin_client.post(address(session), {**carried, "_choose-order": "theirs"})
+    assert [title for title, _ in stored(session)] == ["B", "A", "C", "Off"]
+
+
+def test_saved_times_are_taken_back(admin_client: Client, session: Session) -> None:
+    data = shown(admin_client, session) | {field(session, "C", "place"): "1"}
+    page = sent(admin_client, session, data, "spread")
+    saved = sent(admin_client, session, fields_of(page, "talks"), "save")
+    admin_client.post(saved.context["saved"]["undo"])
+    assert stored(session) == [("A", "- -"), ("B", "- -"), ("C", "- -"), ("Off", "- -")]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_page_asks_the_same_number_of_queries(admin_client: Client, rows: int) -> None:
+    session = make_session(make_edition())
+    for _ in range(rows):
+        make_presentation(session, make_paper(session.edition, ["Ada"]), start=MORNING)
+    admin_client.get(address(session))
+    with CaptureQueriesContext(connection) as queries:
+        assert admin_client.get(address(session)).status_code == 200
+    assert len(queries) == 10
+
+
+def test_page_of_an_empty_session_says_so(admin_client: Client) -> None:
+    assert (
+        "There is nothing in this session yet."
+        in admin_client.get(address(make_session(make_edition()))).text
+    )

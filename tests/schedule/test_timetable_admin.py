@@ -1,0 +1,400 @@
+"""The timetable editor in the admin, without a script: moves, shifts, checks, one save, and the way back."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.history import ChangeSet
+from conference.models import Edition
+from schedule.models import Presentation, Room, Session
+from tests.factories import (
+    MORNING,
+    add_role,
+    make_edition,
+    make_paper,
+    make_person,
+    make_presentation,
+    make_room,
+    make_session,
+)
+from tests.pseudolocale import pseudolocale, untranslated
+from tests.schedule.sittings import fields_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/schedule/session/timetable/"
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make_edition()
+
+
+@pytest.fixture
+def hall(edition: Edition) -> Room:
+    return make_room(edition, "Hall A")
+
+
+@pytest.fixture
+def session(edition: Edition, hall: Room) -> Session:
+    return make_session(edition, title="First", room=hall)
+
+
+def shown(client: Client, **asked: Any) -> dict[str, Any]:
+    """Return what the page of the day would send."""
+    return fields_of(client.get(PAGE, {"day": "2021-04-06", **asked}))
+
+
+def moved(session: Session, **values: Any) -> dict[str, Any]:
+    """Return the fields of a move."""
+    return {f"s{session.pk}-{name}": str(value) for name, value in values.items()}
+
+
+def save(client: Client, sent: dict[str, Any], **more: Any) -> Any:
+    return client.post(PAGE, {**sent, "_save": "1"}, follow=True, **more)
+
+
+def stands(session: Session) -> tuple[str, str, str]:
+    """Return where a session is stored, in the edition's zone."""
+    session.refresh_from_db()
+    zone = session.edition.zone
+    start, end = (f"{one.astimezone(zone):%d %H:%M}" for one in (session.start, session.end))
+    return start, end, session.room.name if session.room else ""
+
+
+# The page
+
+
+def test_page_shows_the_day_in_the_editions_zone(admin_client: Client, session: Session) -> None:
+    assert (
+        shown(admin_client) | {"_seen": ""}
+        == {
+            "csrfmiddlewaretoken": shown(admin_client)["csrfmiddlewaretoken"],
+            "edition": str(session.edition_id),
+            "day": "2021-04-06",
+            "_seen": "",
+            "minutes": "",
+            **moved(session, day="2021-04-06", start="08:00", end="09:00", room=session.room_id),
+        }
+        or admin_client.get(PAGE).text
+    )
+
+
+def test_day_begins_at_its_hour(admin_client: Client, edition: Edition) -> None:
+    night = make_session(edition, title="Night", start=datetime(2021, 4, 7, 7, 30, tzinfo=UTC))
+    rows = admin_client.get(PAGE, {"day": "2021-04-06"}).context["rows"]
+    assert [row.session for row in rows] == [night]
+    assert rows[0].values["start"] == "00:30"
+
+
+def test_page_opens_at_the_first_day_with_sessions(admin_client: Client, session: Session) -> None:
+    page = admin_client.get(PAGE)
+    assert str(page.context["day"]) == "2021-04-06"
+    assert [row.session for row in page.context["rows"]] == [session]
+
+
+def test_drafts_and_sessions_without_room_are_there(admin_client: Client, edition: Edition) -> None:
+    make_session(edition, title="Draft", status="draft")
+    make_session(edition, title="Off", status="cancelled")
+    rows = admin_client.get(PAGE).context["rows"]
+    found = {(row.session.title, row.state, row.room) for row in rows}
+    assert found == {("Draft", "Draft", None), ("Off", "Cancelled", None)}
+
+
+def test_page_without_editions_says_so(admin_client: Client) -> None:
+    assert "There is no edition yet." in admin_client.get(PAGE).text
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_page_asks_the_same_number_of_queries(admin_client: Client, edition: Edition, rows: int) -> None:
+    for number in range(rows):
+        room = make_room(edition)
+        whole = make_session(edition, kind="workshop", room=room, start=MORNING + number * HOUR)
+        part = make_session(edition, parent=whole, room=room, start=MORNING + number * HOUR)
+        add_role(part, make_person(), "chair")
+        make_presentation(part, start=part.start)
+    admin_client.get(PAGE)
+    with CaptureQueriesContext(connection) as queries:
+        assert admin_client.get(PAGE).status_code == 200
+    assert len(queries) == 13
+
+
+# Moves
+
+
+def test_moves_of_a_sitting_are_one_act(admin_client: Client, session: Session, hall: Room) -> None:
+    other, foyer = make_session(session.edition, title="Other"), make_room(session.edition, "Foyer")
+    sent = shown(admin_client)
+    sent |= moved(session, start="10:30", end="11:15", room=foyer.pk)
+    sent |= moved(other, day="2021-04-07", room=hall.pk)
+    before = ChangeSet.objects.count()
+    page = save(admin_client, sent)
+
+    assert stands(session) == ("06 10:30", "06 11:15", "Foyer")
+    assert stands(other) == ("07 08:00", "07 09:00", "Hall A")
+    assert ChangeSet.objects.count() == before + 1
+    last = ChangeSet.objects.latest("pk")
+    assert (last.origin, last.user_name, last.rows.count()) == ("form", "admin", 2)
+    assert "2 sessions moved." in page.text
+
+
+def test_presentations_with_times_of_their_own_move_along(admin_client: Client, session: Session) -> None:
+    timed = make_presentation(session, start=MORNING + HOUR / 4, end=MORNING + HOUR / 2)
+    loose = make_presentation(session)
+    save(admin_client, shown(admin_client) | moved(session, day="2021-04-07", start="09:00", end="10:00"))
+    timed.refresh_from_db()
+    loose.refresh_from_db()
+
+    by = timedelta(hours=25)
+    assert (timed.start, timed.end) == (MORNING + HOUR / 4 + by, MORNING + HOUR / 2 + by)
+    assert (loose.start, loose.end) == (None, None)
+
+
+def test_longer_session_leaves_its_presentations(admin_client: Client, session: Session) -> None:
+    talk = make_presentation(session, start=MORNING, end=MORNING + HOUR / 2)
+    save(admin_client, shown(admin_client) | moved(session, end="10:00"))
+    talk.refresh_from_db()
+
+    assert stands(session) == ("06 08:00", "06 10:00", "Hall A")
+    assert (talk.start, talk.end) == (MORNING, MORNING + HOUR / 2)
+
+
+def test_parts_move_along_if_asked_to(admin_client: Client, session: Session, hall: Room) -> None:
+    part = make_session(session.edition, parent=session, room=hall, minutes=30, start=MORNING + HOUR / 2)
+    foyer = make_room(session.edition, "Foyer")
+    sent = shown(admin_client) | moved(session, day="2021-04-08", room=foyer.pk)
+    assert sent[f"s{session.pk}-parts"] == "on"
+    save(admin_client, sent)
+    assert stands(part) == ("08 08:30", "08 09:00", "Foyer")
+    sent = shown(admin_client, day="2021-04-08") | moved(session, start="10:00", end="11:00")
+    del sent[f"s{session.pk}-parts"]
+    save(admin_client, sent)
+    assert (stands(session)[0], stands(part)[0]) == ("08 10:00", "08 08:30")
+
+
+def test_moves_are_carried_from_day_to_day(admin_client: Client, session: Session) -> None:
+    other = make_session(session.edition, title="Other", start=MORNING + timedelta(days=1))
+    page = admin_client.post(
+        PAGE, shown(admin_client) | moved(session, start="11:00", end="12:00") | {"_show": "2021-04-07"}
+    )
+    assert [row.session for row in page.context["rows"]] == [other]
+    assert [row.session for row in page.context["elsewhere"]] == [session]
+    save(admin_client, fields_of(page) | moved(other, start="07:00"))
+    assert (stands(session)[0], stands(other)[0]) == ("06 11:00", "07 07:00")
+
+
+def test_chosen_sessions_are_shifted_with_what_is_in_them(admin_client: Client, session: Session) -> None:
+    part = make_session(session.edition, parent=session, minutes=30)
+    other = make_session(session.edition, title="Other")
+    sent = shown(admin_client) | {"pick": [str(session.pk)], "minutes": "-45", "_shift": "1"}
+    page = admin_client.post(PAGE, sent)
+    assert page.context["moved_count"] == 2
+    save(admin_client, fields_of(page))
+    assert [stands(one)[0] for one in (session, part, other)] == ["06 07:15", "06 07:15", "06 08:00"]
+
+
+def test_shift_over_midnight_goes_to_the_next_day(admin_client: Client, session: Session) -> None:
+    sent = shown(admin_client) | {"pick": [str(session.pk)], "minutes": "1200", "_shift": "1"}
+    page = admin_client.post(PAGE, sent)
+    assert page.context["elsewhere"][0].values["day"] == "2021-04-07"
+    save(admin_client, fields_of(page))
+    assert stands(session)[:2] == ("07 04:00", "07 05:00")
+
+
+def test_shift_asks_for_sessions_and_minutes(admin_client: Client, session: Session) -> None:
+    for more in ({}, {"pick": [str(session.pk)]}, {"minutes": "5"}, {"pick": ["x"], "minutes": "99999"}):
+        page = admin_client.post(PAGE, {**shown(admin_client), **more, "_shift": "1"})
+        assert "Choose sessions, and say by how many minutes they are shifted." in page.text
+
+
+def test_move_is_taken_back_before_saving(admin_client: Client, session: Session) -> None:
+    page = admin_client.post(PAGE, {**shown(admin_client), **moved(session, start="07:00"), "_check": "1"})
+    assert page.context["moved_count"] == 1
+    page = admin_client.post(PAGE, {**fields_of(page), "_reset": str(session.pk)})
+    assert page.context["moved_count"] == 0
+    assert "there was nothing to save" in save(admin_client, fields_of(page)).text
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"end": "07:00"}, "It ends before it starts."),
+        ({"start": ""}, "This field is required."),
+        ({"start": "25:00"}, "Enter a valid time."),
+        ({"room": "999999"}, "This room is not here any more."),
+        ({"day": "soon"}, "Enter a valid date."),
+    ],
+)
+def test_nothing_is_saved_if_one_move_is_wrong(
+    admin_client: Client, session: Session, values: Any, problem: str
+) -> None:
+    other = make_session(session.edition, title="Other")
+    before = stands(session), stands(other)
+    sent = shown(admin_client) | moved(other, start="07:00") | moved(session, **values)
+    page = save(admin_client, sent)
+
+    assert problem in page.text
+    assert "1 session cannot go there. Nothing was saved" in page.text
+    assert (stands(session), stands(other)) == before
+    assert page.context["moved_count"] == 1
+
+
+def test_room_of_another_edition_is_refused(admin_client: Client, session: Session) -> None:
+    foreign = make_room(make_edition(2022))
+    sent = shown(admin_client, edition=session.edition_id) | moved(session, room=foreign.pk)
+    assert "This room is not here any more." in save(admin_client, sent).text
+    assert stands(session)[2] == "Hall A"
+
+
+def test_skipped_hour_is_told(admin_client: Client) -> None:
+    edition = make_edition(timezone="Europe/Berlin", start_date="2027-03-27", end_date="2027-03-28")
+    session = make_session(edition, start=datetime(2027, 3, 27, 20, tzinfo=UTC), minutes=30)
+    sent = shown(admin_client, day="2027-03-27") | moved(session, start="02:15", end="03:30")
+    assert "are put forward and skip this time" in save(admin_client, sent).text
+
+
+def test_sitting_needs_the_right_to_change(client: Client, session: Session, viewer: Any) -> None:
+    client.force_login(viewer)
+    page = client.get(PAGE)
+    assert [row.is_fixed for row in page.context["rows"]] == [True]
+    assert save(client, {"edition": session.edition_id} | moved(session, start="07:00")).status_code == 403
+    assert stands(session)[0] == "06 08:00"
+
+
+@pytest.fixture
+def viewer(django_user_model: Any) -> Any:
+    """Somebody who sees sessions and changes none."""
+    from django.contrib.auth.models import Permission
+
+    user = django_user_model.objects.create_user("viewer", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=["view_session", "view_edition"]))
+    return user
+
+
+def test_page_is_for_those_who_may_see_sessions(client: Client, django_user_model: Any) -> None:
+    client.force_login(django_user_model.objects.create_user("helper", is_staff=True))
+    assert client.get(PAGE).status_code == 403
+    assert client.post(f"{PAGE}clashes/").status_code == 403
+
+
+# Saving
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_save_takes_the_same_number_of_queries(admin_client: Client, edition: Edition, rows: int) -> None:
+    sessions = [make_session(edition, room=make_room(edition)) for _ in range(rows)]
+    for one in sessions:
+        make_presentation(one, start=one.start)
+    sent = shown(admin_client)
+    for one in sessions:
+        sent |= moved(one, start="10:00", end="11:00")
+    with CaptureQueriesContext(connection) as queries:
+        admin_client.post(PAGE, {**sent, "_save": "1"})
+    assert [stands(one)[0] for one in sessions] == ["06 10:00"] * rows
+    assert len(queries) == 34
+
+
+def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None:
+    talk = make_presentation(session, start=MORNING)
+    page = save(admin_client, shown(admin_client) | moved(session, start="10:00", end="11:00", room=""))
+    assert stands(session) == ("06 10:00", "06 11:00", "")
+    undo = page.context["saved"]["undo"]
+    assert "is changed" in admin_client.get(undo).text
+    back = admin_client.post(undo, follow=True)
+    talk.refresh_from_db()
+
+    assert stands(session) == ("06 08:00", "06 09:00", "Hall A")
+    assert talk.start == MORNING
+    assert "2 changes taken back." in back.text
+    assert ChangeSet.objects.latest("pk").origin == "undo"
+    assert "Nothing is left to take back" in admin_client.get(undo).text
+
+
+def test_what_was_changed_since_stays(admin_client: Client, session: Session) -> None:
+    page = save(admin_client, shown(admin_client) | moved(session, start="10:00", end="11:00", room=""))
+    Session.objects.filter(pk=session.pk).update(end=MORNING + 5 * HOUR)
+    back = admin_client.post(page.context["saved"]["undo"], follow=True)
+    assert stands(session) == ("06 08:00", "06 13:00", "Hall A")
+    assert "Changed since, and kept" in back.text
+
+
+def test_only_sittings_of_the_timetable_are_taken_back_here(
+    admin_client: Client, session: Session, client: Client
+) -> None:
+    session.edition.save()
+    session.edition.name = "Renamed"
+    session.edition.save()
+    other = ChangeSet.objects.latest("pk")
+    assert admin_client.get(f"{PAGE}{other.pk}/undo/").status_code == 404
+    assert admin_client.get(PAGE, {"saved": other.pk}).context["saved"] is None
+
+
+# Clashes while editing
+
+
+def test_check_tells_what_moves_would_make_and_solve(admin_client: Client, session: Session) -> None:
+    ada = make_person("Ada")
+    other = make_session(session.edition, title="Other", start=MORNING + 2 * HOUR)
+    third = make_session(session.edition, title="Third")
+    for one in (session, other):
+        add_role(one, ada, "chair")
+    add_role(third, ada, "chair")
+    sent = shown(admin_client) | moved(session, start="10:00", end="11:00")
+    page = admin_client.post(PAGE, {**sent, "_check": "1"})
+    told = [(one["clash"].message, one["is_new"]) for one in page.context["clashes"]]
+
+    both = "Ada: in two places at once: Oral session “{}”, and Oral session “{}”."
+    assert told == [(both.format("First", "Other"), True)]
+    assert [one["clash"].message for one in page.context["solved"]] == [both.format("First", "Third")]
+    assert {row.pk: row.clash_count for row in page.context["rows"]} == {
+        session.pk: 1,
+        other.pk: 1,
+        third.pk: 0,
+    }
+    assert stands(session)[0] == "06 08:00"
+
+
+def test_endpoint_answers_for_the_page(admin_client: Client, session: Session) -> None:
+    late = make_presentation(session, title="Late", start=MORNING, end=MORNING + HOUR)
+    before = Presentation.objects.values().get(pk=late.pk)
+    sent = shown(admin_client) | moved(session, end="08:30")
+    answer = admin_client.post(f"{PAGE}clashes/", sent).json()
+    assert answer["sessions"] == {str(session.pk): 1}
+    assert "ends before its last talk does" in answer["html"]
+    assert (answer["errors"], answer["stale"]) == ({}, [])
+    assert Presentation.objects.values().get(pk=late.pk) == before
+    wrong = admin_client.post(f"{PAGE}clashes/", shown(admin_client) | moved(session, end="")).json()
+    assert wrong["errors"] == {str(session.pk): [["This field is required."]]}
+    assert admin_client.get(f"{PAGE}clashes/").status_code == 400
+
+
+def test_own_times_move_along_in_what_is_checked(admin_client: Client, session: Session) -> None:
+    make_presentation(session, start=MORNING, end=MORNING + HOUR)
+    sent = shown(admin_client) | moved(session, start="12:00", end="13:00")
+    assert admin_client.post(f"{PAGE}clashes/", sent).json()["sessions"] == {}
+
+
+# Words
+
+
+def test_pages_say_nothing_untranslated(admin_client: Client, session: Session) -> None:
+    posters = make_session(session.edition, kind="poster", title="Posters", start=MORNING + 2 * HOUR)
+    paper = make_paper(session.edition, title="Engine")
+    for one, kind in ((session, "oral"), (posters, "poster")):
+        make_presentation(one, paper, kind=kind)
+    entered = ["First", "Posters", "Engine", "Hall A", "MLSys 2021", "Plenary", "admin", "PDT"]
+    entered += [f"{day} {number} Apr" for number, day in enumerate(("Mon", "Tue", "Wed", "Thu", "Fri"), 5)]
+    paths = [PAGE, "/admin/schedule/session/posters/"]
+    paths += [
+        f"/admin/schedule/session/{row.pk}/{page}/" for row, page in ((session, "talks"), (posters, "boards"))
+    ]
+    for path in paths:
+        with pseudolocale():
+            assert untranslated(admin_client.get(path).text, entered) == [], path
