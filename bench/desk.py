@@ -82,12 +82,19 @@ def questions(edition: "Edition") -> dict[str, Callable[[], Any]]:
     client.force_login(get_user_model().objects.create_superuser("chair"))
     session = Session.objects.filter(kind="oral").first()
     form = f"/admin/schedule/session/{session.pk if session else 0}/change/"
+    timetable, hall = "/admin/schedule/session/timetable/", Session.objects.filter(kind="poster").first()
+    boards = f"/admin/schedule/session/{hall.pk if hall else 0}/boards/"
+    key = f"s{session.pk if session else 0}"
+    move = {f"{key}-day": "2027-03-28", f"{key}-start": "15:00", f"{key}-end": "16:30", f"{key}-room": ""}
     return {
         "all clashes": lambda: clashes.of(edition),
         "clashes of one session": lambda: clashes.touching([session] if session else []),
         "the desk": lambda: client.get("/admin/"),
         "the page of clashes": lambda: client.get("/admin/schedule/session/clashes/"),
         "the form of a session": lambda: client.get(form),
+        "a day of the timetable editor": lambda: client.get(timetable),
+        "clashes of a planned move": lambda: client.post(f"{timetable}clashes/", move),
+        "the boards of a session": lambda: client.get(boards),
     }
 
 

@@ -139,7 +139,7 @@
     const room = row.inputs.room.selectedOptions[0];
     const day = row.inputs.day.selectedOptions[0];
     return {
-      title: row.title.textContent.trim(),
+      title: row.item.dataset.title,
       start: clock(at.start),
       end: clock(at.end),
       room: at.room && room ? room.text : words.none,
@@ -189,7 +189,7 @@
     for (const column of columns) {
       column.lanes = lanes(here.filter(([, at]) => at.room === column.room));
       const most = Math.max(1, ...[...column.lanes.values()].map(([, count]) => count));
-      Object.assign(column, { left, width: Math.max(WIDTH, most * 84, Math.min(MOST, share)) });
+      Object.assign(column, { left, width: Math.max(WIDTH, most * 100, Math.min(MOST, share)) });
       left += column.width;
     }
     window.plenaryTimetable.paint(here, { columns, first, last, width: left, least: LEAST });
