@@ -94,7 +94,7 @@ class PostersAdmin(SittingAdmin):
             "title": _("Posters after their talks"),
             "opts": self.opts,
             "editions": self.editions(request),
-            "may_add": self.may(request, "add", Presentation),
+            "may_add": self.may(request, "add", Presentation, more["edition"]),
             **more,
         }
         with working_on(more["edition"]):
@@ -102,7 +102,7 @@ class PostersAdmin(SittingAdmin):
 
     def save_sendings(self, request: HttpRequest, edition: Edition) -> HttpResponse:
         """Make the posters; what was sent meanwhile is not made twice."""
-        if not self.may(request, "add", Presentation):
+        if not self.may(request, "add", Presentation, edition):
             raise PermissionDenied
         with one_sitting(request) as log:
             list(

@@ -4,26 +4,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from conference import revision
 from conference.acting import acting
-from conference.adminhistory import previewed
+from conference.adminaccess import access_for
+from conference.adminacts import ActsAdmin
 from conference.adminstale import SHOWN
-from conference.history import ChangeSet, Origin
+from conference.history import ChangeSet, Origin, RowChange
 from conference.merging import CHOICE
 from conference.models import Edition
-from conference.recording import Log, recording, together
-from conference.restoring import CannotRestoreError
+from conference.recording import Log, together
 from conference.timeline import acts
-from conference.undoing import Undoing, planned, take_back
 
 TIMETABLE = "timetable"
 MODELS = {"schedule.session", "schedule.presentation"}
@@ -34,17 +30,12 @@ TOLD = 40
 @contextmanager
 def one_sitting(request: HttpRequest) -> Iterator[Log]:
     """Make what a page of the editor saves one act, one transaction and one change of the stamp."""
-    with acting(Origin.FORM, request.user, TIMETABLE), together() as log, revision.hold():
+    with acting(Origin.ACTION, request.user, TIMETABLE), together() as log, revision.hold():
         yield log
 
 
-class SittingAdmin(admin.ModelAdmin[Any]):
+class SittingAdmin(ActsAdmin):
     """Pages that change several rows of the timetable at once."""
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.take_back_view)
-        own = path("timetable/<int:key>/undo/", view, name="schedule_session_take_back")
-        return [own, *super().get_urls()]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -66,8 +57,14 @@ class SittingAdmin(admin.ModelAdmin[Any]):
     def may(self, request: HttpRequest, what: str, model: Any, row: Any = None) -> bool:
         """Tell whether the user may view, change or add a row, as the admin of its model says."""
         desk = self.admin_site.get_model_admin(model)
-        asked = (request,) if what == "add" else (request, row)
-        return bool(getattr(desk, f"has_{what}_permission")(*asked))
+        allowed = bool(getattr(desk, f"has_{what}_permission")(request, row))
+        # Who may change some fields of a row, as a session chair, moves nothing.
+        return allowed and (what != "change" or access_for(request).fields(model, row) is None)
+
+    def refuse_partial_sight(self, request: HttpRequest, edition: Edition | None) -> None:
+        """Refuse who sees some rows of an edition: clashes and plans tell of all of them."""
+        if not access_for(request).may_all("view", self.model, edition):
+            raise PermissionDenied
 
     def editions(self, request: HttpRequest) -> Any:
         return self.rows_of(request, Edition)
@@ -83,7 +80,9 @@ class SittingAdmin(admin.ModelAdmin[Any]):
             found = editions.filter(pk=asked).first() if asked.isdecimal() else None
             if found is None:
                 raise Http404("No such edition.")
-        return found or editions.first()
+        found = found or editions.first()
+        self.refuse_partial_sight(request, found)
+        return found
 
     def session_in_hand(self, request: HttpRequest, key: int) -> Any:
         """Return a session that the user may see, with its edition, room and whole."""
@@ -91,6 +90,7 @@ class SittingAdmin(admin.ModelAdmin[Any]):
         session = get_object_or_404(rows, pk=key)
         if not self.has_view_permission(request, session):
             raise PermissionDenied
+        self.refuse_partial_sight(request, session.edition)
         return session
 
     # What was saved
@@ -113,69 +113,14 @@ class SittingAdmin(admin.ModelAdmin[Any]):
 
     # Taking it back
 
-    def take_back_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Show what taking a sitting back would do; with POST, do it."""
-        change_set = get_object_or_404(ChangeSet, pk=key)
-        edition = self.edition_of_sitting(request, change_set)
-        reasons: list[str] = []
-        found = planned(change_set)
-        self.refuse_strangers(request, found)
-        if request.method == "POST" and not found.is_empty:
-            try:
-                with recording(Origin.UNDO, request.user, TIMETABLE) as log, revision.hold():
-                    found = planned(change_set)
-                    take_back(found, Origin.UNDO, request.user, TIMETABLE)
-            except CannotRestoreError as error:
-                reasons = error.reasons
-            else:
-                return self.taken_back(request, found, edition, log)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Take back what was saved"),
-            "opts": self.opts,
-            "edition": edition,
-            "change_set": change_set,
-            "plan": previewed(found.steps, edition),
-            "removed": sum(map(len, found.removed.values())),
-            "kept": found.kept,
-            "reasons": reasons,
-            "can_go": not found.is_empty,
-            "back": timetable_address(edition),
-        }
-        return TemplateResponse(request, "admin/schedule/take_back.html", context)
-
-    def edition_of_sitting(self, request: HttpRequest, change_set: ChangeSet) -> Edition:
-        """Return the edition whose timetable a sitting changed, or refuse."""
-        if not self.has_change_permission(request):
-            raise PermissionDenied
-        row = change_set.rows.first()
-        edition: Edition = get_object_or_404(self.editions(request), pk=row.edition_key or 0 if row else 0)
-        if not self.is_sitting_of(change_set, edition):
-            raise Http404("No sitting of the timetable.")
-        return edition
-
-    def refuse_strangers(self, request: HttpRequest, found: Undoing) -> None:
-        """Refuse where a row is not among those that the user may change."""
-        touched: dict[Any, set[int]] = {model: set(keys) for model, keys in found.removed.items()}
-        for step in found.steps:
-            touched.setdefault(step.model, set()).add(step.key)
-        for model, keys in touched.items():
-            rows = self.rows_of(request, model).filter(pk__in=keys)
-            allowed = {row.pk for row in rows if self.may(request, "change", model, row)}
-            there = set(model._base_manager.filter(pk__in=keys).values_list("pk", flat=True))
-            if there - allowed:
-                raise PermissionDenied
-
-    def taken_back(self, request: HttpRequest, found: Undoing, edition: Edition, log: Log) -> HttpResponse:
-        """Say what was taken back, and what stays as it was changed since."""
-        count = len(found.steps) + sum(map(len, found.removed.values()))
-        words = ngettext("%(n)d change taken back.", "%(n)d changes taken back.", count) % {"n": count}
-        messages.success(request, words)
-        if found.kept:
-            kept = _("Changed since, and kept: %(rows)s.") % {"rows": "; ".join(found.kept[:TOLD])}
-            messages.warning(request, kept)
-        saved = log.change_set.pk if log.change_set else ""
-        return redirect(f"{timetable_address(edition)}&saved={saved}")
+    def take_back_view(self, request: HttpRequest, act: int) -> HttpResponse:
+        """Take a sitting back as any act over many rows; then show the timetable that it changed."""
+        response = super().take_back_view(request, act)
+        row = RowChange.objects.filter(change_set=act, change_set__detail=TIMETABLE).first()
+        edition = self.editions(request).filter(pk=row.edition_key or 0).first() if row else None
+        if edition is None or request.method != "POST":
+            return response
+        return redirect(timetable_address(edition))
 
 
 def timetable_address(edition: Edition, **more: Any) -> str:

@@ -64,13 +64,14 @@ class Board:
         rows = rows.annotate(
             presentation_rows=counted(Session, "presentations"), part_rows=counted(Session, "parts")
         )
-        may = self.desk.has_change_permission
-        found = Sitting(
-            {one.pk: Row(one, self.edition, self.rooms, is_fixed=not may(self.request, one)) for one in rows}
-        )
+        found = Sitting({one.pk: self.row(one) for one in rows})
         if self.sent:
             found.read(self.sent, read(self.sent.get(SEEN, "")) or {})
         return found
+
+    def row(self, session: Session) -> Row:
+        may_move = self.desk.may(self.request, "change", Session, session)
+        return Row(session, self.edition, self.rooms, is_fixed=not may_move)
 
     def act(self) -> None:
         """Do what the button asks for, but for saving."""
@@ -188,7 +189,7 @@ class TimetableAdmin(SittingAdmin):
         """Answer what the moves that were sent would get in the way of; nothing is stored."""
         edition = self.edition_or_newest(request)
         if edition is None or request.method != "POST":
-            return JsonResponse({"error": "Send the page's form with POST."}, status=400)
+            return redirect("admin:schedule_session_timetable")
         board = Board(self, request, edition)
         found = board.clashes()
         return JsonResponse(

@@ -85,5 +85,10 @@ BESIDE: dict[str, set[str]] = {
     "conference_edition_publish": {"owner", "chair"},
     "exchange_importjob_progress": KEEPERS,
     "exchange_importrun_undo": KEEPERS,
+    "schedule_session_boards": SEEING,
     "schedule_session_clashes": SEEING,
+    "schedule_session_planned": SEEING,
+    "schedule_session_posters": SEEING,
+    "schedule_session_talks": SEEING,
+    "schedule_session_timetable": SEEING,
 }
