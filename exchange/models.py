@@ -4,7 +4,7 @@ The program itself is in the apps below; how it comes in is `exchange.load`; imp
 """
 
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -16,7 +16,7 @@ from conference.models import Edition
 from exchange.importjob import ImportJob, PlannedRow
 from exchange.kindnames import Kind
 
-__all__ = ["Change", "Conflict", "ImportJob", "ImportRun", "Kind", "PlannedRow", "Provenance"]
+__all__ = ["Change", "Conflict", "Decision", "ImportJob", "ImportRun", "Kind", "PlannedRow", "Provenance"]
 
 
 class ImportRun(models.Model):
@@ -123,6 +123,14 @@ class Change(ImportedRow):
         return f"{self.get_kind_display()} {self.object_id}, {self.field}"
 
 
+class Decision(models.TextChoices):
+    """What a chair decided about a field that was changed on both sides."""
+
+    OURS = "ours", _("Kept as it is here")
+    THEIRS = "theirs", _("Taken from the file")
+    EDITED = "edited", _("Edited")
+
+
 class ConflictQuerySet(models.QuerySet["Conflict"]):
     """Conflicts by what became of them."""
 
@@ -149,6 +157,15 @@ class Conflict(models.Model):
     run = models.ForeignKey(ImportRun, models.CASCADE, verbose_name=_("run"), related_name="conflicts")
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)
+    decision = models.CharField(_("decision"), max_length=6, choices=Decision, blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("decided by"),
+        null=True,
+        blank=True,
+        related_name="decided_conflicts",
+    )
 
     objects = ConflictQuerySet.as_manager()
 
@@ -167,7 +184,7 @@ class Conflict(models.Model):
     def __str__(self) -> str:
         return f"{self.label}, {self.field}"
 
-    def resolve(self, at: datetime | None = None) -> None:
-        """Mark the conflict as decided."""
-        self.resolved_at = at or timezone.now()
-        self.save(update_fields=["resolved_at"])
+    def resolve(self, decision: str = "", user: Any = None, at: datetime | None = None) -> None:
+        """Mark the conflict as decided. What that means for the row: `exchange.deciding`."""
+        self.resolved_at, self.decision, self.decided_by = at or timezone.now(), decision, user
+        self.save(update_fields=["resolved_at", "decision", "decided_by"])
