@@ -23,6 +23,7 @@ from conference import revision, times
 from conference.acting import acting
 from conference.adminaccess import ScopedChoices, ScopedInline, access_for
 from conference.adminacts import ActsAdmin
+from conference.adminexport import ExportAdmin
 from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, ZonedWidget
 from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from conference.adminhistory import HistoryAdmin
@@ -93,7 +94,7 @@ class Fields(ScopedChoices):
         return field
 
 
-class ContentAdmin(Fields, ActsAdmin, PreviewAdmin, HistoryAdmin, StaleAdmin):
+class ContentAdmin(Fields, ActsAdmin, PreviewAdmin, ExportAdmin, HistoryAdmin, StaleAdmin):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm

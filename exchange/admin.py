@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_tasks_db.models import DBTaskResult
 
+from exchange import listfiles
 from exchange.conflictadmin import ConflictAdmin
 from exchange.jobadmin import ImportJobAdmin
 from exchange.loading.kinds import KINDS
@@ -20,7 +21,7 @@ from exchange.readonly import ReadOnlyAdmin, in_words, row_link
 from exchange.runwords import COUNTED
 from exchange.undoadmin import UndoAdmin
 
-__all__ = ["ConflictAdmin", "ImportJobAdmin"]
+__all__ = ["ConflictAdmin", "ImportJobAdmin", "listfiles"]
 
 # Its list of tasks speaks to programmers; uploads say the same to chairs.
 admin.site.unregister(DBTaskResult)

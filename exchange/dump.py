@@ -79,7 +79,7 @@ def stream(
     """
     if not drafts and not Edition.objects.published(at).filter(pk=edition.pk).exists():
         return Program()
-    return _Dump(edition, drafts=drafts, at=at, only=only).program()
+    return Dump(edition, drafts=drafts, at=at, only=only).program()
 
 
 def dumped_for(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
@@ -122,7 +122,7 @@ def name_parts(name: str) -> tuple[str, str]:
     return parts.given, parts.family
 
 
-class _Dump:
+class Dump:
     """One edition being read."""
 
     def __init__(
@@ -137,10 +137,8 @@ class _Dump:
         institutions: Any = Rows(lambda lists: self._institutions())
         people: Any = Rows(lambda lists: self._people())
         return Program(
-            conference=self._records(CONFERENCE, conferences, {})[self.edition.conference_id],
-            edition=self._records(EDITION, editions, self._lists(EDITION, [self.edition.pk]))[
-                self.edition.pk
-            ],
+            conference=self.records(CONFERENCE, conferences, {})[self.edition.conference_id],
+            edition=self.records(EDITION, editions, self.lists(EDITION, [self.edition.pk]))[self.edition.pk],
             institutions=institutions,
             people=people,
             **parts,
@@ -167,10 +165,10 @@ class _Dump:
         keys = [row[-1] for row in sorted(rows, key=lambda row: _rank(row[:-1]))]
         for batch in in_batches(keys):
             shown = self._shown(kind.model).filter(pk__in=batch)
-            found = self._records(kind, shown, self._lists(kind, batch, wanted), wanted)
+            found = self.records(kind, shown, self.lists(kind, batch, wanted), wanted)
             yield from (found[key] for key in batch if key in found)
 
-    def _lists(
+    def lists(
         self, kind: Kind, owners: list[int], wanted: Collection[str] | None = None
     ) -> dict[str, dict[int, list[Values]]]:
         if not self._wants(kind):
@@ -186,7 +184,7 @@ class _Dump:
             if wanted is None or listing.name in wanted
         }
 
-    def _records(
+    def records(
         self,
         kind: Kind,
         rows: Any,
@@ -202,11 +200,11 @@ class _Dump:
         for owner, *row in rows.order_by().values_list(*columns).iterator(CHUNK):
             values = dict(zip(names, _frozen(row), strict=True))
             for listing in listings:
-                values[listing.name] = self._part_records(listing, lists.get(listing.name, {}).get(owner, []))
+                values[listing.name] = self.part_records(listing, lists.get(listing.name, {}).get(owner, []))
             found[owner] = kind.record(**values)
         return found
 
-    def _part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
+    def part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
         if listing is MENU:
             return tuple(_line(part) for part in parts)
         names = [name for name in FIELDS[listing.name] if name in parts[0]] if parts else []
@@ -263,7 +261,7 @@ class _Dump:
                 found = links._default_manager.filter(authorship__in=rows.values("pk"))
                 known.update(found.order_by().values_list("institution__slug", flat=True).distinct())
         for batch in in_batches(sorted(known)):
-            found = self._records(INSTITUTION, Institution.objects.filter(slug__in=batch), {})
+            found = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch), {})
             yield from sorted(found.values(), key=lambda record: str(record.slug))
 
 

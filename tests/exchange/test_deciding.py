@@ -90,7 +90,7 @@ def test_taken_value_stands_in_the_history_under_the_chairs_name(
 
 
 def test_edited_value_is_neither(admin_client: Client, title: Conflict) -> None:
-    response = choose(admin_client, "edited", **{"edit-title": "Both"})
+    response = choose(admin_client, "edited", None, **{"edit-title": "Both"})
 
     assert (response.status_code, Paper.objects.get().title) == (302, "Both")
     assert Conflict.objects.get().decision == "edited"
@@ -99,7 +99,7 @@ def test_edited_value_is_neither(admin_client: Client, title: Conflict) -> None:
 
 
 def test_edited_value_must_be_one(admin_client: Client, title: Conflict) -> None:
-    response = choose(admin_client, "edited", **{"edit-title": ""})
+    response = choose(admin_client, "edited", None, **{"edit-title": ""})
 
     assert response.status_code == 200
     assert "This field is required." in response.text

@@ -1,0 +1,126 @@
+"""Rows that somebody picked, as records and as lines of tables: in their order, of whatever editions.
+
+Staff's own: drafts are among them, and say so. E-mail addresses and hidden names do not travel, as always.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
+
+from conference.models import Edition
+from exchange.dump import Dump
+from exchange.formats.tables.columns import TABLES, Table
+from exchange.formats.tables.rows import Entry, cells_of
+from exchange.loading.kinds import CONFERENCE, INSTITUTION, KINDS, PERSON, Kind
+from exchange.loading.listings import MENU, Listing
+from exchange.loading.personrecords import persons
+from exchange.loading.rows import in_batches, parts_by_owner
+from exchange.reading.csvfile import heading
+
+# What a list of the admin shows -> its table. Lines of a menu are nothing without those above them.
+KINDS_BY_MODEL = {kind.model: kind for kind in KINDS.values()}
+LISTINGS_BY_MODEL = {
+    listing.model: (kind, listing)
+    for kind in KINDS.values()
+    for listing in kind.listings
+    if listing is not MENU
+}
+UTC = ZoneInfo("UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """One record, the edition it stands in, and the key of what it belongs to."""
+
+    edition: Edition | None
+    record: Any
+    link: str = ""
+
+
+def table_of(model: Any) -> Table:
+    """Return the table that rows of a model are lines of."""
+    if model in KINDS_BY_MODEL:
+        kind = KINDS_BY_MODEL[model]
+        return TABLES[kind.many or kind.name]
+    return TABLES[LISTINGS_BY_MODEL[model][1].name]
+
+
+def editions_of(rows: QuerySet[Any]) -> list[Edition]:
+    """Return the editions that rows stand in, the newest first; none for what belongs to all years."""
+    lookup = _edition_lookup(rows.model)
+    if not lookup:
+        return []
+    keys = rows.order_by().values_list(lookup, flat=True).distinct()
+    return list(Edition.objects.filter(pk__in=[key for key in keys if key]))
+
+
+def _edition_lookup(model: Any) -> str:
+    if model in (Edition, CONFERENCE.model, INSTITUTION.model, PERSON.model):
+        return ""
+    return str(model.edition_lookup)
+
+
+def picked(rows: QuerySet[Any]) -> Iterator[Picked]:
+    """Read rows in their order, a batch at a time."""
+    model: Any = rows.model
+    for batch in in_batches(rows.values_list("pk", flat=True)):
+        if model in KINDS_BY_MODEL:
+            yield from _records(KINDS_BY_MODEL[model], batch)
+        else:
+            yield from _parts(*LISTINGS_BY_MODEL[model], batch)
+
+
+def _records(kind: Kind, keys: list[int]) -> Iterator[Picked]:
+    if kind is PERSON:
+        yield from (Picked(None, record) for record in persons(keys))
+        return
+    rows: Any = kind.model._default_manager.filter(pk__in=keys)
+    lookup = _edition_lookup(kind.model)
+    found: dict[int, Picked] = {}
+    for edition, here in _by_edition(rows, lookup).items():
+        dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
+        lists = dump.lists(kind, here)
+        records = dump.records(kind, rows.filter(pk__in=here), lists)
+        found |= {key: Picked(edition, record) for key, record in records.items()}
+    yield from (found[key] for key in keys if key in found)
+
+
+def _by_edition(rows: Any, lookup: str) -> dict[Edition | None, list[int]]:
+    """Group the keys of rows by edition."""
+    if not lookup:
+        return {None: list(rows.order_by().values_list("pk", flat=True))}
+    keys: dict[int | None, list[int]] = defaultdict(list)
+    for key, edition in rows.order_by().values_list("pk", lookup):
+        keys[edition].append(key)
+    editions = Edition.objects.in_bulk([key for key in keys if key])
+    return {editions.get(edition or 0): found for edition, found in keys.items()}
+
+
+def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[Picked]:
+    rows: Any = listing.model._default_manager.filter(pk__in=keys)
+    owner = listing.owner
+    link = f"{owner}__{kind.key}"
+    owners = dict(rows.order_by().values_list(f"{owner}_id", link))
+    for edition, here in _by_edition(rows, str(listing.model.edition_lookup)).items():
+        dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
+        parts = parts_by_owner(
+            listing, rows.filter(pk__in=here), dump.edition, known_as="person" in listing.columns
+        )
+        for key, group in parts.items():
+            for record in dump.part_records(listing, group):
+                yield Picked(edition, record, owners[key])
+
+
+def lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[list[str]]:
+    """Yield headings, then a line for each row; with the edition where there are several."""
+    table = table_of(rows.model)
+    first = ["edition"] if len(editions) > 1 else []
+    yield [*first, *(heading(column) for column in table.headings)]
+    for one in picked(rows):
+        zone = one.edition.zone if one.edition else UTC
+        cells = cells_of(table, table.columns, Entry(one.link, one.record), zone)
+        yield [one.edition.slug if one.edition else "", *cells] if first else cells
