@@ -18,7 +18,7 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "conference.menuitem": (ALL, ALL, ALL, "", "v"),
     "conference.page": (ALL, ALL, ALL, "", "v"),
     "conference.sponsor": (ALL, ALL, ALL, "", "v"),
-    "exchange.conflict": ("v", "v", "v", "", ""),
+    "exchange.conflict": ("vc", "vc", "vc", "", ""),
     "exchange.importjob": ("vac", "vac", "vac", "", ""),
     "exchange.importrun": ("v", "v", "v", "", ""),
     "exchange.provenance": ("v", "v", "v", "", ""),
@@ -51,6 +51,7 @@ PAGES = {
     "restore": "c",
     "deleted": "v",
     "bring_back": "a",
+    "export": "v",
 }
 # These tell of former names and e-mail addresses, or change all fields of a row.
 WHOLE_ROW = {
@@ -58,8 +59,10 @@ WHOLE_ROW = {
     "people.personname": {"history": "c"},
     "people.personidentifier": {"history": "c"},
 }
-# Written by imports: nobody adds, changes or deletes them by hand.
+# Written by imports: nobody adds, changes or deletes them by hand. A conflict is decided on its page.
 READ_ONLY = {"exchange.conflict", "exchange.importrun", "exchange.provenance"}
+# Dropped on their own pages.
+NOT_DELETED = {"exchange.importjob"}
 # Whom something public shows, all editors may choose.
 PUBLIC = {"people.person", "people.personidentifier"}
 # A session chair changes some fields: no version as a whole, and nothing is brought back.

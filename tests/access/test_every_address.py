@@ -9,9 +9,10 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
+from conference.adminexport import files_of
 from conference.history import RowChange
 from conference.roles import Role
-from tests.access.table import BESIDE, MODELS, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
+from tests.access.table import BESIDE, MODELS, NOT_DELETED, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
 from tests.access.world import EVERYBODY, World, last_version, make_world
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,8 @@ def split(name: str) -> tuple[str, str]:
 def expected(who: str, label: str, page: str) -> bool:
     """Tell what the table says of a page of a model, with a row of the edition."""
     if who in ("superuser", "anonymous"):
-        return who == "superuser" and (label not in READ_ONLY or PAGES[page] == "v")
+        is_possible = label not in READ_ONLY or PAGES[page] == "v"
+        return who == "superuser" and is_possible and not (label in NOT_DELETED and page == "delete")
     if who == "other":
         # Owner of the edition beside: has lists and forms, of its own rows.
         is_choice = label in PUBLIC and page == "change"
@@ -123,6 +125,10 @@ def walk(client: Client, who: str, rows: dict[str, Any], *, theirs: bool) -> lis
                 if page == "bring_back" and label in SITE_WIDE:
                     continue
                 address = row_address(label, page, rows[label])
+            elif page == "export":
+                if not (theirs and list(files_of(apps.get_model(label)))):
+                    continue
+                address = reverse(f"admin:{label.replace('.', '_')}_export", args=["csv"])
             elif theirs and not (page == "deleted" and no_history(label)):
                 address = reverse(f"admin:{label.replace('.', '_')}_{page}")
             else:
