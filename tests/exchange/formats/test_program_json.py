@@ -52,6 +52,14 @@ def test_write_time_shows_offset_of_edition() -> None:
     assert content["sessions"] == [{"uid": "s", "start": "2026-07-08T10:00:00+09:00"}]
 
 
+def test_write_each_record_is_one_line() -> None:
+    start = datetime(2026, 7, 8, 1, tzinfo=UTC)
+    sessions = tuple(SessionRecord(uid=uid, abstract="One.\n\nTwo.", start=start) for uid in ("s", "t"))
+    lines = written(Program(sessions=sessions)).decode().splitlines()
+    assert [json.loads(line.rstrip(","))["uid"] for line in lines if line.startswith("  {")] == ["s", "t"]
+    assert lines[:3] == ["{", ' "format": "plenary-program",', ' "version": 1,']
+
+
 def test_write_file_is_named_after_edition() -> None:
     assert [file.name for file in write(Program(), CONTEXT)] == ["2026.json"]
 
