@@ -154,3 +154,42 @@ for number in count():
     if number == 3:
         print("writing", flush=True)
 """
+
+
+# The database goes back by one migration, and is written as the version of then would have done.
+OLDER = """
+from datetime import UTC, datetime
+from pathlib import Path
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from website.archive import writing
+graph = MigrationLoader(connection).graph
+last = [leaf for leaf in graph.leaf_nodes() if not graph.node_map[leaf].children]
+back = {{leaf: [one.key for one in graph.node_map[leaf].parents if one.key[0] == leaf[0]] for leaf in last}}
+leaf, (before, *_) = next((leaf, keys) for leaf, keys in back.items() if keys and leaf[0] in {apps})
+call_command("migrate", *before, verbosity=0)
+targets = [before if one == leaf else one for one in graph.leaf_nodes()]
+writing.apps = MigrationLoader(connection).project_state(targets).apps
+writing.migrations = lambda: [list(one) for one in targets]
+writing.write(Path({path!r}), datetime.now(UTC))
+print(*leaf)
+"""
+
+
+def test_an_archive_of_an_older_version_comes_in(seeded: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older.zip"
+    apps = {"conference", "exchange", "papers", "people", "schedule"}
+    output(start(seeded, OLDER.format(apps=apps, path=str(older))))
+    restored(tmp_path / "second", older)
+    newer = backup(tmp_path / "second", tmp_path / "second.zip")
+
+    assert migrations(newer) != migrations(older)
+    assert held(newer)[1] == held(older)[1]
+    assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
+
+
+def migrations(archive: Path) -> list[list[str]]:
+    with zipfile.ZipFile(archive) as file:
+        found: list[list[str]] = json.loads(file.read("manifest.json"))["migrations"]
+    return found
