@@ -78,7 +78,8 @@ def telling_columns() -> Iterator[tuple[str, str]]:
     """Walk the columns of all models that could name somebody, as pairs of model and column."""
     for model in apps.get_models(include_auto_created=True):
         for field in model._meta.concrete_fields:
-            if isinstance(field, TELLING):
+            # One of a few fixed words names nobody.
+            if isinstance(field, TELLING) and not field.choices:
                 yield model._meta.label, field.name
 
 
