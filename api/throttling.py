@@ -1,12 +1,10 @@
 """How much one may ask: per token, or per address without one. What the page cache answers does not count.
 
-The address is that which the last of our own proxies saw: what a client writes into X-Forwarded-For itself
-neither dodges a limit nor puts it on somebody else.
+Whose address it is: `conference.addresses`.
 """
 
 import time
 from hashlib import blake2b
-from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from django.conf import settings
@@ -14,25 +12,9 @@ from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from conference.addresses import client_address
+
 MINUTE = 60
-# The network that a provider gives to one customer: counting its addresses one by one would limit nobody.
-CUSTOMER_BITS = 64
-
-
-def client_address(request: Any) -> str:
-    """Return the address that asks, as far as it can be trusted; IPv6 by the network of the customer."""
-    proxies: int = settings.TRUSTED_PROXIES
-    told: list[str] = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
-    address: str = request.META.get("REMOTE_ADDR", "")
-    if proxies and told != [""]:
-        address = told[-min(proxies, len(told))]
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address[:45]
-    if isinstance(found, IPv6Address):
-        return str(found.ipv4_mapped or found.exploded[: CUSTOMER_BITS // 4 + 3])
-    return str(found)
 
 
 class PerMinute(BaseThrottle):

@@ -4,7 +4,6 @@ from functools import wraps
 from typing import Any, cast
 
 from django.conf import settings
-from django.contrib import admin
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.contenttypes.views import shortcut
@@ -18,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.access import access_of
 from conference.acting import acting
+from conference.adminaccount import AccountPages
 from conference.adminscope import asked_edition, editions_for
 from conference.desk import DOORS, desk
 from conference.models import Edition
@@ -45,7 +45,7 @@ class ChoicesView(AutocompleteJsonView):
         return found
 
 
-class DeskSite(admin.AdminSite):
+class DeskSite(AccountPages):
     """The admin of a program site."""
 
     site_header = settings.SITE_NAME

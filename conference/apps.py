@@ -15,6 +15,8 @@ class ConferenceConfig(AppConfig):
     def ready(self) -> None:
         # The history listens to relations to many.
         import_module("conference.linking")
+        # And sign-ins are counted.
+        import_module("conference.attempts")
 
 
 class DeskConfig(admin.AdminConfig):

@@ -30,8 +30,10 @@ from conference.querysets import (
     EditionQuerySet,
 )
 from conference.revision import SiteRevision
+from conference.signins import AccountSession
 
 __all__ = [
+    "AccountSession",
     "Announcement",
     "ChangeSet",
     "Conference",

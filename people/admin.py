@@ -18,8 +18,11 @@ from conference.adminlists import counted
 from conference.adminlists import found as found_in
 from conference.adminscope import edition_of
 from conference.desk import DutyFilter
+from people import memberadmin
 from people.admindesk import AppearingFilter
 from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
+
+__all__ = ["memberadmin"]
 
 
 class NameInline(PartInline):

@@ -17,6 +17,7 @@ from conference.querysets import published_rows
 from conference.text.scripts import language
 from people import names
 from people.accounts import PersonAccount
+from people.invitations import Invitation
 from people.pairs import Comparison, InstitutionDistinction, InstitutionPair, PersonDistinction, PersonPair
 from people.querysets import (
     CommitteeRoleQuerySet,
@@ -32,6 +33,7 @@ __all__ = [
     "Institution",
     "InstitutionDistinction",
     "InstitutionPair",
+    "Invitation",
     "NamedAsPrinted",
     "Person",
     "PersonAccount",

@@ -3,13 +3,14 @@
 from django.urls import path
 
 from conference import converters
-from people import views
+from people import joinviews, views
 
 __all__ = ["app_name", "converters", "urlpatterns"]
 
 app_name = "people"
 
 urlpatterns = [
+    path("invitation/<str:token>/", joinviews.invitation, name="invitation"),
     path("people/", views.person_list, name="list"),
     path("people/<uid:uid>/", views.person_detail, name="short"),
     path("people/<uid:uid>/<str:slug>/", views.person_detail, name="detail"),

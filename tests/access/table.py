@@ -22,6 +22,8 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "exchange.importjob": ("vac", "vac", "vac", "", ""),
     "exchange.importrun": ("v", "v", "v", "", ""),
     "exchange.provenance": ("v", "v", "v", "", ""),
+    # The row is an owner's: program chairs look at it alone.
+    "conference.membership": ("vacd", "va", "", "", ""),
     "papers.authorship": (ALL, ALL, ALL, "v", "v"),
     "papers.award": (ALL, ALL, ALL, "", "v"),
     "papers.awardgrant": (ALL, ALL, ALL, "", "v"),
@@ -52,6 +54,7 @@ PAGES = {
     "deleted": "v",
     "bring_back": "a",
     "export": "v",
+    "take_back": "c",
 }
 # These tell of former names and e-mail addresses, or change all fields of a row.
 WHOLE_ROW = {
@@ -83,7 +86,9 @@ BESIDE: dict[str, set[str]] = {
     "autocomplete": SEEING | {"session_chair"},
     "view_on_site": SEEING | {"session_chair"},
     "auth_user_password_change": set(),
+    "account": STAFF,
     "conference_edition_as_public": SEEING,
+    "conference_membership_revoke": {"owner", "chair"},
     "conference_edition_preview": SEEING,
     "conference_edition_publish": {"owner", "chair"},
     "exchange_importjob_progress": KEEPERS,

@@ -1,0 +1,29 @@
+"""From which address somebody asks, as far as it can be trusted.
+
+It is that which the last of our own proxies saw: what a client writes into X-Forwarded-For itself neither
+dodges a limit nor puts it on somebody else.
+"""
+
+from ipaddress import IPv6Address, ip_address
+from typing import Any
+
+from django.conf import settings
+
+# The network that a provider gives to one customer: counting its addresses one by one would limit nobody.
+CUSTOMER_BITS = 64
+
+
+def client_address(request: Any) -> str:
+    """Return the address that asks, as far as it can be trusted; IPv6 by the network of the customer."""
+    proxies: int = settings.TRUSTED_PROXIES
+    told: list[str] = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    address: str = request.META.get("REMOTE_ADDR", "")
+    if proxies and told != [""]:
+        address = told[-min(proxies, len(told))]
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address[:45]
+    if isinstance(found, IPv6Address):
+        return str(found.ipv4_mapped or found.exploded[: CUSTOMER_BITS // 4 + 3])
+    return str(found)

@@ -1,0 +1,90 @@
+"""Invitations to a role in an edition: a link that somebody is sent, good once and for some days.
+
+Only a digest of the link's secret is stored. What happens with one: `people.joining`.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from conference.roles import Role
+
+LASTS = timedelta(days=7)
+
+
+def digest_of(token: str) -> str:
+    """Return what is stored of a secret. It is long and random, so it needs no salt."""
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    """Invitations by whether they still lead somewhere."""
+
+    def open(self, at: datetime | None = None) -> Self:
+        return self.filter(accepted_at__isnull=True, expires_at__gt=at or timezone.now())
+
+    def waiting(self) -> Self:
+        """Return those that nobody has accepted, expired ones too."""
+        return self.filter(accepted_at__isnull=True)
+
+    def by_token(self, token: str, at: datetime | None = None) -> Self:
+        return self.open(at).filter(digest=digest_of(token))
+
+
+class Invitation(models.Model):
+    """A role in an edition that is offered to somebody."""
+
+    edition_lookup: ClassVar[str] = "edition"
+
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="invitations"
+    )
+    role = models.CharField(_("role"), max_length=13, choices=Role)
+    name = models.CharField(_("name"), max_length=150)
+    email = models.EmailField(_("e-mail"))
+    person = models.ForeignKey(
+        "people.Person",
+        models.CASCADE,
+        verbose_name=_("person in the program"),
+        null=True,
+        blank=True,
+        related_name="invitations",
+        help_text=_("A session chair's own sessions are those that this person leads."),
+    )
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, verbose_name=_("invited by"), null=True, related_name="+"
+    )
+    expires_at = models.DateTimeField(_("valid until"), editable=False)
+    accepted_at = models.DateTimeField(_("accepted at"), null=True, editable=False)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        verbose_name = _("invitation")
+        verbose_name_plural = _("invitations")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.get_role_display()})"
+
+    def renew(self, at: datetime | None = None) -> str:
+        """Give the invitation a new secret, and return it: it is known to nobody afterwards."""
+        token = secrets.token_urlsafe(32)
+        self.digest, self.expires_at = digest_of(token), (at or timezone.now()) + LASTS
+        return token
+
+    @staticmethod
+    def address(token: str) -> str:
+        """Return the link to send."""
+        path: Any = reverse("people:invitation", args=[token])
+        return f"{settings.SITE_URL}{path}"
