@@ -21,7 +21,7 @@ from schedule.editing.boardlists import BoardsError
 from schedule.editing.hanging import BoardsForm, Hanging, PosterRow, topic_paths
 from schedule.editing.saving import save_boards
 from schedule.models import Presentation, Session
-from schedule.sittingadmin import SittingAdmin, carried, one_sitting
+from schedule.sittingadmin import UNSHOWN, SittingAdmin, difference, one_sitting
 
 ON_BOARDS = (clashes.Kind.BOARD, clashes.Kind.BOARDS_FULL)
 
@@ -33,8 +33,8 @@ class BoardsPage:
         self.request, self.session, self.edition = request, session, session.edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
         rows = desk.rows_of(request, Presentation).filter(session=session).taking_place().posters()
-        talks = rows.select_related("edition", "paper__topic", "session", "room").order_by("position", "pk")
-        self.hanging = Hanging([PosterRow(talk) for talk in talks])
+        talks = rows.select_related("edition", "paper__topic", "session", "room").defer(*UNSHOWN)
+        self.hanging = Hanging([PosterRow(talk) for talk in talks.order_by("position", "pk")])
         self.seen: Seen = read(self.sent.get(SEEN, "")) or self.hanging.now()
         self.notes: list[str] = []
         capacity = session.room.capacity if session.room else None
@@ -65,6 +65,19 @@ class BoardsPage:
                 row.after = row.before
             row.is_stale = choice not in (MINE, THEIRS)
         return not self.hanging.stale
+
+    @property
+    def address(self) -> str:
+        return reverse("admin:schedule_session_boards", args=[self.session.pk])
+
+    def differences(self) -> list[dict[str, Any]]:
+        """Return the boards that both sides changed, as the page of two versions shows them."""
+        return [
+            difference(
+                self.sent, f"b{row.pk}", _("Poster board"), row.talk, row.before or "–", row.after or "–"
+            )
+            for row in self.hanging.stale
+        ]
 
     def context(self) -> dict[str, Any]:
         """Return what the page shows."""
@@ -101,7 +114,8 @@ class BoardsAdmin(SittingAdmin):
 
     def tools(self, row: Any) -> list[dict[str, Any]]:
         address = reverse("admin:schedule_session_boards", args=[row.pk])
-        return [*super().tools(row), {"words": _("Poster boards"), "address": address}]
+        own = [{"words": _("Poster boards"), "address": address}] if row.kind == Session.Kind.POSTER else []
+        return [*super().tools(row), *own]
 
     def boards_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Show the posters of a session with their boards, as they are or as planned; save the plan."""
@@ -132,39 +146,13 @@ class BoardsAdmin(SittingAdmin):
                 raise PermissionDenied
             count = len(page.hanging.moved)
             if not page.settle():
-                return self.two_hangings(request, page)
+                return self.two_versions(request, page.differences(), page.hanging.now(), page.address)
             is_saved = save_boards(page.hanging)
         if page.hanging.wrong:
             return self.boards_page(request, page)
-        here = reverse("admin:schedule_session_boards", args=[session.pk])
         if not is_saved or log.change_set is None:
             messages.info(request, _("Nothing was changed, so there was nothing to save."))
-            return redirect(here)
+            return redirect(page.address)
         words = ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
         messages.success(request, words)
-        return redirect(f"{here}?saved={log.change_set.pk}")
-
-    def two_hangings(self, request: HttpRequest, page: BoardsPage) -> HttpResponse:
-        """Show the boards that somebody else gave the same posters beside those planned here."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Somebody else changed this meanwhile"),
-            "opts": self.opts,
-            "differences": [
-                {
-                    "name": f"{CHOICE}b{row.pk}",
-                    "row": f"“{row.talk}”",
-                    "field": _("Poster board"),
-                    THEIRS: row.before or "–",
-                    MINE: row.after or "–",
-                    "chosen": page.sent.get(f"{CHOICE}b{row.pk}", ""),
-                    "is_conflict": True,
-                }
-                for row in page.hanging.stale
-            ],
-            "carried": carried(page.sent),
-            "shown": signed(page.hanging.now()),
-            "again": SHOWN in page.sent,
-            "discard": reverse("admin:schedule_session_boards", args=[page.session.pk]),
-        }
-        return TemplateResponse(request, "admin/stale.html", context, status=409)
+        return redirect(f"{page.address}?saved={log.change_set.pk}")

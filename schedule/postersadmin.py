@@ -17,7 +17,7 @@ from conference.models import Edition
 from schedule.editing.saving import save_posters
 from schedule.editing.sending import SPOKEN, Plan, Talks, plan, sessions_with_talks
 from schedule.models import Presentation, Session
-from schedule.sittingadmin import SittingAdmin, one_sitting
+from schedule.sittingadmin import UNSHOWN, SittingAdmin, one_sitting
 
 
 class PostersPage:
@@ -27,10 +27,13 @@ class PostersPage:
         self.request, self.edition = request, edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
         rows = desk.rows_of(request, Presentation).filter(edition=edition).taking_place()
-        self.rows = rows.filter(paper__isnull=False).select_related("edition", "paper", "session")
+        self.rows = (
+            rows.filter(paper__isnull=False).select_related("edition", "paper", "session").defer(*UNSHOWN)
+        )
         sessions = desk.get_queryset(request).filter(edition=edition, kind="poster").taking_place()
         self.targets: list[Session] = list(sessions.in_order())
         spoken = self.rows.filter(kind__in=SPOKEN).exclude(session__kind="poster").exclude(session=None)
+        self.spoken = spoken
         self.sessions = sessions_with_talks(spoken.order_by("session", "position", "pk"), self.targets)
         self.read()
 
@@ -47,7 +50,8 @@ class PostersPage:
     def posters(self) -> dict[int, Presentation]:
         """The posters that papers have, one for each: one with a session if there is any."""
         found: dict[int, Presentation] = {}
-        for poster in self.rows.posters().order_by("pk"):
+        papers = self.spoken.order_by().values("paper")
+        for poster in self.rows.posters().filter(paper__in=papers).order_by("pk"):
             there = found.get(poster.paper_id)
             if there is None or there.session_id is None:
                 found[poster.paper_id] = poster

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -16,13 +17,16 @@ from conference.adminaccess import access_for
 from conference.adminacts import ActsAdmin
 from conference.adminstale import SHOWN
 from conference.history import ChangeSet, Origin, RowChange
-from conference.merging import CHOICE
+from conference.merging import CHOICE, MINE, THEIRS
 from conference.models import Edition
 from conference.recording import Log, together
 from conference.timeline import acts
+from conference.versions import Seen, signed
 
 TIMETABLE = "timetable"
 MODELS = {"schedule.session", "schedule.presentation"}
+# What no page of the editor shows of papers.
+UNSHOWN = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
 # So many rows of a sitting are told one by one.
 TOLD = 40
 
@@ -41,9 +45,16 @@ class SittingAdmin(ActsAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         row = context.get("original")
-        if row is not None:
+        if row is not None and access_for(request).may_all("view", self.model, row.edition):
             context["tools"] = [*context.get("tools", []), *self.tools(row)]
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        access = access_for(request)
+        may_plan = access.everywhere("view", self.model) or bool(access.editions("view", self.model))
+        return super().changelist_view(request, {"may_plan": may_plan, **(extra_context or {})})
 
     def tools(self, row: Any) -> list[dict[str, Any]]:
         """Return the pages of a row besides its form."""
@@ -93,6 +104,24 @@ class SittingAdmin(ActsAdmin):
         self.refuse_partial_sight(request, session.edition)
         return session
 
+    # Two versions
+
+    def two_versions(
+        self, request: HttpRequest, differences: list[dict[str, Any]], shown: Seen, back: str
+    ) -> HttpResponse:
+        """Show what somebody else made of the same rows beside what is planned, with a choice for each."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Somebody else changed this meanwhile"),
+            "opts": self.opts,
+            "differences": differences,
+            "carried": carried(request.POST),
+            "shown": signed(shown),
+            "again": SHOWN in request.POST,
+            "discard": back,
+        }
+        return TemplateResponse(request, "admin/stale.html", context, status=409)
+
     # What was saved
 
     def saved_sitting(self, request: HttpRequest, edition: Edition) -> dict[str, Any] | None:
@@ -136,6 +165,13 @@ def undo_address(change_set: ChangeSet) -> str:
 def edition_tools(edition: Edition) -> list[dict[str, Any]]:
     """Return the pages for the timetable of a whole edition, for its form."""
     return [{"words": _("Timetable editor"), "address": timetable_address(edition)}]
+
+
+def difference(sent: QueryDict, name: str, what: str, whose: Any, theirs: str, mine: str) -> dict[str, Any]:
+    """Return what both sides changed, as the page of two versions shows it."""
+    chosen = sent.get(f"{CHOICE}{name}", "")
+    told = {"field": what, "row": f"“{whose}”", THEIRS: theirs, MINE: mine}
+    return {"name": f"{CHOICE}{name}", "is_conflict": True, "chosen": chosen, **told}
 
 
 def carried(sent: QueryDict) -> list[tuple[str, Any]]:

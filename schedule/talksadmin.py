@@ -17,11 +17,11 @@ from conference.versions import Seen, read, signed
 from schedule import clashes
 from schedule.adminclashes import linked
 from schedule.editing.clock import end_after, moment_on, wall
-from schedule.editing.lineup import Lineup, SpreadForm, TalkRow
+from schedule.editing.lineup import Lineup, SpreadForm
 from schedule.editing.saving import save_lineup
 from schedule.editing.spreading import Spread, TooShortError
 from schedule.models import Presentation, Session
-from schedule.sittingadmin import SittingAdmin, carried, one_sitting
+from schedule.sittingadmin import UNSHOWN, SittingAdmin, difference, one_sitting
 
 
 class TalksPage:
@@ -31,7 +31,11 @@ class TalksPage:
         self.request, self.session, self.edition = request, session, session.edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
         rows = desk.rows_of(request, Presentation).filter(session=session)
-        talks = list(rows.select_related("edition", "paper", "session", "room").order_by("position", "pk"))
+        talks = list(
+            rows.select_related("edition", "paper", "session", "room")
+            .defer(*UNSHOWN)
+            .order_by("position", "pk")
+        )
         self.lineup = Lineup.of(session, talks)
         self.seen: Seen = read(self.sent.get(SEEN, "")) or self.lineup.now()
         self.notes: list[str] = []
@@ -85,24 +89,18 @@ class TalksPage:
     def differences(self) -> list[dict[str, Any]]:
         """Return what both sides changed, as the page of two versions shows it."""
         lineup = self.lineup
-        found = [self.difference(row) for row in lineup.stale]
+        found = [
+            difference(self.sent, f"t{row.pk}", _("Times"), row.talk, row.was, row.told(row.after))
+            for row in lineup.stale
+        ]
         if lineup.is_stale:
             names = {row.pk: str(row.talk) for row in lineup.rows}
-            theirs, mine = (
+            sides = (
                 "\n".join(f"{place}. {names[key]}" for place, key in enumerate(keys, start=1))
                 for keys in (lineup.stored, lineup.order)
             )
-            found.append(self.told("order", _("Order"), str(self.session), theirs, mine))
+            found.append(difference(self.sent, "order", _("Order"), self.session, *sides))
         return found
-
-    def difference(self, row: TalkRow) -> dict[str, Any]:
-        sides = (row.told(row.before), row.told(row.after))
-        return self.told(f"t{row.pk}", _("Times"), str(row.talk), *sides)
-
-    def told(self, name: str, what: str, whose: str, theirs: str, mine: str) -> dict[str, Any]:
-        chosen = self.sent.get(f"{CHOICE}{name}", "")
-        common = {"name": f"{CHOICE}{name}", "field": what, "row": f"“{whose}”", "is_conflict": True}
-        return {**common, THEIRS: theirs, MINE: mine, "chosen": chosen}
 
     def context(self) -> dict[str, Any]:
         """Return what the page shows."""
@@ -166,7 +164,8 @@ class TalksAdmin(SittingAdmin):
             if not page.may_change:
                 raise PermissionDenied
             if not page.settle():
-                return self.two_lineups(request, page)
+                here = reverse("admin:schedule_session_talks", args=[session.pk])
+                return self.two_versions(request, page.differences(), page.lineup.now(), here)
             is_saved = save_lineup(page.lineup)
         if page.lineup.wrong:
             return self.talks_page(request, page)
@@ -176,17 +175,3 @@ class TalksAdmin(SittingAdmin):
             return redirect(here)
         messages.success(request, _("Order and times of “%(session)s” were saved.") % {"session": session})
         return redirect(f"{here}?saved={log.change_set.pk}")
-
-    def two_lineups(self, request: HttpRequest, page: TalksPage) -> HttpResponse:
-        """Show what somebody else made of it beside what was planned here."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Somebody else changed this meanwhile"),
-            "opts": self.opts,
-            "differences": page.differences(),
-            "carried": carried(page.sent),
-            "shown": signed(page.lineup.now()),
-            "again": SHOWN in page.sent,
-            "discard": reverse("admin:schedule_session_talks", args=[page.session.pk]),
-        }
-        return TemplateResponse(request, "admin/stale.html", context, status=409)

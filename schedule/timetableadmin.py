@@ -31,7 +31,7 @@ from schedule.editing.saving import planned, save
 from schedule.editing.sitting import Row, Sitting, marked, sent_keys
 from schedule.grid import grid
 from schedule.models import Room, Session
-from schedule.sittingadmin import SittingAdmin, carried, one_sitting, timetable_address
+from schedule.sittingadmin import SittingAdmin, difference, one_sitting, timetable_address
 
 DELETED = _("Nothing was saved: a session that you moved was deleted meanwhile. Save again without it.")
 
@@ -230,25 +230,10 @@ class TimetableAdmin(SittingAdmin):
 
     def two_placings(self, request: HttpRequest, board: Board) -> HttpResponse:
         """Show what somebody else made of the same sessions beside what was moved here."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Somebody else changed this meanwhile"),
-            "opts": self.opts,
-            "differences": [
-                {
-                    "name": f"{CHOICE}s{row.pk}",
-                    "row": f"{row.session._meta.verbose_name} “{row.session}”",
-                    "field": gettext("When and where"),
-                    THEIRS: row.was,
-                    MINE: row.now,
-                    "chosen": board.sent.get(f"{CHOICE}s{row.pk}", ""),
-                    "is_conflict": True,
-                }
-                for row in board.sitting.stale
-            ],
-            "carried": carried(board.sent),
-            "shown": signed({"": {str(row.pk): "".join(marked(row.before)) for row in board.sitting.stale}}),
-            "again": SHOWN in board.sent,
-            "discard": timetable_address(board.edition, day=board.day),
-        }
-        return TemplateResponse(request, "admin/stale.html", context, status=409)
+        stale = board.sitting.stale
+        found = [
+            difference(board.sent, f"s{row.pk}", gettext("When and where"), row.session, row.was, row.now)
+            for row in stale
+        ]
+        shown = {"": {str(row.pk): "".join(marked(row.before)) for row in stale}}
+        return self.two_versions(request, found, shown, timetable_address(board.edition, day=board.day))

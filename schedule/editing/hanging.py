@@ -32,12 +32,12 @@ class BoardsForm(forms.Form):
     """The boards that there are, in the order in which one walks past them."""
 
     boards = forms.CharField(
-        label=_("boards in walking order"),
+        label=_("Boards in walking order"),
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("Such as “1-40, A1-A20”, or one in each line."),
         max_length=20_000,
     )
-    order = forms.ChoiceField(label=_("posters"), choices=Order, initial=Order.TOPIC)
+    order = forms.ChoiceField(label=_("Posters"), choices=Order, initial=Order.TOPIC)
 
 
 @dataclass

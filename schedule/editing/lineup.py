@@ -40,17 +40,17 @@ class TalkForm(forms.Form):
 class SpreadForm(forms.Form):
     """How the presentations are spread: from when to when, so many minutes each, with a gap between them."""
 
-    since = clock_field(_("from"))
-    until = clock_field(_("to"))
+    since = clock_field(_("From"))
+    until = clock_field(_("To"))
     minutes = forms.IntegerField(
-        label=_("minutes for each"),
+        label=_("Minutes for each"),
         required=False,
         min_value=1,
         max_value=LONGEST,
         help_text=_("Empty: equal shares of the time."),
     )
     gap = forms.IntegerField(
-        label=_("minutes between two"), required=False, min_value=0, max_value=LONGEST, initial=0
+        label=_("Minutes between two"), required=False, min_value=0, max_value=LONGEST, initial=0
     )
 
 

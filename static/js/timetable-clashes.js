@@ -15,7 +15,6 @@
   async function ask() {
     asked += 1;
     const turn = asked;
-    list.setAttribute("aria-busy", "true");
     try {
       const reply = await fetch(words.check, { method: "POST", body: new FormData(form) });
       if (!reply.ok) {
@@ -53,6 +52,9 @@
 
   form.addEventListener("timetable:moved", () => {
     clearTimeout(timer);
+    list.setAttribute("aria-busy", "true");
     timer = setTimeout(ask, WAIT);
   });
+  // What is saved is checked by the site.
+  form.addEventListener("submit", () => clearTimeout(timer));
 })();

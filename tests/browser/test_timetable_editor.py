@@ -86,6 +86,8 @@ def drag(page: Page, handle: Locator, across: float, down: float) -> None:
 
 
 def save(page: Page) -> None:
+    # The databases of tests are kept in memory, where one who reads shuts out one who writes.
+    expect(page.locator("#tt-clashes[aria-busy]")).to_have_count(0)
     page.get_by_role("button", name="Save all moves").click()
     expect(page.locator(".messagelist .success")).to_be_visible()
 
@@ -229,6 +231,7 @@ def test_second_chair_is_refused_and_decides(
     row.get_by_label("Start").fill("10:00")
     row.get_by_label("End").fill("11:00")
     Session.objects.filter(pk=sessions[0].pk).update(start=MORNING - timedelta(hours=1))
+    expect(page.locator("#tt-clashes[aria-busy]")).to_have_count(0)
     page.get_by_role("button", name="Save all moves").click()
 
     expect(page.locator(".errornote")).to_contain_text("Not saved")
@@ -259,3 +262,42 @@ def test_axe_finds_nothing(
     width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert [*found, *violations(page)] == []
     assert width == 0
+
+
+# Inside a session
+
+
+def test_talks_are_dragged_and_spread(opened: Callable[..., Page], sessions: list[Session]) -> None:
+    for title in ("B", "C"):
+        make_presentation(sessions[1], title=title)
+    page = opened()
+    page.goto(f"/admin/schedule/session/{sessions[1].pk}/talks/")
+    page.get_by_role("button", name="Move C: drag, or press the arrow keys").focus()
+    page.keyboard.press("ArrowUp")
+    page.get_by_role("button", name="Spread evenly").click()
+    expect(page.get_by_label("Start of B")).to_have_value("08:30")
+    assert violations(page) == []
+    page.get_by_role("button", name="Save order and times").click()
+    expect(page.locator(".messagelist .success")).to_be_visible()
+    rows = [(row.title, row.start) for row in sessions[1].presentations.order_by("position")]
+    assert rows == [("C", MORNING), ("B", MORNING + timedelta(minutes=30))]
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_boards_are_assigned(
+    opened: Callable[..., Page], sessions: list[Session], size: ViewportSize
+) -> None:
+    hall = make_session(sessions[0].edition, kind="poster", title="Posters")
+    for title in ("B", "C"):
+        make_presentation(hall, kind="poster", title=title)
+    page = opened(viewport=size, color_scheme="dark")
+    page.goto(f"/admin/schedule/session/{hall.pk}/boards/")
+    page.get_by_label("Boards in walking order").fill("7-9")
+    page.get_by_role("button", name="Assign", exact=True).click()
+    expect(page.get_by_label("Board of C")).to_have_value("8")
+    assert violations(page) == []
+    page.get_by_role("button", name="Save boards").click()
+    expect(page.locator(".messagelist .success")).to_have_text("2 boards were saved.")
+    assert [row.board for row in hall.presentations.order_by("position")] == ["7", "8"]
+    page.goto("/admin/schedule/session/posters/")
+    assert violations(page) == []
