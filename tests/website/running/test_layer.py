@@ -9,7 +9,9 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from wsgiref.util import setup_testing_defaults
 
 import pytest
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from django.test import Client
 from pytest_django import Settings
 
@@ -37,9 +39,14 @@ def ask(application: Any, path: str, **headers: str) -> tuple[str, dict[str, str
 
 
 @pytest.fixture
-def site() -> Layer:
+def site() -> Iterator[Layer]:
+    """The whole site; as in Django's own client, its requests leave the test's connection open."""
     make.make_edition()
-    return Layer(PageCache(get_wsgi_application()))
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield Layer(PageCache(get_wsgi_application()))
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture
