@@ -1,0 +1,178 @@
+"""An import in a browser: previewed, confirmed, taken back; a conflict decided; a list as a file."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import reverse
+from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from conference.models import Edition
+from exchange import importing
+from exchange.importjob import ImportJob
+from exchange.load import load
+from exchange.models import Conflict
+from papers.models import Paper
+from tests.browser.axe import violations
+from tests.exchange.programs import paper, program
+from tests.exchange.uploading import ADD, only_papers, page_of
+from tests.factories import make_edition
+
+pytestmark = pytest.mark.browser
+
+PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
+SCRIPTS = pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
+
+
+@pytest.fixture
+def opened(
+    browser: Browser, live_server: LiveServer, transactional_db: None
+) -> Iterator[Callable[..., Page]]:
+    """Open a page as a chair; an error on its console fails the test."""
+    user = get_user_model().objects.create_superuser("chair", "chair@example.org", "secret")
+    client = Client()
+    client.force_login(user)
+    key = client.cookies[settings.SESSION_COOKIE_NAME].value
+    contexts, said = [], []
+
+    def new_page(**options: Any) -> Page:
+        context = browser.new_context(base_url=live_server.url, **options)
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}])
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
+        return page
+
+    yield new_page
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+@pytest.fixture
+def edition(transactional_db: None) -> Edition:
+    """An edition whose first paper is edited here, its second as imported."""
+    found = make_edition()
+    load(program(*(paper(f"p{n}", "Ada", title="Old") for n in range(3))), "2021", format_name="program_json")
+    Paper.objects.filter(uid="p0").update(title="By hand")
+    return found
+
+
+def file(*titles: str) -> FilePayload:
+    papers = [paper(f"p{n}", "Ada", title=title) for n, title in enumerate(titles)]
+    return {"name": "news.json", "mimeType": "application/json", "buffer": only_papers(program(*papers))}
+
+
+def press(page: Page, name: str) -> None:
+    """Press a button by keyboard."""
+    page.get_by_role("button", name=name).focus()
+    page.keyboard.press("Enter")
+
+
+def sent(page: Page, *titles: str) -> None:
+    page.goto(ADD)
+    page.set_input_files("input[name=sources]", file(*titles))
+    press(page, "Show what would change")
+    page.wait_for_url("**/change/")
+
+
+@SCRIPTS
+def test_import_is_previewed_confirmed_and_taken_back(
+    opened: Callable[..., Page], edition: Edition, script: bool
+) -> None:
+    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    sent(page, "New", "Newer", "Old", "Fourth")
+    expect(page.locator("details.planned")).to_have_count(3)
+    expect(page.locator("details.planned[open] .is-conflict").first).to_be_visible()
+    assert sorted(Paper.objects.values_list("title", flat=True)) == ["By hand", "Old", "Old"]
+
+    press(page, "Import: 1 new, 1 changed")
+    expect(page.locator(".import-done")).to_contain_text("1 new and 1 changed rows")
+    assert sorted(Paper.objects.values_list("title", flat=True)) == ["By hand", "Fourth", "Newer", "Old"]
+
+    page.get_by_role("link", name="Take the import back").click()
+    press(page, "Take the import back")
+    expect(page.locator(".messagelist .success")).to_contain_text("The import was taken back")
+    assert sorted(Paper.objects.values_list("title", flat=True)) == ["By hand", "Old", "Old"]
+
+
+@SCRIPTS
+def test_page_follows_the_worker(
+    opened: Callable[..., Page], edition: Edition, script: bool, settings: Settings
+) -> None:
+    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    sent(page, "New")
+    expect(page.locator("progress")).to_be_visible()
+    expect(page.locator("#stage")).to_have_text("Waiting for the worker")
+    importing.preview.call(ImportJob.objects.get().pk)
+
+    expect(page.get_by_role("button", name="Drop the import")).to_be_visible(timeout=10_000)
+
+
+@SCRIPTS
+def test_conflict_is_decided_by_keyboard(opened: Callable[..., Page], edition: Edition, script: bool) -> None:
+    load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
+    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page.goto(reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk]))
+    page.get_by_label("Keep what is here").focus()
+    page.keyboard.press("ArrowDown")
+    press(page, "Decide, and go to the next")
+
+    expect(page.locator(".messagelist .success")).to_contain_text("Decided: By hand, Title.")
+    assert Paper.objects.get(uid="p0").title == "New"
+
+
+@SCRIPTS
+def test_list_is_taken_along(opened: Callable[..., Page], edition: Edition, script: bool) -> None:
+    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page.goto("/admin/papers/paper/?o=1&todo=without_session")
+    page.locator(".export-menu summary").focus()
+    page.keyboard.press("Enter")
+    with page.expect_download() as found:
+        page.get_by_role("link", name="CSV").click()
+
+    content = found.value.path().read_text("utf-8-sig")
+    assert sorted(line.split(",")[1] for line in content.splitlines()[1:]) == ["By hand", "Old", "Old"]
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")]
+)
+def test_pages_have_nothing_for_axe_to_object_to(
+    opened: Callable[..., Page], edition: Edition, size: ViewportSize, scheme: str, settings: Settings
+) -> None:
+    load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
+    page = opened(viewport=size, color_scheme=scheme)
+    sent(page, "Newest", "Newer", "Old", "Fourth")
+    ready = ImportJob.objects.latest("pk")
+    states = {state: ImportJob.objects.create(edition=edition, state=state) for state in STATES}
+    states["refused"].problems = [["a.csv, row 2", "title", "The title is missing. Add it."]]
+    states["refused"].save()
+    conflict = reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk])
+    lists = [
+        "/admin/exchange/importrun/",
+        "/admin/exchange/importjob/",
+        "/admin/exchange/conflict/?state=open",
+    ]
+    found = {}
+    for address in [ADD, *lists, conflict, *map(page_of, [ready, *states.values()])]:
+        page.goto(address)
+        for menu in page.locator("details").all():
+            menu.evaluate("one => { one.open = true }")
+        found[address] = [*violations(page), *too_wide(page)]
+
+    assert {address: ids for address, ids in found.items() if ids} == {}
+
+
+STATES = ("reading", "refused", "failed", "dropped", "done")
+
+
+def too_wide(page: Page) -> list[str]:
+    width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return [f"{width} px too wide"] if width > 0 else []
