@@ -108,7 +108,7 @@ class BulkAction:
             log.write()
             change_set = log.change_set
         done = self.told(desk, plan)
-        desk.message_user(request, with_way_back(desk, done, change_set), messages.SUCCESS)
+        desk.message_user(request, with_way_back(done, change_set), messages.SUCCESS)
 
     def told(self, desk: Any, plan: Plan) -> str:
         """Return what is said afterwards."""
@@ -226,13 +226,12 @@ def grouped(desk: Any, told: Iterable[tuple[Any, str]]) -> list[dict[str, Any]]:
     ]
 
 
-def with_way_back(desk: Any, sentence: str, change_set: ChangeSet | None) -> str:
+def with_way_back(sentence: str, change_set: ChangeSet | None) -> str:
     """Return what was done with a link that takes it back."""
     if change_set is None:
         return sentence
-    return format_html(
-        '{} <a href="{}">{}</a>', sentence, desk.named("take_back", change_set.pk), _("Take back")
-    )
+    address = reverse("admin:take_back", args=[change_set.pk])
+    return format_html('{} <a href="{}">{}</a>', sentence, address, _("Take back"))
 
 
 def field_words(row: Any, name: str, value: Any) -> str:

@@ -22,9 +22,8 @@ from django.utils.translation import gettext_lazy as _
 from conference import revision, times
 from conference.acting import acting
 from conference.adminaccess import ScopedChoices, ScopedInline, access_for
-from conference.adminacts import ActsAdmin
 from conference.adminexport import ExportAdmin
-from conference.adminfields import EditionSelect, KnownChoiceField, ZonedField, ZonedWidget
+from conference.adminfields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
 from conference.adminforms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from conference.adminhistory import HistoryAdmin
 from conference.adminlists import ContentList, found
@@ -32,6 +31,7 @@ from conference.adminplaces import PlacesAdmin
 from conference.adminpreview import PreviewAdmin
 from conference.adminscope import asked_edition, edition_in_hand, edition_of, working_on
 from conference.adminstale import StaleAdmin
+from conference.admintext import TextHelpAdmin, with_help
 from conference.models import Edition
 from conference.recording import together
 
@@ -89,12 +89,13 @@ class Fields(ScopedChoices):
         elif field and db_field.name in self.short_texts:
             field.widget.attrs = {**field.widget.attrs, "rows": 2}
         elif field and isinstance(field.widget, RelatedFieldWidgetWrapper):
-            # To delete a person from within a paper is never what a chair wants.
-            field.widget.can_delete_related = field.widget.can_view_related = False
+            field.widget = EditionWrapper.around(field.widget)
+        if field:
+            with_help(field, db_field)
         return field
 
 
-class ContentAdmin(Fields, ActsAdmin, PreviewAdmin, ExportAdmin, HistoryAdmin, StaleAdmin):
+class ContentAdmin(Fields, TextHelpAdmin, PreviewAdmin, ExportAdmin, HistoryAdmin, StaleAdmin):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm

@@ -5,7 +5,11 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from django import forms
-from django.contrib.admin.widgets import AdminSplitDateTime, AutocompleteSelect
+from django.contrib.admin.widgets import (
+    AdminSplitDateTime,
+    AutocompleteSelect,
+    RelatedFieldWidgetWrapper,
+)
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils import dateformat, timezone
@@ -127,3 +131,25 @@ class EditionSelect(AutocompleteSelect):
             for index, (key, row) in enumerate(rows.items(), start=len(options))
         ]
         return [(None, options, 0)]
+
+
+class EditionWrapper(RelatedFieldWidgetWrapper):
+    """A choice with the ways to change and to add a row; a new one is of the edition in hand."""
+
+    @classmethod
+    def around(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":
+        """Return the same, of this kind, without deleting: nobody wants that from within another form."""
+        return cls(
+            wrapper.widget,
+            wrapper.rel,
+            wrapper.admin_site,
+            can_add_related=wrapper.can_add_related,
+            can_change_related=wrapper.can_change_related,
+        )
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        edition = edition_in_hand()
+        if edition and edition.pk and getattr(self.widget, "limited", False):
+            context["url_params"] += f"&edition={edition.pk}"
+        return context

@@ -18,7 +18,9 @@ from django.utils.translation import gettext_lazy as _
 from conference.access import access_of
 from conference.acting import acting
 from conference.adminaccount import AccountPages
+from conference.adminacts import take_back
 from conference.adminscope import asked_edition, editions_for
+from conference.admintext import text_help
 from conference.desk import DOORS, desk
 from conference.models import Edition
 
@@ -82,7 +84,11 @@ class DeskSite(AccountPages):
         shown = self.admin_view(self.view_on_site)
         own = path("r/<int:content_type_id>/<path:object_id>/", shown, name="view_on_site")
         others: list[Any] = super().get_urls()
-        return [own, *(one for one in others if getattr(one, "name", "") != own.name)]
+        pages = [
+            path("text/", self.admin_view(text_help), name="text_help"),
+            path("acts/<int:act>/take-back/", self.admin_view(take_back), {"site": self}, name="take_back"),
+        ]
+        return [own, *pages, *(one for one in others if getattr(one, "name", "") != own.name)]
 
     def view_on_site(self, request: HttpRequest, content_type_id: int, object_id: str) -> HttpResponse:
         """Lead to the page of a row that the user may see."""

@@ -51,6 +51,14 @@ DUTIES += [
         title=_("In no session"),
         place=13,
     ),
+    Duty(
+        Paper,
+        ngettext_lazy("title or abstract to look at", "titles and abstracts to look at", "count"),
+        lambda rows: rows.worth_a_look(),
+        name="worth_a_look",
+        title=_("Title or abstract to look at"),
+        place=14,
+    ),
 ]
 
 SHOWN += [

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,9 +15,9 @@ from django.utils.translation import gettext as _
 from conference import revision
 from conference.acting import acting
 from conference.adminaccess import access_for
-from conference.adminacts import ActsAdmin
+from conference.adminacts import AFTERWARDS
 from conference.adminstale import SHOWN
-from conference.history import ChangeSet, Origin, RowChange
+from conference.history import ChangeSet, Origin
 from conference.merging import CHOICE, MINE, THEIRS
 from conference.models import Edition
 from conference.recording import Log, together
@@ -38,7 +39,7 @@ def one_sitting(request: HttpRequest) -> Iterator[Log]:
         yield log
 
 
-class SittingAdmin(ActsAdmin):
+class SittingAdmin(admin.ModelAdmin[Any]):
     """Pages that change several rows of the timetable at once."""
 
     def render_change_form(
@@ -140,17 +141,6 @@ class SittingAdmin(ActsAdmin):
         rows = set(change_set.rows.order_by().values_list("model", "edition_key").distinct())
         return bool(rows) and rows <= {(model, edition.pk) for model in MODELS}
 
-    # Taking it back
-
-    def take_back_view(self, request: HttpRequest, act: int) -> HttpResponse:
-        """Take a sitting back as any act over many rows; then show the timetable that it changed."""
-        response = super().take_back_view(request, act)
-        row = RowChange.objects.filter(change_set=act, change_set__detail=TIMETABLE).first()
-        edition = self.editions(request).filter(pk=row.edition_key or 0).first() if row else None
-        if edition is None or request.method != "POST":
-            return response
-        return redirect(timetable_address(edition))
-
 
 def timetable_address(edition: Edition, **more: Any) -> str:
     """Return the address of the timetable of an edition."""
@@ -159,7 +149,17 @@ def timetable_address(edition: Edition, **more: Any) -> str:
 
 
 def undo_address(change_set: ChangeSet) -> str:
-    return reverse("admin:schedule_session_take_back", args=[change_set.pk])
+    return reverse("admin:take_back", args=[change_set.pk])
+
+
+def timetable_of(change_set: ChangeSet) -> str:
+    """Return the timetable that a sitting changed, which is shown after it was taken back."""
+    row = change_set.rows.first() if change_set.detail == TIMETABLE else None
+    edition = Edition.objects.filter(pk=row.edition_key or 0).first() if row else None
+    return timetable_address(edition) if edition else ""
+
+
+AFTERWARDS.append(timetable_of)
 
 
 def edition_tools(edition: Edition) -> list[dict[str, Any]]:

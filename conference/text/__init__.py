@@ -33,16 +33,11 @@ LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 CONTROLS = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
-LEFT_RAW = (
-    ("LaTeX escape", re.compile(r"\\[A-Za-z]*")),
-    ("group in braces", re.compile(r"\{[A-Za-z][^{},]{3,80}\}")),
-    ("HTML", re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}\s?/?>|&#?[A-Za-z0-9]{2,8};")),
-)
 
 
 def block(source: str) -> SafeString:
     """Paragraphs, lists, headings from h3 down, links, emphasis, code, tables and formulas."""
-    source = _tidy(source).strip("\n")
+    source = tidy(source).strip("\n")
     if len(source) > LONGEST or not (MARKUP.search(source) or BLOCK_MARKUP.search(source)):
         return mark_safe(_paragraphs(source))
     env: dict[str, Any] = {}
@@ -58,7 +53,7 @@ def inline(source: str) -> SafeString:
 
     A line in another script than Latin says so, for those who hear it.
     """
-    source = " ".join(_tidy(source).split())
+    source = " ".join(tidy(source).split())
     shown = _inline(source)
     tag = language_of_line(source)
     return format_html('<span lang="{}">{}</span>', tag, shown) if tag else shown
@@ -74,7 +69,7 @@ def _inline(source: str) -> SafeString:
 
 def plain(source: str) -> str:
     """Readable text without markup, each word kept; paragraphs stay apart by an empty line."""
-    source = _tidy(source).strip()
+    source = tidy(source).strip()
     if len(source) > LONGEST or not (MARKUP.search(source) or "\n" in source):
         return _squeezed(source)
     return _squeezed(writers.plain(_tokens(source)))
@@ -82,7 +77,7 @@ def plain(source: str) -> str:
 
 def latex(source: str) -> str:
     """LaTeX for BibTeX: formulas kept, emphasis as commands, special characters escaped."""
-    source = _tidy(source).strip()
+    source = tidy(source).strip()
     if len(source) > LONGEST:
         return _squeezed(writers.escaped(source))
     return _squeezed(writers.latex(_tokens(source)))
@@ -104,34 +99,6 @@ def fold(source: str) -> str:
     if not source.isascii():
         source = anyascii(unicodedata.normalize("NFKC", CONTROLS.sub("", source)))
     return " ".join(source.casefold().split())
-
-
-def problems(source: str) -> list[str]:
-    """What a chair should look at, as sentences; empty for a text that is shown as its author meant it."""
-    found = [
-        f"Contains the control character U+{ord(sign):04X}." for sign in sorted(set(CONTROLS.findall(source)))
-    ]
-    if "\ufffd" in source:
-        found.append("Contains the replacement character “\ufffd”: letters were lost on the way here.")
-    source = _tidy(source).strip()
-    if len(source) > LONGEST:
-        return [*found, f"Longer than {LONGEST:,} characters: shown without markup."]
-    if not MARKUP.search(source) and "&" not in source:
-        return found
-    env: dict[str, Any] = {}
-    tokens = PARSER.parse(source, env)
-    leaves = [leaf for token in tokens for leaf in (token.children or [token])]
-    formulas = dict.fromkeys(leaf.content for leaf in leaves if leaf.type.startswith("math_"))
-    found += [f"The formula “{tex}” cannot be rendered." for tex in formulas if formula.mathml(tex) is None]
-    found += [
-        f"The LaTeX command “{name}” is not understood." for name in dict.fromkeys(env.get("unknown", []))
-    ]
-    prose = " ".join(leaf.content for leaf in leaves if leaf.type == "text")
-    for kind, pattern in LEFT_RAW:
-        found += [
-            f"The {kind} “{raw}” is shown as it stands." for raw in dict.fromkeys(pattern.findall(prose))
-        ]
-    return found
 
 
 # Markdown
@@ -183,7 +150,8 @@ def _on_one_line(token: Token) -> Token:
 # Plain text
 
 
-def _tidy(source: str) -> str:
+def tidy(source: str) -> str:
+    """Return the source without control characters, with one kind of line end."""
     return CONTROLS.sub("", LINE_ENDS.sub("\n", source))
 
 

@@ -36,6 +36,13 @@
         const path = select.getAttribute("data-ajax--url").split("?")[0];
         choices.dataAdapter.ajaxOptions.url = edition ? `${path}?edition=${edition}` : path;
       }
+      // What is added beside it is of that edition too.
+      const add = document.getElementById(`add_${select.id}`);
+      if (add) {
+        const address = new URL(add.href);
+        address.searchParams.set("edition", edition);
+        add.href = `${address.pathname}${address.search}`;
+      }
     }
   }
 

@@ -99,4 +99,6 @@ BESIDE: dict[str, set[str]] = {
     "schedule_session_posters": SEEING,
     "schedule_session_talks": SEEING,
     "schedule_session_timetable": SEEING,
+    "take_back": KEEPERS,
+    "text_help": STAFF,  # By POST alone.
 }

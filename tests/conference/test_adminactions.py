@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conference.adminactions import BulkAction
 from conference.history import ChangeSet
-from conference.models import Edition
+from conference.models import Edition, Membership
 from papers.models import Paper
 from schedule.models import Presentation, Session
 from tests import factories as make
@@ -177,3 +178,29 @@ def test_every_action_of_ours_has_a_page_for_those_who_may_change(admin_client: 
     assert known >= {"publish", "withdraw", "cancel", "set_topic", "set_track", "set_decision", "set_room"}
     assert known >= {"set_session", "grant_award", "add_material", "put_in_session", "back_to_draft"}
     assert "Set room of selected sessions" in acted(admin_client, "set_room", [row])
+
+
+def test_only_who_keeps_the_rows_takes_an_action_back(
+    admin_client: Client, client: Client, edition: Edition
+) -> None:
+    back = link_back(act(admin_client, "withdraw", [make.make_paper(edition, title="Secret draft")]))
+    beside = make.make_edition(2020)
+    found = {}
+    for role, where in (
+        ("editor", beside),
+        ("viewer", edition),
+        ("session_chair", edition),
+        ("editor", edition),
+    ):
+        user = get_user_model().objects.create_user(f"{role} {where}", is_staff=True)
+        Membership.objects.create(user=user, edition=where, role=role)
+        client.force_login(user)
+        answer = client.get(back)
+        found[role, where.slug] = (answer.status_code, "Secret draft" in answer.text)
+
+    assert found == {
+        ("editor", "2020"): (403, False),
+        ("viewer", "2021"): (403, False),
+        ("session_chair", "2021"): (403, False),
+        ("editor", "2021"): (200, True),
+    }

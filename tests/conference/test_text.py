@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conference.text import LONGEST, block, fold, formula, inline, latex, plain, problems, slug
+from conference.text import LONGEST, block, fold, formula, inline, latex, plain, slug
+from conference.text.advice import problems
 
 TRAP = r"$a_1+b_2$, costs $5 and $6, \emph{x} y \emph{z}, Q\&A"
 WRITERS: tuple[Callable[[str], str], ...] = (block, inline, plain, latex)
