@@ -18,8 +18,10 @@ from conference.fields import new_uid
 from conference.history import ChangeSet, Origin, RowChange
 from conference.members import Membership
 from conference.recording import recording
+from conference.signins import AccountSession
 from exchange.models import Change, Conflict, Provenance
 from people.accounts import PersonAccount
+from people.invitations import Invitation
 from people.models import Person
 from people.pairs import PersonPair
 from website.freshness import refresh
@@ -159,6 +161,9 @@ def erase_account(user: Any) -> None:
     with transaction.atomic():
         for model in (Token, Membership, PersonAccount):
             model._base_manager.filter(user=user).delete()
+        AccountSession._base_manager.filter(user_id=user.pk).delete()
+        if user.email:
+            Invitation._base_manager.filter(email__iexact=user.email).delete()
         for session in Session.objects.all():
             if session.get_decoded().get("_auth_user_id") == str(user.pk):
                 session.delete()

@@ -31,6 +31,8 @@ PERSONAL: dict[str, tuple[str, ...]] = {
     "admin.LogEntry": ("object_repr", "change_message"),
     "sessions.Session": ("session_key", "session_data"),
     "api.Token": ("name", "digest", "token_key"),
+    "people.Invitation": ("role", "name", "email", "digest"),
+    "conference.AccountSession": ("session_key", "session_data", "browser", "address"),
     "conference.Membership": ("role",),
     "conference.ChangeSet": ("user_name", "detail"),
     "conference.RowChange": ("label", "values"),
