@@ -236,7 +236,7 @@ def test_second_chair_is_refused_and_decides(
 
     expect(page.locator(".errornote")).to_contain_text("Not saved")
     expect(page.locator("fieldset.choice")).to_contain_text("Tue 6 Apr, 07:00 to 09:00 PDT, Hall A")
-    assert violations(page) == []
+    assert not script or violations(page) == []
     page.get_by_label("Yours").check()
     page.get_by_role("button", name="Save with these choices").click()
     expect(page.locator(".messagelist .success")).to_be_visible()
@@ -251,7 +251,7 @@ def test_axe_finds_nothing(
 ) -> None:
     page = opened(viewport=size, color_scheme=scheme)
     page.goto(PAGE)
-    page.locator("summary").nth(1).click()
+    page.locator("#tt-keys summary").click()
     page.locator(f"#s{sessions[0].pk} summary").click()
     page.fill(f"#id_s{sessions[0].pk}-start", "07:00")
     page.locator(f"#s{sessions[0].pk}").get_by_label("Room").select_option("Hall B")
