@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import ngettext
 
-from conference.access import Access, access_of, lookup_of
+from conference.access import SCOPES, Access, access_of, lookup_of
 from conference.models import Edition
 from conference.roles import ALL
 
@@ -178,7 +178,8 @@ class ScopedInline(ScopedChoices, admin.options.InlineModelAdmin[Any, Any]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
-        return access_for(request).rows(rows) if lookup_of(self.model) else rows
+        is_judged = lookup_of(self.model) or self.model in SCOPES
+        return access_for(request).rows(rows) if is_judged else rows
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return access_for(request).may_part("view", self.model, obj)

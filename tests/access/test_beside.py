@@ -1,0 +1,160 @@
+"""The addresses beside those of models, with everybody; and what people send without being offered it."""
+
+from typing import Any
+
+import pytest
+from django.contrib.contenttypes.models import ContentType
+from django.urls import reverse
+
+from conference.history import RowChange
+from conference.models import Membership
+from people.models import Invitation
+from tests.access.table import BESIDE, MODELS
+from tests.access.test_every_address import opened
+from tests.access.world import EVERYBODY, MARKER, World, make_world
+from tests.posted import formset
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return make_world()
+
+
+def address(name: str, world: World) -> str:
+    """Return an address beside those of models, of the edition and its rows."""
+    rows, edition = world.rows, world.edition
+    session = ["session_boards", "session_talks"]
+    args: dict[str, Any] = {
+        "app_list": ["papers"],
+        "view_on_site": [ContentType.objects.get_for_model(rows["papers.paper"]).pk, rows["papers.paper"].pk],
+        "auth_user_password_change": [world.users["superuser"].pk],
+        "exchange_importjob_progress": [rows["exchange.importjob"].pk],
+        "exchange_importrun_undo": [rows["exchange.importrun"].pk],
+        "conference_membership_revoke": [Invitation.objects.get().pk],
+        **{f"conference_edition_{page}": [edition.pk] for page in ("as_public", "preview", "publish")},
+        **{f"schedule_{page}": [rows["schedule.session"].pk] for page in session},
+    }
+    path = reverse(f"admin:{name}", args=args.get(name, []))
+    asked = {"app_label": "papers", "model_name": "authorship", "field_name": "paper"}
+    query = "&".join(f"{key}={value}" for key, value in asked.items())
+    return f"{path}?{query}" if name == "autocomplete" else f"{path}?edition={edition.pk}"
+
+
+# By POST alone, or for nobody who is signed in.
+SKIPPED = {"login", "logout"}
+
+
+@pytest.mark.parametrize("who", [one for one in EVERYBODY if one not in ("other", "superuser")])
+def test_addresses_beside_models_open_as_the_table_says(who: str, world: World) -> None:
+    Invitation.objects.create(
+        edition=world.edition, role="viewer", name="A", email="a@example.org", digest="x",
+        expires_at=world.edition.public_from,
+    )  # fmt: skip
+    client, wrong = world.client(who), []
+    closed = "login" if who == "anonymous" else "closed"
+    for name in BESIDE:
+        if name in SKIPPED or (name == "jsi18n" and who == "anonymous"):
+            continue
+        found = opened(client.get(address(name, world)))
+        if found != ("open" if who in BESIDE[name] else closed):
+            wrong.append(f"{name}: {found}")
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("who", ["session_chair", "viewer", "editor", "chair", "owner"])
+def test_nothing_of_the_other_edition_is_told(who: str, world: World) -> None:
+    client = world.client(who)
+    other = world.other.pk
+    paths = [reverse(f"admin:{label.replace('.', '_')}_changelist") for label in MODELS]
+    paths += [f"{path}?q={MARKER.lower()}" for path in paths]
+    paths += ["/admin/", f"/admin/?edition={other}", f"/admin/schedule/session/clashes/?edition={other}"]
+    paths += [f"/admin/papers/paper/?edition__id__exact={other}", f"/admin/papers/paper/add/?edition={other}"]
+    paths += [f"/admin/conference/membership/?edition={other}"]
+    choices = [("authorship", "paper"), ("paper", "edition"), ("paper", "topic"), ("authorship", "person")]
+    for model, field in choices:
+        query = f"app_label=papers&model_name={model}&field_name={field}&term={MARKER}&edition={other}"
+        paths.append(f"/admin/autocomplete/?{query}")
+    # What was looked for stands on the page in small letters.
+    assert [path for path in paths if MARKER in client.get(path).text] == []
+
+
+def sent(world: World, rows: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return what somebody could send to change these rows, offered or not."""
+    paper, session = rows["papers.paper"], rows["schedule.session"]
+    posts: list[tuple[str, dict[str, Any]]] = []
+    for label, row in rows.items():
+        page = f"/admin/{label.replace('.', '/')}/"
+        posts.append((f"{page}{row.pk}/change/", {"title": "Taken", "name": "Taken", "status": "published"}))
+        posts.append((f"{page}{row.pk}/delete/", {"post": "yes"}))
+    chosen = {"_selected_action": [paper.pk], "index": "0"}
+    posts.append(("/admin/papers/paper/", {"action": "publish", **chosen}))
+    posts.append(("/admin/papers/paper/", {"action": "delete_selected", "post": "yes", **chosen}))
+    posts.append(("/admin/schedule/session/", {"action": "cancel", "_selected_action": [session.pk]}))
+    posts.append((f"/admin/exchange/importrun/{rows['exchange.importrun'].pk}/undo/", {}))
+    posts.append((f"/admin/conference/edition/{world.edition.pk}/publish/", {"when": "now"}))
+    return posts
+
+
+@pytest.mark.parametrize("who", ["anonymous", "viewer", "other"])
+def test_nothing_changes_for_those_who_may_not(who: str, world: World) -> None:
+    client = world.client(who)
+    before = RowChange.objects.count(), Membership.objects.count()
+    for path, values in sent(world, world.rows):
+        if path:
+            client.post(path, values)
+
+    assert (RowChange.objects.count(), Membership.objects.count()) == before
+
+
+def test_nothing_of_the_other_edition_changes_for_an_owner(world: World) -> None:
+    client = world.client("owner")
+    before = RowChange.objects.filter(edition_key=world.other.pk).count()
+    for path, values in sent(world, world.others):
+        client.post(path, values)
+
+    assert RowChange.objects.filter(edition_key=world.other.pk).count() == before
+    assert Membership.objects.filter(edition=world.other).count() == 1
+
+
+def test_row_cannot_be_added_to_another_edition(world: World) -> None:
+    client = world.client("editor")
+    page = client.post("/admin/papers/topic/add/", {"edition": world.other.pk, "name": "T", "slug": "t"})
+
+    assert "Select a valid choice" in page.text
+    assert world.other.topics.count() == 1
+
+
+def test_session_chair_changes_text_and_order_but_no_more(world: World) -> None:
+    client, session = world.client("session_chair"), world.rows["schedule.session"]
+    form = client.get(f"/admin/schedule/session/{session.pk}/change/").context["adminform"].form
+    values = {"abstract": "New text.", "title": "Taken", "status": "published", "stream_url": ""}
+    values |= {"chat_url": "", "recording_url": ""}
+    sets = {**formset("roles"), **formset("presentations")}
+    client.post(f"/admin/schedule/session/{session.pk}/change/", {**values, **sets})
+    session.refresh_from_db()
+
+    assert {*form.fields} == {"abstract", "stream_url", "chat_url", "recording_url"}
+    assert (session.abstract, session.title, session.status) == ("New text.", "Ours session", "draft")
+
+
+def test_email_and_former_names_are_for_those_who_keep_people(world: World) -> None:
+    person = world.rows["people.person"]
+    pages = {
+        who: world.client(who).get(f"/admin/people/person/{person.pk}/change/").text
+        for who in ("viewer", "session_chair", "editor", "other")
+    }
+    found = {
+        who: "1 person" in world.client(who).get("/admin/people/person/?q=Ours@example.org").text
+        for who in ("viewer", "editor", "other")
+    }
+
+    assert {who: "Ours@example.org" in page for who, page in pages.items()} == {
+        "viewer": False, "session_chair": False, "editor": True, "other": False,
+    }  # fmt: skip
+    assert {who: "Ours Formerly" in page for who, page in pages.items()} == {
+        "viewer": False, "session_chair": False, "editor": True, "other": False,
+    }  # fmt: skip
+    assert found == {"viewer": False, "editor": True, "other": False}

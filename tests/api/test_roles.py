@@ -1,0 +1,82 @@
+"""What roles in an edition may do over the API: the same as in the admin, with a token never more."""
+
+from typing import Any
+
+import pytest
+
+from conference.models import Edition
+from conference.roles import Role
+from people.models import PersonAccount
+from tests import factories as make
+from tests.access.world import add_member
+from tests.api.writing import Writer, make_staff, make_token
+
+pytestmark = pytest.mark.django_db
+
+NOBODYS = {"public_from": None, "papers_public_from": None, "schedule_public_from": None}
+# Reading a draft, adding, changing, deleting a paper of the own edition.
+PAPERS = {
+    "owner": (200, 201, 200, 204),
+    "chair": (200, 201, 200, 204),
+    "editor": (200, 201, 200, 204),
+    "session_chair": (404, 403, 404, 404),
+    "viewer": (200, 403, 403, 403),
+    "other": (404, 400, 404, 404),
+}
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition(2021, **NOBODYS)
+
+
+def writer(role: str, edition: Edition, scope: str = "write") -> Writer:
+    """Return somebody with a role in the edition; "other": the owner of another."""
+    where = make.make_edition(2022, **NOBODYS) if role == "other" else edition
+    user = add_member("asker", where, Role.OWNER if role == "other" else role)
+    return Writer(make_token(user, scope))
+
+
+def status(one: Writer, method: str, path: str, body: Any = None, **headers: Any) -> int:
+    send = getattr(one.client, method)
+    options = {"content_type": "application/json"} if method != "get" else {}
+    return int(send(f"/api/v1/{path}", body, **options, **one.headers, **headers).status_code)
+
+
+@pytest.mark.parametrize("role", PAPERS)
+def test_papers_by_role(role: str, edition: Edition) -> None:
+    paper = make.make_paper(edition, uid="p1", status="draft")
+    asker, path = writer(role, edition), "papers/2021/p1/"
+    tag = {"HTTP_IF_MATCH": Writer().get(path)["ETag"]}
+    read = status(asker, "get", path)
+    made = status(asker, "post", "papers/", {"edition": "2021", "id": "new", "title": "New"})
+    changed = status(asker, "patch", path, {"title": "Changed"}, **tag)
+    tag = {"HTTP_IF_MATCH": Writer(make_token(make_staff(name="second"))).get(path)["ETag"]}
+    gone = status(asker, "delete", path, **tag)
+
+    assert (read, made, changed, gone) == PAPERS[role]
+    assert type(paper).objects.filter(pk=paper.pk).exists() is (gone != 204)
+
+
+def test_session_chair_changes_the_own_order_but_not_what_is_not_theirs(edition: Edition) -> None:
+    lea = make.make_person("Lea")
+    own, foreign = (make.make_session(edition, uid=uid, status="draft") for uid in ("own", "foreign"))
+    make.add_role(own, lea, "chair")
+    user = add_member("lea", edition, Role.SESSION_CHAIR)
+    PersonAccount.objects.create(user=user, person=lea)
+    asker = Writer(make_token(user))
+    refused = asker.patch("sessions/2021/own/", 400, title="Taken")
+    asker.patch("sessions/2021/own/", abstract="New text.")
+    own.refresh_from_db()
+
+    assert refused["errors"] == {"title": ["You may not change this field."]}
+    assert asker.get("sessions/2021/foreign/", 404).status_code == 404
+    assert (own.abstract, foreign.abstract) == ("New text.", "")
+
+
+@pytest.mark.parametrize(("role", "shown"), [("viewer", False), ("editor", True)])
+def test_email_is_told_to_those_who_keep_people(role: str, shown: bool, edition: Edition) -> None:
+    person = make.make_person("Ada", uid="ada", email="ada@example.org")
+    make.make_paper(edition, [person], status="draft")
+
+    assert ("ada@example.org" in writer(role, edition, "read").get("people/ada/").text) is shown
