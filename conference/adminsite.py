@@ -69,10 +69,11 @@ class DeskSite(AccountPages):
         """Return where an edition goes public, and the pages that make something of it."""
         access = access_of(request.user)
         publish = reverse("admin:conference_edition_publish", args=[edition.pk])
-        doors = (door for door in DOORS if access.may_all("add", door.model, edition))
+        doors = [door for door in DOORS if access.may_all("add", door.model, edition)]
         return {
             "publish_url": publish if access.may("change", Edition, edition) else "",
-            "doors": [(door.words, door.address(edition)) for door in doors],
+            "doors": [(door.words, door.address(edition)) for door in doors if door.publishes],
+            "adds": [(door.words, door.address(edition)) for door in doors if not door.publishes],
         }
 
     def may_see(self, request: HttpRequest, model: type[Model], edition: Edition) -> bool:

@@ -96,11 +96,15 @@ DUTIES: list[Line] = []
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A page on which rows of a model are made for the edition of the desk, such as a release."""
+    """A page on which rows of a model are made for the edition of the desk.
+
+    What tells visitors something, such as a release, `publishes`.
+    """
 
     model: type[Model]
     words: Any
     page: str
+    publishes: bool = False
 
     def address(self, edition: Edition) -> str:
         return f"{reverse(self.page)}?{urlencode({'edition': edition.pk})}"

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from conference.desk import DUTIES, TALLIES, Duty, Tally
+from conference.desk import DOORS, DUTIES, TALLIES, Door, Duty, Tally
 from conference.publishing import PAPERS, SHOWN, Shown
 from papers.models import Award, Paper
 
@@ -64,4 +64,9 @@ DUTIES += [
 SHOWN += [
     Shown(Paper, PAPERS, ngettext_lazy("paper", "papers", "count"), place=10),
     Shown(Award, PAPERS, ngettext_lazy("award", "awards", "count"), place=11),
+]
+
+DOORS += [
+    Door(Paper, _("Add a paper"), "admin:papers_paper_add"),
+    Door(Award, _("Add an award"), "admin:papers_award_add"),
 ]

@@ -3,6 +3,7 @@
 It also puts a paper's appearances and an edition's rooms on the forms of the floors below.
 """
 
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from django.contrib import admin
@@ -18,6 +19,7 @@ from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, Par
 from conference.adminfieldactions import back_to_draft, cancel, publish
 from conference.adminforms import ContentForm, PartForm
 from conference.adminlists import counted, related_part
+from conference.adminscope import edition_in_hand
 from conference.desk import DutyFilter
 from conference.models import Edition
 from papers.admin import PaperAdmin
@@ -33,6 +35,9 @@ from schedule.releaseadmin import ReleaseAdmin
 from schedule.sittingadmin import edition_tools
 from schedule.talksadmin import TalksAdmin
 from schedule.timetableadmin import TimetableAdmin
+
+# When a new session begins, and how long it lasts, until a chair says otherwise.
+MORNING, LASTING = time(9), timedelta(minutes=90)
 
 __all__ = ["ReleaseAdmin", "admindesk"]
 
@@ -112,6 +117,17 @@ class SessionAdmin(BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAdmin, ClashP
 
     def choice_label(self, row: Any) -> str:
         return f"{row}, {moment(row.start, row.edition)}"
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """A new session is on the day of the one entered last; at first on the first day."""
+        initial = super().get_changeform_initial_data(request)
+        edition = edition_in_hand()
+        if edition and not {"start", "end"} & initial.keys():
+            last = edition.sessions.order_by("-pk").first()
+            day = edition.day_of(last.start) if last else edition.start_date
+            start = datetime.combine(day, MORNING, edition.zone)
+            initial |= {"start": start, "end": start + LASTING}
+        return initial
 
     @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Any) -> SafeString:

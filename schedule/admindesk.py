@@ -119,6 +119,9 @@ SHOWN += [
     Shown(Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), place=21),
 ]
 
-DOORS.append(Door(Session, _("Timetable editor"), "admin:schedule_session_timetable"))
-DOORS.append(Door(Presentation, _("Posters after their talks"), "admin:schedule_session_posters"))
-DOORS.append(Door(Release, _("Announce a release"), "admin:schedule_release_add"))
+DOORS += [
+    Door(Session, _("Timetable editor"), "admin:schedule_session_timetable"),
+    Door(Session, _("Add a session"), "admin:schedule_session_add"),
+    Door(Presentation, _("Posters after their talks"), "admin:schedule_session_posters"),
+    Door(Release, _("Announce a release"), "admin:schedule_release_add", publishes=True),
+]

@@ -1,6 +1,7 @@
 """Draw the pictures of the documentation: `uv run python tools/pictures.py`, with the demo running beside it.
 
-Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone, in 128 colours.
+Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone, in 128 colours. Those
+of the admin need the password that the demo showed: `--password`.
 """
 
 import argparse
@@ -26,6 +27,20 @@ PICTURES = {
     "search": ("/2021/search/?q=compiler", DESKTOP, "dark"),
     "statistics": ("/2021/statistics/", DESKTOP, "light"),
 }
+# The same, for who has signed in.
+ADMIN_PICTURES = {
+    "desk": ("/admin/", DESKTOP, "light"),
+    "publish": ("/admin/conference/edition/1/publish/?part=papers", DESKTOP, "light"),
+}
+
+
+def sign_in(page: Page, password: str) -> None:
+    """Sign in as the demo's chair."""
+    page.goto("/admin/")
+    page.fill("#id_username", "chair")
+    page.fill("#id_password", password)
+    page.click("input[type=submit]")
+    page.wait_for_load_state()
 
 
 def take(page: Page, address: str) -> bytes:
@@ -47,15 +62,20 @@ def main() -> None:
     )
     parser.add_argument("--site", default="http://127.0.0.1:8000", help="where the demo runs")
     parser.add_argument("--paper", default="mlsys2021-tiramisu-cost-model", help="uid of the paper shown")
+    parser.add_argument("--password", default="", help="the chair's, for the pictures of the admin")
     options = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        for name, (path, size, scheme) in PICTURES.items():
+        pictures = PICTURES | (ADMIN_PICTURES if options.password else {})
+        for name, (path, size, scheme) in pictures.items():
             context = browser.new_context(
                 base_url=options.site, viewport=size, color_scheme="dark" if scheme == "dark" else "light"
             )
-            write(name, take(context.new_page(), path.format(paper=options.paper)))
+            page = context.new_page()
+            if name in ADMIN_PICTURES:
+                sign_in(page, options.password)
+            write(name, take(page, path.format(paper=options.paper)))
             context.close()
         browser.close()
 

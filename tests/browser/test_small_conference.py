@@ -1,0 +1,200 @@
+"""A chair enters a small conference from nothing, in the admin alone, and lets it go public at a moment."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+from pytest_django.live_server_helper import LiveServer
+
+from conference.models import Edition
+from papers.models import Award, Paper
+from schedule.models import Presentation, Session
+from tests.browser.axe import violations
+from tests.factories import make_edition, make_paper
+
+pytestmark = pytest.mark.browser
+
+DESKTOP = ViewportSize(width=1280, height=900)
+# What a chair clicks, and docs/editors.md says; what is typed, and choices by the keys, are not counted.
+CLICKS = 94
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None) -> Page:
+    """The desk of somebody who may do everything."""
+    user = get_user_model().objects.create_superuser("chair", "chair@example.org", "chairs' secret")
+    client = Client()
+    client.force_login(user)
+    key = client.cookies[settings.SESSION_COOKIE_NAME].value
+    opened = open_page(viewport=DESKTOP)
+    opened.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}])
+    return opened
+
+
+class Chair:
+    """Somebody at the admin who counts the clicks."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks = page, 0
+
+    def click(self, target: Locator) -> None:
+        target.click()
+        self.clicks += 1
+
+    def press(self, name: str, role: str = "button", within: Page | None = None) -> None:
+        self.click((within or self.page).get_by_role(role, name=name, exact=True).first)  # type: ignore[arg-type]
+
+    def fill(self, **values: str) -> None:
+        for name, value in values.items():
+            self.page.locator(f"#id_{name.replace('__', '-')}").fill(value)
+
+    def choose(self, field: str, words: str) -> None:
+        """Find by typing: one click opens the choice, Enter takes what is found."""
+        self.click(self.page.locator(f"#{field}-box"))
+        self.page.locator(".select2-search__field").fill(words)
+        self.page.wait_for_selector(f".select2-results__option--highlighted:has-text('{words}')")
+        self.page.keyboard.press("Enter")
+
+    def add_beside(self, field: str, **values: str) -> None:
+        """Make what the field refers to in the window that its plus sign opens."""
+        with self.page.expect_popup() as opening:
+            self.click(self.page.locator(f"#add_{field}"))
+        window = opening.value
+        for name, value in values.items():
+            window.locator(f"#id_{name}").fill(value)
+        self.press("Save", within=window)
+        expect(self.page.locator(f"#{field} option[selected], #{field} option:checked")).not_to_have_count(0)
+
+    def saved(self, how: str = "Save") -> None:
+        with self.page.expect_navigation():
+            self.press(how)
+        expect(self.page.locator(".messagelist .success")).to_be_visible()
+
+
+def enter_edition(chair: Chair) -> None:
+    """An edition with its conference and three rooms, on one form."""
+    chair.press("Add an edition", "link")
+    chair.add_beside("id_conference", name="SmallConf")
+    chair.fill(name="SmallConf 2031", year="2031", start_date="2031-05-06", end_date="2031-05-07")
+    chair.fill(timezone="Europe/Berlin", city="Berlin")
+    for number, room in enumerate(("Hall A", "Hall B", "Foyer")):
+        chair.press("Add another Room")
+        chair.fill(**{f"rooms__{number}__name": room})
+    chair.saved()
+
+
+def enter_sessions(chair: Chair) -> None:
+    """A keynote with its speaker, two oral sessions and a poster session."""
+    chair.press("Add a session", "link")
+    for title, kind, times, room in (
+        ("Opening keynote", "invited_talk", ("09:00", "10:00"), "Hall A"),
+        ("Systems", "oral", ("10:30", "12:00"), "Hall A"),
+        ("Learning", "oral", ("10:30", "12:00"), "Hall B"),
+        ("Posters", "poster", ("14:00", "16:00"), "Foyer"),
+    ):
+        chair.page.locator("#id_kind").select_option(kind)
+        chair.fill(title=title, start_1=times[0], end_1=times[1])
+        chair.choose("id_room", room)
+        if kind == "invited_talk":
+            chair.press("Add another Person")
+            chair.page.locator("#id_roles-0-role").select_option("speaker")
+            chair.add_beside("id_roles-0-person", name="Grace Hopper")
+        chair.saved("Save" if kind == "poster" else "Save and add another")
+
+
+def enter_papers(chair: Chair) -> None:
+    """Ten papers, each with an author and a place in a session."""
+    chair.press("Home", "link")
+    chair.press("Add a paper", "link")
+    places = [*["Systems"] * 3, *["Learning"] * 3, *["Posters"] * 4]
+    for number, session in enumerate(places):
+        chair.fill(title=f"Paper {number}", abstract="What was done.")
+        chair.press("Add another Author")
+        chair.add_beside("id_authorships-0-person", name=f"Ada Lovelace {'ABCDEFGHIJ'[number]}")
+        chair.press("Add another Appearance")
+        kind = "poster" if session == "Posters" else "oral"
+        chair.page.locator("#id_presentations-0-kind").select_option(kind)
+        chair.choose("id_presentations-0-session", session)
+        chair.saved("Save" if number == len(places) - 1 else "Save and add another")
+
+
+def enter_awards(chair: Chair) -> None:
+    """Two awards with their winners."""
+    chair.press("Home", "link")
+    chair.press("Add an award", "link")
+    for number, name in enumerate(("Best Paper", "Best Poster")):
+        chair.fill(name=name)
+        chair.press("Add another Winner")
+        chair.choose("id_grants-0-paper", f"Paper {number * 7}")
+        chair.saved("Save" if number else "Save and add another")
+
+
+def test_small_conference_is_entered_and_published_without_leaving_the_admin(page: Page) -> None:
+    chair = Chair(page)
+    page.goto("/admin/")
+    enter_edition(chair)
+    chair.press("Home", "link")
+    enter_sessions(chair)
+    enter_papers(chair)
+    enter_awards(chair)
+    chair.press("Home", "link")
+    chair.press("Publish", "link")
+    chair.click(page.get_by_label("Publish the drafts too"))
+    chair.press("Publish everything")
+    expect(page.locator(".messagelist .success")).to_contain_text("16 drafts were published")
+    edition = Edition.objects.get()
+    assert (edition.slug, edition.rooms.count(), edition.timezone) == ("2031", 3, "Europe/Berlin")
+    assert [str(one) for one in Session.objects.order_by("pk")] == [
+        "Opening keynote",
+        "Systems",
+        "Learning",
+        "Posters",
+    ]
+    assert (Paper.objects.count(), Presentation.objects.count(), Award.objects.count()) == (10, 10, 2)
+    page.goto("/2031/schedule/")
+    expect(page.locator("main")).to_contain_text("Opening keynote")
+    expect(page.locator("main")).to_contain_text("Grace Hopper")
+    assert chair.clicks == CLICKS
+
+
+def test_papers_go_public_at_a_moment(page: Page, open_page: Callable[..., Page]) -> None:
+    edition = make_edition(2031, timezone="Asia/Seoul", papers_public_from=None)
+    make_paper(edition, title="Embargoed")
+    visitor = open_page()
+    page.goto("/admin/")
+    page.locator(".is-closed").get_by_role("link", name="Publish: Papers").click()
+    page.get_by_label("At a set time").check()
+    soon = timezone.now().astimezone(edition.zone) + timedelta(seconds=25)
+    page.locator("#id_moment_0").fill(f"{soon:%Y-%m-%d}")
+    page.locator("#id_moment_1").fill(f"{soon:%H:%M:%S}")
+    found = violations(page)
+    page.get_by_role("button", name="Publish the papers").click()
+    expect(page.locator(".is-waiting")).to_contain_text("KST")
+    visitor.goto("/2031/papers/")
+    before = visitor.locator("main").inner_text()
+    visitor.wait_for_timeout(max(0, (soon - timezone.now()).total_seconds() + 1) * 1000)
+    visitor.reload()
+
+    assert found == []
+    assert "Embargoed" not in before
+    expect(visitor.locator("main")).to_contain_text("Embargoed")
+
+
+def test_preview_is_marked_and_left_by_its_links(page: Page) -> None:
+    edition = make_edition(2031, public_from=None)
+    make_paper(edition, title="Not out yet", status="draft")
+    page.goto("/admin/")
+    page.get_by_role("link", name="Preview with drafts").click()
+    page.goto("/2031/papers/")
+    expect(page.locator("main")).to_contain_text("Not out yet")
+    found = violations(page)
+    page.get_by_role("link", name="As the public sees it").click()
+
+    expect(page.locator("main")).not_to_contain_text("Not out yet")
+    expect(page.locator("aside.preview")).to_have_count(0)
+    assert found == []
