@@ -1,0 +1,49 @@
+"""Members, invitations and one's own account in Chromium: read by axe, narrow and wide."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Page
+from pytest_django.live_server_helper import LiveServer
+
+from conference.roles import Role
+from people.models import Invitation
+from tests import factories as make
+from tests.access.world import add_member
+from tests.browser.axe import violations
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_of_members_are_accessible(
+    live_server: LiveServer, open_page: Callable[..., Page], width: int
+) -> None:
+    edition = make.make_edition(2021)
+    owner = add_member("owner", edition, Role.OWNER)
+    invitation = Invitation(edition=edition, role="editor", name="Ada", email="ada@example.org")
+    token = invitation.renew()
+    invitation.save()
+    page = open_page(viewport={"width": width, "height": 900})
+    found = {"invitation": seen(page, f"{live_server.url}/invitation/{token}/")}
+    sign_in(page, live_server, owner)
+    for path in ("conference/membership/", "conference/membership/add/", "account/"):
+        found[path] = seen(page, f"{live_server.url}/admin/{path}")
+
+    assert found == dict.fromkeys(found, [])
+
+
+def seen(page: Page, address: str) -> list[str]:
+    """Open a page; return what axe finds, and whether it is wider than the window."""
+    page.goto(address)
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
+    return [*map(str, violations(page)), *(["too wide"] if wide else [])]
+
+
+def sign_in(page: Page, server: LiveServer, user: User) -> None:
+    client = Client()
+    client.force_login(user)
+    cookie = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": server.url}])
