@@ -58,6 +58,7 @@ ROWS: list[tuple[Iterable[str], tuple[frozenset[str], ...]]] = [
     (["people.institution", "people.personidentifier"], (ALL, ALL, ALL, NONE, SEE)),
     # Former names are among them.
     (["people.personname"], (ALL, ALL, ALL, NONE, NONE)),
+    (["people.persondistinction", "people.institutiondistinction"], (ALL, ALL, ALL, NONE, NONE)),
     # To add is to import, to delete is to take back.
     (["exchange.importrun", "exchange.importjob"], (ALL, ALL, ALL, NONE, NONE)),
     (["exchange.conflict", "exchange.provenance"], (ALL, ALL, ALL, NONE, NONE)),

@@ -18,11 +18,13 @@ from conference.adminlists import counted
 from conference.adminlists import found as found_in
 from conference.adminscope import edition_of
 from conference.desk import DutyFilter
-from people import memberadmin
+from people import admindistinctions, adminduplicates, memberadmin
 from people.admindesk import AppearingFilter
+from people.adminmerging import MergeAdmin
+from people.adminsplit import SplitAdmin
 from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
 
-__all__ = ["memberadmin"]
+__all__ = ["admindistinctions", "adminduplicates", "memberadmin"]
 
 
 class NameInline(PartInline):
@@ -42,9 +44,11 @@ class IdentifierInline(PartInline):
 
 
 @admin.register(Person)
-class PersonAdmin(ContentAdmin):
+class PersonAdmin(SplitAdmin):
+    change_form_template = "admin/people/mergeable_form.html"
     desk_order = 10
     private_history = True
+    actions = ["compare_selected"]
     list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
     list_filter = [AppearingFilter, DutyFilter]
     list_select_related = ["merged_into"]
@@ -167,16 +171,23 @@ class PersonIdentifierAdmin(ContentAdmin):
 
 
 @admin.register(Institution)
-class InstitutionAdmin(ContentAdmin):
+class InstitutionAdmin(MergeAdmin):
+    change_form_template = "admin/people/mergeable_form.html"
     desk_order = 20
-    list_display = ["name", "country", "ror", "author_count"]
+    actions = ["compare_selected"]
+    list_display = ["name", "country", "ror", "author_count", "merged"]
     search_fields = ["folded", "slug", "ror"]
     search_help_text = _("Name or other name, with or without accents.")
     prepopulated_fields = {"slug": ["name"]}
+    readonly_fields = ["merged_into"]
+    list_select_related = ["merged_into"]
     fieldsets = [
         (None, {"fields": ["name", "aliases", "country"]}),
-        (_("Identifiers"), {"fields": ["slug", "ror"]}),
+        (_("Identifiers"), {"fields": ["slug", "ror", "merged_into"]}),
     ]
+
+    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
+        return super().offered(rows, edition).filter(merged_into__isnull=True)
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
         authorships: Any = Institution._meta.get_field("authorships").related_model
@@ -187,6 +198,10 @@ class InstitutionAdmin(ContentAdmin):
 
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.country})" if row.country else str(row.name)
+
+    @admin.display(description=_("merged into"))
+    def merged(self, institution: Any) -> str:
+        return str(institution.merged_into or "")
 
     @admin.display(description=_("authors"))
     def author_count(self, institution: Any) -> int:

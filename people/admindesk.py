@@ -13,7 +13,7 @@ from conference.adminscope import LIST_FILTER, editions_for
 from conference.desk import DUTIES, TALLIES, Duty, Tally
 from conference.models import Edition
 from conference.publishing import SHOWN, SITE, Shown
-from people.models import CommitteeRole, Person
+from people.models import CommitteeRole, InstitutionPair, Person, PersonPair
 
 
 class AppearingFilter(admin.SimpleListFilter):
@@ -50,6 +50,33 @@ class PeopleDuty(Duty):
 
 TALLIES.append(PeopleTally(Person, ngettext_lazy("person", "people", "count"), place=15))
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairDuty(Duty):
+    """Pairs of which one does something in the edition, as they were found when somebody last looked."""
+
+    def rows(self, edition: Edition) -> Any:
+        pairs: Any = self.model._default_manager
+        return self.narrow(pairs.undecided().appearing_in(edition.pk))
+
+    def address(self, edition: Edition) -> str:
+        return Tally.address(self, edition)
+
+
+DUTIES.append(
+    PairDuty(
+        PersonPair,
+        ngettext_lazy("likely duplicate to look at", "likely duplicates to look at", "count"),
+        place=31,
+    )
+)
+DUTIES.append(
+    PairDuty(
+        InstitutionPair,
+        ngettext_lazy("institution listed twice, perhaps", "institutions listed twice, perhaps", "count"),
+        place=32,
+    )
+)
 DUTIES.append(
     PeopleDuty(
         Person,

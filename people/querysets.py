@@ -214,3 +214,7 @@ class PairQuerySet(QuerySet[Any]):
         there = self.model._meta.get_field("first").related_model._default_manager.appearing_in(edition)
         keys = there.order_by().values("pk")
         return self.filter(Q(first__in=keys) | Q(second__in=keys))
+
+    def touching(self, key: int) -> Self:
+        """Those of whom one is the row with this key, the likeliest first."""
+        return self.filter(Q(first=key) | Q(second=key)).order_by("-score", "pk")

@@ -7,7 +7,14 @@ so that nobody is entered twice; and changes those whom the own edition shows, a
 from django.db.models import Exists, Model, OuterRef, Q
 
 from conference.access import NOTHING, OWN, SCOPES, Access
-from people.models import Institution, Person, PersonIdentifier, PersonName
+from people.models import (
+    Institution,
+    InstitutionDistinction,
+    Person,
+    PersonDistinction,
+    PersonIdentifier,
+    PersonName,
+)
 from people.querysets import appearances, appearing
 
 
@@ -68,6 +75,19 @@ def identifier_scope(access: Access, action: str) -> Q:
     return Q(person__in=Person._base_manager.filter(person_scope(access, needed)).values("pk"))
 
 
+def distinction_scope(access: Access, action: str) -> Q:
+    """Pairs of people who are not the same: of those whom one may change."""
+    changeable = Person._base_manager.filter(person_scope(access, "change")).values("pk")
+    return Q(first__in=changeable, second__in=changeable)
+
+
+def institution_distinction_scope(access: Access, action: str) -> Q:
+    changeable = Institution._base_manager.filter(institution_scope(access, "change")).values("pk")
+    return Q(first__in=changeable, second__in=changeable)
+
+
+SCOPES[PersonDistinction] = distinction_scope
+SCOPES[InstitutionDistinction] = institution_distinction_scope
 SCOPES[Person] = person_scope
 SCOPES[Institution] = institution_scope
 SCOPES[PersonName] = name_scope

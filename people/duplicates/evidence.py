@@ -17,15 +17,17 @@ SAME_LANGUAGE = 3.0
 # How much more often two records of one person differ so than two people of like names do.
 FORMS = {
     Kind.SAME: 0.5, Kind.CASE: 2.0, Kind.ACCENTS: 2.0, Kind.PUNCTUATION: 1.5, Kind.ORDER: 1.5,
-    Kind.DOUBLED: 2.0, Kind.PLACEHOLDER: 3.0, Kind.JOINED: 1.2, Kind.MIDDLE: 1.0, Kind.EXTRA: 0.4,
-    Kind.INITIALS: 0.8, Kind.SHORT: 0.4, Kind.TYPO: 0.3,
+    Kind.DOUBLED: 2.0, Kind.PLACEHOLDER: 3.0, Kind.JOINED: 1.2, Kind.MIDDLE: 1.0, Kind.CALLED: 1.5,
+    Kind.EXTRA: 0.4, Kind.INITIALS: 0.8, Kind.SHORT: 0.4, Kind.TYPO: 0.3,
 }  # fmt: skip
 # Spellings in which one person may well stand twice on one paper.
 LISTED_TWICE = frozenset(FORMS) - {Kind.INITIALS, Kind.SHORT, Kind.TYPO}
 MANY = 3
 CONTACT, FIRST_COAUTHOR, MORE_COAUTHORS = log(10_000), log(25), log(4)
 NO_COAUTHOR, ELSEWHERE, OTHER_IDS = log(0.5), log(0.4), log(0.2)
-TWICE, BOTH, TOGETHER, OTHER_PLACE_THERE = log(12), log(0.2), log(0.02), log(0.1)
+TWICE, BOTH, TOGETHER, OTHER_PLACE_THERE = log(12), log(0.05), log(0.001), log(0.1)
+# Fewer namesakes than one in a thousand such pairs nobody can be sure of.
+FEWEST = 1e-3
 MOST_AFFILIATION, LEAST_AFFILIATION, SAME_PLACE = 60.0, 3.0, 0.5
 
 
@@ -138,5 +140,5 @@ COMMON_PLACES = frozenset(
 
 def probability(likeness: Likeness, namesakes: float, weights: list[float]) -> int:
     """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name."""
-    odds = log(USUAL_SHARE * FORMS[likeness.kind] / max(namesakes, 1e-4)) + sum(weights)
+    odds = log(USUAL_SHARE * FORMS[likeness.kind] / max(namesakes, FEWEST)) + sum(weights)
     return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

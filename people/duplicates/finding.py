@@ -83,7 +83,7 @@ class Frequencies:
     """How common words and initials are among the names of these people."""
 
     def __init__(self, figures: list[Figure]) -> None:
-        self.total = len(figures) + OTHERS
+        self.here, self.total = len(figures), len(figures) + OTHERS
         self.words: Counter[str] = Counter()
         self.initials: Counter[str] = Counter()
         for one in figures:
@@ -104,8 +104,10 @@ class Frequencies:
         shares = sorted(map(self.share, likeness.shared))[:PART]
         shares += [self.initial(letter) for letter in likeness.initials]
         if likeness.unlike[0]:
-            shares.append(3 * max(map(self.share, likeness.unlike)))
-        expected = float(self.total)
+            # A slip is rare; of the names that begin like another there are many.
+            which = min if likeness.kind == Kind.TYPO else max
+            shares.append(3 * which(map(self.share, likeness.unlike)))
+        expected = float(self.here)
         for share in shares[:PART]:
             expected *= share
         # A name of one word, or three of which the third adds little.

@@ -16,6 +16,7 @@ WORDS: dict[str, Any] = {
     "name_placeholder": gettext_lazy("One name has a placeholder in it that is no name."),
     "name_joined": gettext_lazy("The names are the same, written together or apart."),
     "name_middle": gettext_lazy("One name has a middle initial more."),
+    "name_called": gettext_lazy("One name has a name in brackets more."),
     "name_extra": gettext_lazy("One name has a part more."),
     "name_initials": gettext_lazy("Initials stand for names."),
     "name_short": gettext_lazy("One name may be the short form of the other."),
@@ -44,7 +45,7 @@ KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "order": (gettext_lazy("order of names"), ("name_order",)),
     "parts": (
         gettext_lazy("more or doubled parts"),
-        ("name_doubled", "name_middle", "name_extra", "name_placeholder"),
+        ("name_doubled", "name_middle", "name_called", "name_extra", "name_placeholder"),
     ),
     "initials": (gettext_lazy("initials and short forms"), ("name_initials", "name_short", "place_initials")),
     "slip": (gettext_lazy("a letter or two"), ("name_typo", "place_slip")),

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     PLACEHOLDER = "placeholder"
     JOINED = "joined"
     MIDDLE = "middle"
+    CALLED = "called"
     EXTRA = "extra"
     INITIALS = "initials"
     SHORT = "short"
@@ -83,6 +84,8 @@ def compare_names(one: str, other: str) -> Likeness | None:
             found = found or compare(a, b)
     if found and found.kind == Kind.SAME:
         return Likeness(_written(one, other), found.shared)
+    if found and found.kind == Kind.EXTRA and "(" in one + other:
+        return Likeness(Kind.CALLED, found.shared)
     return found
 
 
@@ -178,6 +181,7 @@ def _nearly(left: list[str], right: list[str]) -> tuple[Kind, tuple[str, str]] |
 def slip(one: str, other: str) -> Kind | None:
     """Tell whether two words are one with a slip, or one and its short form."""
     shorter, longer = sorted((one, other), key=len)
+    one, other = one.replace("ks", "x").replace("ph", "f"), other.replace("ks", "x").replace("ph", "f")
     if len(shorter) >= TYPO_FROM:
         allowed = 2 if len(shorter) >= TWO_TYPOS_FROM else 1
         if OSA.distance(one, other, score_cutoff=allowed) <= allowed:

@@ -35,6 +35,10 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "people.person": (ALL, ALL, ALL, "v", "v"),
     "people.personidentifier": (ALL, ALL, ALL, "", "v"),
     "people.personname": (ALL, ALL, ALL, "", ""),
+    "people.persondistinction": (ALL, ALL, ALL, "", ""),
+    "people.institutiondistinction": (ALL, ALL, ALL, "", ""),
+    "people.personpair": ("v", "v", "v", "", ""),
+    "people.institutionpair": ("v", "v", "v", "", ""),
     "schedule.presentation": (ALL, ALL, ALL, "vc", "v"),
     "schedule.release": (ALL, ALL, "v", "", "v"),
     "schedule.room": (ALL, ALL, ALL, "v", "v"),
@@ -66,6 +70,8 @@ WHOLE_ROW = {
 READ_ONLY = {"exchange.conflict", "exchange.importrun", "exchange.provenance"}
 # Dropped on their own pages.
 NOT_DELETED = {"exchange.importjob"}
+# Found by the program.
+READ_ONLY |= {"people.personpair", "people.institutionpair"}
 # Whom something public shows, all editors may choose.
 PUBLIC = {"people.person", "people.personidentifier"}
 # A session chair changes some fields: no version as a whole, and nothing is brought back.
@@ -94,6 +100,15 @@ BESIDE: dict[str, set[str]] = {
     "exchange_importjob_progress": KEEPERS,
     "exchange_importrun_undo": KEEPERS,
     "schedule_session_boards": SEEING,
+    "people_person_compare": KEEPERS,
+    "people_person_merges": KEEPERS,
+    "people_person_unmerge": KEEPERS,
+    "people_person_split": KEEPERS,
+    "people_personpair_look": set(),  # By POST alone.
+    "people_institution_compare": KEEPERS,
+    "people_institution_merges": KEEPERS,
+    "people_institution_unmerge": KEEPERS,
+    "people_institutionpair_look": set(),
     "schedule_session_clashes": SEEING,
     "schedule_session_planned": SEEING,
     "schedule_session_posters": SEEING,

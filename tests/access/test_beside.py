@@ -6,8 +6,9 @@ import pytest
 from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
 
-from conference.history import RowChange
+from conference.history import ChangeSet, Origin, RowChange
 from conference.models import Membership
+from people import merging
 from people.models import Invitation
 from tests import factories as make
 from tests.access.table import BESIDE, MODELS
@@ -23,6 +24,14 @@ def world() -> World:
     return make_world()
 
 
+def merged_into(row: Any) -> int:
+    """Return the act by which another was merged into a row."""
+    name = f"{row._meta.label_lower}:{row.pk}"
+    act = ChangeSet.objects.filter(origin=Origin.MERGE, reference=name).first()
+    other = make.make_person("Twin") if row._meta.model_name == "person" else make.make_institution("Twin")
+    return act.pk if act else merging.merge(row, [other]).change_set
+
+
 def address(name: str, world: World) -> str:
     """Return an address beside those of models, of the edition and its rows."""
     rows, edition = world.rows, world.edition
@@ -34,6 +43,9 @@ def address(name: str, world: World) -> str:
         "exchange_importjob_progress": [rows["exchange.importjob"].pk],
         "exchange_importrun_undo": [rows["exchange.importrun"].pk],
         "conference_membership_revoke": [Invitation.objects.get().pk],
+        "people_person_split": [rows["people.person"].pk],
+        "people_person_unmerge": [merged_into(rows["people.person"])],
+        "people_institution_unmerge": [merged_into(rows["people.institution"])],
         **{f"conference_edition_{page}": [edition.pk] for page in ("as_public", "preview", "publish")},
         **{f"schedule_{page}": [rows["schedule.session"].pk] for page in session},
     }

@@ -15,7 +15,15 @@ from django.test.utils import CaptureQueriesContext
 from conference.adminbases import ContentAdmin
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
-from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
+from people.models import (
+    CommitteeRole,
+    Institution,
+    InstitutionDistinction,
+    Person,
+    PersonDistinction,
+    PersonIdentifier,
+    PersonName,
+)
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 from tests.factories import (
     add_author,
@@ -96,6 +104,10 @@ MAKERS: dict[type[Model], Callable[[Edition], Model]] = {
     PersonName: lambda _: make_name(),
     PersonIdentifier: lambda _: make_identifier(),
     Institution: lambda _: make_institution(),
+    PersonDistinction: lambda _: PersonDistinction.objects.create(first=make_person(), second=make_person()),
+    InstitutionDistinction: lambda _: InstitutionDistinction.objects.create(
+        first=make_institution(), second=make_institution("Another")
+    ),
     CommitteeRole: lambda edition: make_committee_role(edition, make_person()),
     Topic: lambda edition: make_topic(edition, parent=make_topic(edition)),
     Paper: make_full_paper,

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from conference.models import Edition
+from people import merging
 from people.models import Person, PersonName
 from schedule.models import Release, Session
 from schedule.releases import announce
@@ -68,7 +69,20 @@ def hide_former_name(edition: Edition, person: Person) -> None:
     talk = make.make_presentation(session, title="Old talk")
     talk.speakers.create(person=person, name=former)
     make.make_presentation(session, paper)
-    make.make_person(former, uid=f"{LOW}-m", merged_into=person)
+    hide_merged(edition, person, former)
+
+
+def hide_merged(edition: Edition, person: Person, former: str) -> None:
+    """Another entry of somebody, under the name to be forgotten, merged; and one hidden while merging."""
+    for number, name in enumerate((former, f"{MARKER} Lovelace")):
+        uid = f"{LOW}-m{number or ''}"
+        other = make.make_person(name, uid=uid, native_name=MARKER, affiliation=MARKER, email=f"{uid}@e.org")
+        make.add_author(make.make_paper(edition, title=f"Merged notes {number}"), other)
+        make.make_committee_role(edition, other, f"Chair {number}")
+        make.make_presentation(make.make_session(edition), title="Merged talk", speakers=[other])
+        chosen = dict.fromkeys(("native_name", "affiliation", "email"), person.pk)
+        merging.merge(person, [other], chosen, hide=[name])
+        person.refresh_from_db()
 
 
 def hide_drafts(edition: Edition) -> None:

@@ -40,6 +40,7 @@ SAMPLES: dict[str, list[Any]] = {
         f"{LOW}-s",
         f"{LOW}-a",
         f"{LOW}-m",
+        f"{LOW}-m1",
         f"{LOW}-ghost",
     ],
     "year": [2021, 2030],

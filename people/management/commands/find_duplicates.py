@@ -1,0 +1,16 @@
+"""Looks for people and institutions that may be listed twice, for the list of duplicates in the admin."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from people.duplicates.keeping import PAIRS, look
+
+
+class Command(BaseCommand):
+    help = "Looks for likely duplicates among people and institutions; chairs find them in the admin."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for model in PAIRS:
+            count = look(model)
+            self.stdout.write(f"{model._meta.verbose_name_plural}: {count} likely duplicates")

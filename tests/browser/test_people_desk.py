@@ -1,0 +1,109 @@
+"""The people desk in a browser: from the list of likely duplicates to a merge and back, by keyboard alone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, ViewportSize, expect
+
+from people import merging
+from people.duplicates import keeping
+from people.models import Person, PersonPair
+from tests.browser.axe import violations
+from tests.browser.test_two_versions import opened
+from tests.factories import make_edition, make_institution, make_paper, make_person
+from tests.posted import address
+
+__all__ = ["opened"]
+
+pytestmark = pytest.mark.browser
+
+PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
+
+
+def make_twins() -> tuple[Person, Person]:
+    one, other = make_person("Paolo Costantini", affiliation="Milan"), make_person("Costantini Paolo")
+    edition = make_edition()
+    make_paper(edition, [one, "Zed", other], title="On Engines")
+    make_paper(edition, [one], title="On Notes")
+    make_institution("MIT")
+    make_institution("Massachusetts Institute of Technology")
+    keeping.look_at_all()
+    return one, other
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press the tabulator until the focus stands on an element."""
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    pytest.fail(f"{selector} cannot be reached by keyboard")
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
+def test_merge_to_undo_by_keyboard(opened: Callable[..., Page], script: bool) -> None:
+    one, other = make_twins()
+    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page.goto("/admin/people/personpair/")
+    page.locator("td.field-both a").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Are these the same?")
+    page.locator(f"input[name='value-name'][value='{other.pk}']").focus()
+    page.keyboard.press("Space")
+    page.locator("input[name=merge]").focus()
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".messagelist .success")).to_contain_text("Costantini Paolo, On Engines")
+    assert Person.objects.get(pk=other.pk).merged_into_id == one.pk
+    page.get_by_role("link", name="Take the merge back").focus()
+    page.keyboard.press("Enter")
+    page.locator("input[type=submit]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".messagelist .success")).to_contain_text("The merge was taken back")
+    stands = [list(row.authorships.values_list("position", flat=True)) for row in (one, other)]
+    assert stands == [[1, 1], [3]]
+    assert Person.objects.get(pk=one.pk).name == "Paolo Costantini"
+
+
+def test_everything_to_decide_is_reached_by_tabulator(opened: Callable[..., Page]) -> None:
+    one, other = make_twins()
+    page = opened(viewport=DESKTOP)
+    page.goto(f"/admin/people/person/compare/?id={one.pk}&id={other.pk}")
+
+    for selector in ("input[name=keep]", "input[name=hide]", "input[name=merge]", "button[name=distinct]"):
+        tab_to(page, selector)
+    page.keyboard.press("Enter")
+    expect(page.locator(".messagelist .success")).to_contain_text("are not the same")
+    assert not PersonPair.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")]
+)
+def test_pages_have_nothing_for_axe_to_object_to(
+    opened: Callable[..., Page], size: ViewportSize, scheme: Any
+) -> None:
+    one, other = make_twins()
+    merged = merging.merge(make_person("Ada Uno"), [make_person("A. Uno")])
+    page = opened(viewport=size, color_scheme=scheme)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    addresses = [
+        "/admin/people/personpair/",
+        "/admin/people/institutionpair/",
+        f"/admin/people/person/compare/?id={one.pk}&id={other.pk}",
+        reverse("admin:people_person_split", args=[one.pk]),
+        reverse("admin:people_person_merges"),
+        reverse("admin:people_person_unmerge", args=[merged.change_set]),
+        address(one, "change"),
+    ]
+    found = {}
+    for path in addresses:
+        page.goto(path)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        found[path] = violations(page) + ([f"{wide} px too wide"] if wide > 0 else [])
+
+    assert {path: ids for path, ids in found.items() if ids} == {}
+    assert said == []
