@@ -22,6 +22,7 @@ pytestmark = pytest.mark.browser
 DESKTOP = ViewportSize(width=1280, height=900)
 # What a chair clicks, and docs/editors.md says; what is typed, and choices by the keys, are not counted.
 CLICKS = 94
+TITLES = ["Amber", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Ironwood", "Juniper"]
 
 
 @pytest.fixture
@@ -113,9 +114,9 @@ def enter_papers(chair: Chair) -> None:
     chair.press("Add a paper", "link")
     places = [*["Systems"] * 3, *["Learning"] * 3, *["Posters"] * 4]
     for number, session in enumerate(places):
-        chair.fill(title=f"Paper {number}", abstract="What was done.")
+        chair.fill(title=TITLES[number], abstract="What was done.")
         chair.press("Add another Author")
-        chair.add_beside("id_authorships-0-person", name=f"Ada Lovelace {'ABCDEFGHIJ'[number]}")
+        chair.add_beside("id_authorships-0-person", name=f"Ada {TITLES[number]}")
         chair.press("Add another Appearance")
         kind = "poster" if session == "Posters" else "oral"
         chair.page.locator("#id_presentations-0-kind").select_option(kind)
@@ -130,7 +131,7 @@ def enter_awards(chair: Chair) -> None:
     for number, name in enumerate(("Best Paper", "Best Poster")):
         chair.fill(name=name)
         chair.press("Add another Winner")
-        chair.choose("id_grants-0-paper", f"Paper {number * 7}")
+        chair.choose("id_grants-0-paper", TITLES[number * 7])
         chair.saved("Save" if number else "Save and add another")
 
 
