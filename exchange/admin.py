@@ -70,7 +70,7 @@ class ImportRunAdmin(UndoAdmin, ReadOnlyAdmin):
 
     @admin.display(description=_("rows"))
     def counted(self, run: ImportRun) -> SafeString:
-        head = format_html_join("", "<th>{}</th>", ((word,) for word in ("", *COUNTED.values())))
+        head = format_html_join("", "<th>{}</th>", ((word,) for word in (_("kind"), *COUNTED.values())))
         body = format_html_join(
             "",
             "<tr><th>{}</th>{}</tr>",

@@ -13,6 +13,8 @@
     if (!box || !words) {
       return;
     }
+    // Where several are chosen, one types inside the box.
+    box.querySelector(".select2-search__field")?.setAttribute("aria-label", words);
     const shown = box.querySelector(".select2-selection__rendered");
     // What is chosen is text inside the box, not an input of its own.
     shown.removeAttribute("role");
