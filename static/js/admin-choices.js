@@ -19,6 +19,10 @@
     // What is chosen is text inside the box, not an input of its own.
     shown.removeAttribute("role");
     shown.removeAttribute("aria-readonly");
+    if (shown.tagName === "UL") {
+      // It holds a button beside its lines, which no list may.
+      shown.setAttribute("role", "presentation");
+    }
     box.id = `${select.id}-box`;
     box.setAttribute("aria-label", words);
     box.setAttribute("aria-labelledby", shown.id ? `${box.id} ${shown.id}` : box.id);
