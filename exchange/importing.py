@@ -20,6 +20,7 @@ from exchange.formats import readable
 from exchange.importjob import ImportJob, PlannedRow
 from exchange.load import Report, load
 from exchange.loading.planning import Plan
+from exchange.permitting import permit
 from exchange.previewing import digest, store
 from exchange.problems import Problem, ProgramError, Where
 from exchange.records import Program
@@ -67,7 +68,12 @@ def _listed(error: ProgramError) -> list[list[str]]:
 
 def _previewed(job: ImportJob, told: private.Told) -> None:
     plans: list[Plan] = []
-    report = _loaded(job, told, dry_run=True, look=plans.append)
+
+    def look(plan: Plan) -> None:
+        permit(plan, job.user)
+        plans.append(plan)
+
+    report = _loaded(job, told, dry_run=True, look=look)
     told("storing", 0, 0)
     with transaction.atomic():
         store(plans[0], job)
@@ -83,6 +89,7 @@ def _previewed(job: ImportJob, told: private.Told) -> None:
 
 def _written(job: ImportJob, told: private.Told) -> None:
     def look(plan: Plan) -> None:
+        permit(plan, job.user)
         if digest(plan) != job.digest:
             raise ChangedError
 

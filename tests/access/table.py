@@ -58,7 +58,6 @@ PAGES = {
     "deleted": "v",
     "bring_back": "a",
     "export": "v",
-    "take_back": "c",
 }
 # These tell of former names and e-mail addresses, or change all fields of a row.
 WHOLE_ROW = {

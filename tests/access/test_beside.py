@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from conference.history import ChangeSet, Origin, RowChange
 from conference.models import Membership
+from conference.recording import recording
 from people import merging
 from people.models import Invitation
 from tests import factories as make
@@ -32,6 +33,13 @@ def merged_into(row: Any) -> int:
     return act.pk if act else merging.merge(row, [other]).change_set
 
 
+def acted_on(paper: Any) -> int:
+    """Return an act over rows of a list, one of which was this paper."""
+    with recording(Origin.ACTION, detail="Set track"):
+        type(paper).objects.filter(pk=paper.pk).update(track="Theory")
+    return ChangeSet.objects.filter(origin=Origin.ACTION).latest("pk").pk
+
+
 def address(name: str, world: World) -> str:
     """Return an address beside those of models, of the edition and its rows."""
     rows, edition = world.rows, world.edition
@@ -44,6 +52,7 @@ def address(name: str, world: World) -> str:
         "exchange_importrun_undo": [rows["exchange.importrun"].pk],
         "conference_membership_revoke": [Invitation.objects.get().pk],
         "people_person_split": [rows["people.person"].pk],
+        "take_back": [acted_on(rows["papers.paper"])],
         "people_person_unmerge": [merged_into(rows["people.person"])],
         "people_institution_unmerge": [merged_into(rows["people.institution"])],
         **{f"conference_edition_{page}": [edition.pk] for page in ("as_public", "preview", "publish")},
@@ -56,7 +65,7 @@ def address(name: str, world: World) -> str:
 
 
 # By POST alone, or for nobody who is signed in.
-SKIPPED = {"login", "logout"}
+SKIPPED = {"login", "logout", "text_help"}
 
 
 @pytest.mark.parametrize("who", [one for one in EVERYBODY if one not in ("other", "superuser")])

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
 from conference.adminexport import files_of
-from conference.history import ChangeSet, Origin, RowChange
+from conference.history import RowChange
 from conference.roles import Role
 from tests.access.table import BESIDE, MODELS, NOT_DELETED, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
 from tests.access.world import EVERYBODY, World, last_version, make_world
@@ -84,8 +84,6 @@ def row_address(label: str, page: str, row: Any) -> str:
     if page == "bring_back":
         gone = RowChange.objects.filter(model=label, object_id=row.pk, kind="deleted").first()
         return reverse(name, args=[gone.pk if gone else 0])
-    if page == "take_back":
-        return reverse(name, args=[ChangeSet.objects.create(origin=Origin.ACTION).pk])
     return reverse(name, args=[row.pk])
 
 
@@ -135,10 +133,8 @@ def walk(client: Client, who: str, rows: dict[str, Any], *, theirs: bool) -> lis
                 if not (theirs and list(files_of(apps.get_model(label)))):
                     continue
                 address = reverse(f"admin:{label.replace('.', '_')}_export", args=["csv"])
-            elif theirs and not (page in ("deleted", "take_back") and no_history(label)):
-                # A page that takes an act back shows what of it the user may change: maybe nothing.
-                is_act = page == "take_back"
-                address = row_address(label, page, None) if is_act else list_address(label, page)
+            elif theirs and not (page == "deleted" and no_history(label)):
+                address = list_address(label, page)
             else:
                 continue
             found = opened(client.get(address))

@@ -1,6 +1,7 @@
 """An import in the admin from upload to end: what was shown is what is written, once, or nothing."""
 
 import os
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,10 @@ from exchange.files import Source
 from exchange.importjob import ImportJob, PlannedRow
 from exchange.load import load
 from exchange.models import Conflict, ImportRun
+from exchange.records import EditionRecord
 from papers.models import Paper
 from tests import factories as make
+from tests.access.world import add_member
 from tests.exchange.programs import author, odd, paper, program
 from tests.exchange.samples import OPENREVIEW
 from tests.exchange.uploading import ADD, json_of, only_papers, page_of, press, upload
@@ -394,6 +397,28 @@ def test_stranger_sees_no_upload(admin_client: Client, here: Edition) -> None:
     progress = f"/admin/exchange/importjob/{job.pk}/progress/"
 
     assert [stranger.get(one).status_code for one in (page_of(job), progress)] == [403, 403]
+
+
+def test_editor_imports_the_program_but_not_the_edition(here: Edition) -> None:
+    editor = Client()
+    editor.force_login(add_member("mia", here, "editor"))
+    head = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
+    refused = upload(editor, here, ("p.json", json_of(head)))
+    done = press(editor, upload(editor, here, ("p.json", only_papers(head))), "confirm")
+
+    assert (refused.state, done.state) == ("refused", "done")
+    said = "which your role may not. Leave it out of the file, or ask somebody who may."
+    assert refused.problems == [["p.json, edition", "venue", f"The file changes this of {here}, {said}"]]
+    assert Edition.objects.get().venue == here.venue
+
+
+def test_program_chair_imports_the_edition_too(here: Edition) -> None:
+    chair = Client()
+    chair.force_login(add_member("mia", here, "chair"))
+    head = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
+    press(chair, upload(chair, here, ("p.json", json_of(head))), "confirm")
+
+    assert Edition.objects.get().venue == "Elsewhere"
 
 
 # Costs
