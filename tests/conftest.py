@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 from pytest_django import Settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 CHROMIUM = Path("/usr/bin/chromium")
+
+# A busy machine is no defect: how long something takes is measured in bench/.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -225,4 +225,4 @@ def test_page_asks_as_much_for_one_as_for_three(admin_client: Client, edition: E
             admin_client.get(address(edition))
         asked.append(len(queries))
 
-    assert asked == [29] * 3
+    assert asked == [31] * 3
