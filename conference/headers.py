@@ -28,7 +28,6 @@ REFUSED = (
     "screen-wake-lock",
     "serial",
     "usb",
-    "web-share",
     "xr-spatial-tracking",
 )
 PERMISSIONS = ", ".join(f"{name}=()" for name in REFUSED)
