@@ -16,6 +16,7 @@ from papers.models import Paper
 from people.models import Person
 from search.models import Document, Word
 from tests import factories as make
+from tests.connections import left_open
 from tests.website.marked import LOW, MARKER, hide_edition, hide_in, make_public_program
 from tests.website.test_visibility import every_address, leaks
 from website.freshness import refresh
@@ -40,8 +41,9 @@ def wsgi(cache: PageCache, path: str, cookie: str = "") -> tuple[str, dict[str, 
     """Ask the page cache in front of Django; return status, headers and body."""
     begun: list[Any] = []
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
-    body = cache(environ, lambda status, headers, exc_info=None: begun.extend((status, dict(headers))))  # type: ignore[arg-type]
-    return begun[0], begun[1], b"".join(body).decode(errors="replace")
+    with left_open():
+        body = cache(environ, lambda status, headers, exc_info=None: begun.extend((status, dict(headers))))  # type: ignore[arg-type]
+        return begun[0], begun[1], b"".join(body).decode(errors="replace")
 
 
 DRAFTED = [

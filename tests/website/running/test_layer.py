@@ -9,9 +9,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from wsgiref.util import setup_testing_defaults
 
 import pytest
-from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections
 from django.test import Client
 from pytest_django import Settings
 
@@ -19,6 +17,7 @@ from conference import tracing
 from conference.caching import PageCache
 from conference.logs import JsonFormatter
 from tests import factories as make
+from tests.connections import left_open
 from website.running.layer import Layer
 
 pytestmark = pytest.mark.django_db
@@ -40,13 +39,9 @@ def ask(application: Any, path: str, **headers: str) -> tuple[str, dict[str, str
 
 @pytest.fixture
 def site() -> Iterator[Layer]:
-    """The whole site; as in Django's own client, its requests leave the test's connection open."""
     make.make_edition()
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield Layer(PageCache(get_wsgi_application()))
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
+    with left_open():
+        yield Layer(PageCache(get_wsgi_application()))
 
 
 @pytest.fixture
