@@ -3,6 +3,7 @@
 What an action does is said by the apps above (`BulkAction.plan`), in terms of `conference.bulk`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -41,7 +42,7 @@ class Words:
     button: Any
 
 
-class BulkAction:
+class BulkAction(ABC):
     """An action of an admin's list. A subclass plans what it would do, and may ask for something first."""
 
     allowed_permissions: ClassVar[list[str]] = ["change"]
@@ -54,9 +55,9 @@ class BulkAction:
         self.words = words
         self.short_description = self.plural_description = words.name
 
+    @abstractmethod
     def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
         """Return what would be done to the rows that the user may change."""
-        raise NotImplementedError
 
     def write(self, lines: list[Line]) -> None:
         """Do it."""
