@@ -4,7 +4,7 @@ What a role may do at all stands in `roles`. Upper floors register here how rows
 are reached (`SCOPES`), and which rows are a session chair's own (`OWN`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -94,6 +94,10 @@ class Access:
             return bool(self.editions(action, model) or self.chaired(action, model))
         return self.reaches(row, action)
 
+    def may_whole(self, action: str, model: type[Model], row: Any = None) -> bool:
+        """Tell whether they may do this with a row and with all its fields."""
+        return self.may(action, model, row) and (action != "change" or self.fields(model, row) is None)
+
     def may_all(self, action: str, model: type[Model], edition: Any) -> bool:
         """Tell whether they may do this with all rows of an edition, not only with their own."""
         return self.everywhere(action, model) or (
@@ -174,6 +178,13 @@ class Access:
             rows = model._base_manager.filter(pk=row.pk)
             self._asked[key] = rows.filter(self.scope(model, action)).exists()
         return self._asked[key]
+
+    def ask_all(self, action: str, model: type[Model], keys: Iterable[int]) -> None:
+        """Read at once what `may` is going to be asked of rows that belong to no edition."""
+        if model in SCOPES and not self.everywhere(action, model):
+            rows = model._base_manager.filter(pk__in=keys).filter(self.scope(model, action))
+            reached = set(rows.values_list("pk", flat=True))
+            self._asked |= {(model, key, action): key in reached for key in keys}
 
     def edition_key(self, row: Any) -> int | None:
         """Return the key of a row's edition. One query for each owner that the row does not bring along."""

@@ -4,12 +4,12 @@ All that pages of the admin ask is `get_queryset(request)` and `has_…_permissi
 admin; both are answered by `access`.
 """
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
-from django.contrib.admin import ActionLocation
 from django.contrib.admin.filters import FieldListFilter, RelatedFieldListFilter
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.options import Action, ActionLocation
 from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
@@ -50,6 +50,15 @@ class ScopedChoices(admin.options.BaseModelAdmin[Any]):
             rows = everybodys.filter(seen).select_related(*getattr(asked, "choice_related", ()))
         return rows
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Fix what the user may not change of the form's row, or of a row that stands on it."""
+        fields = access_for(request).fields(self.model, obj) if obj is not None and obj.pk else None
+        fixed = super().get_readonly_fields(request, obj)
+        if fields is None:
+            return fixed
+        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
+        return [*fixed, *(name for name in shown if name not in fields and name not in fixed)]
+
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         access = access_for(request)
@@ -82,13 +91,12 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return access_for(request).may("delete", self.model, obj)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        fields = access_for(request).fields(self.model, obj)
-        fixed = super().get_readonly_fields(request, obj)
-        if fields is None:
-            return fixed
-        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
-        return [*fixed, *(name for name in shown if name not in fields and name not in fixed)]
+    def may_whole(self, request: HttpRequest, action: str, row: Any) -> bool:
+        """Tell whether the user may do this with all fields of a row: a session chair changes some alone."""
+        allowed = getattr(self, f"has_{action}_permission")(request, row)
+        return bool(allowed) and (
+            action != "change" or access_for(request).may_whole(action, self.model, row)
+        )
 
     # The last gate: what a form was made to send, though it did not offer it.
 
@@ -116,9 +124,10 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
     ) -> Any:
         """Offer what the user may do with whole rows: a session chair changes some fields, on forms."""
-        actions, access = super().get_actions(request, action_location), access_for(request)
+        actions: dict[str, Any] = super().get_actions(request, action_location)
+        access = access_for(request)
         return {
-            name: action
+            name: narrowed(action)
             for name, action in actions.items()
             if all(
                 access.everywhere(one, self.model) or access.editions(one, self.model)
@@ -126,51 +135,41 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
             )
         }
 
-    def response_action(
-        self,
-        request: HttpRequest,
-        queryset: QuerySet[Any],
-        action_location: ActionLocation = ActionLocation.CHANGE_LIST,
-    ) -> Any:
+    def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
         """Hand an action those rows alone with which its user may do it, and tell of the others."""
         access = access_for(request)
-        action = self.get_actions(request, action_location).get(chosen_action(request, action_location))
         needed = [one for one in needed_by(action) if not access.everywhere(one, self.model)]
-        if not needed:
-            return super().response_action(request, queryset, action_location)
-        rows = queryset
+        rows = chosen
         for one in needed:
             allowed = self.model._base_manager.filter(access.scope(self.model, one, whole=True))
             rows = rows.filter(pk__in=allowed.values("pk"))
-        left = queryset.exclude(pk__in=rows.values("pk"))
-        if request.POST.get("select_across", "0") != "1":
-            left = left.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME))
-        if count := left.count():
+        count = chosen.exclude(pk__in=rows.values("pk")).count() if needed else 0
+        if count:
             words = ngettext(
                 "%(count)d row was left out: you may look at it, not change it.",
                 "%(count)d rows were left out: you may look at them, not change them.",
                 count,
             )
             self.message_user(request, words % {"count": count}, messages.WARNING)
-        return super().response_action(request, rows, action_location)
+        return action.func(self, request, rows)
 
     def _get_list_editable_queryset(self, request: HttpRequest, prefix: str) -> QuerySet[Any]:
         rows = super()._get_list_editable_queryset(request, prefix)
         return access_for(request).rows(rows, "change")
 
 
-def chosen_action(request: HttpRequest, location: ActionLocation) -> str:
-    """Return the name of the action whose button was pressed; there may be two menus on a page."""
-    name = "action" if location == ActionLocation.CHANGE_LIST else f"{location.value}-action"
-    names, index = request.POST.getlist(name), request.POST.get("index", "0")
-    place = int(index) if index.isdecimal() else 0
-    return names[place] if place < len(names) else ""
+def narrowed(action: Action) -> Action:
+    """Return the action as Django runs it, whichever of the names that were sent it went by."""
+
+    def run(desk: Any, request: HttpRequest, rows: QuerySet[Any]) -> Any:
+        return desk.run_action(request, action, rows)
+
+    return replace(action, func=run)
 
 
-def needed_by(action: Any) -> list[str]:
+def needed_by(action: Action) -> list[str]:
     """Return the permissions that an action asks for, among those that roles grant row by row."""
-    func = action[0] if isinstance(action, tuple) else getattr(action, "func", None)
-    return [one for one in getattr(func, "allowed_permissions", ()) if one in ALL]
+    return [one for one in getattr(action.func, "allowed_permissions", ()) if one in ALL]
 
 
 class ScopedInline(ScopedChoices, admin.options.InlineModelAdmin[Any, Any]):
@@ -192,14 +191,6 @@ class ScopedInline(ScopedChoices, admin.options.InlineModelAdmin[Any, Any]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return access_for(request).may_part("delete", self.model, obj)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        fields = access_for(request).fields(self.model, obj) if obj is not None and obj.pk else None
-        fixed = super().get_readonly_fields(request, obj)
-        if fields is None:
-            return fixed
-        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
-        return [*fixed, *(name for name in shown if name not in fields and name not in fixed)]
 
 
 class ScopedFilter(RelatedFieldListFilter):

@@ -87,7 +87,7 @@ class BulkAction(ABC):
         mine: list[Any] = []
         others: list[Any] = []
         for row in sorted(found.order_by(), key=lambda row: places.get(row.pk, 0)):
-            (mine if desk.has_change_permission(request, row) else others).append(row)
+            (mine if desk.may_whole(request, "change", row) else others).append(row)
         return mine, others
 
     def needed(self, model: Any) -> Iterable[str]:
@@ -146,7 +146,7 @@ class BulkAction(ABC):
             "chosen": amount(desk, len(rows)),
             "button": self.words.button % {"amount": amount(desk, len(plan.lines))} if plan else "",
             "same": self.words.same % {"count": len(plan.same)} if plan else "",
-            "carried": carried(request),
+            "carried": carried(request, self.__name__),
             "back": request.get_full_path(),
             "media": desk.media + (form.media if form else forms.Media()),
         }
@@ -186,14 +186,10 @@ def amount(desk: Any, count: int) -> str:
     return f"{count:,} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
 
 
-def carried(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return what the page has to send again so that the same rows are meant."""
+def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
+    """Return what the page of an action has to send again so that the same rows are meant."""
     chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
     across = request.POST.get("select_across") == "1"
-    action = next((one for one in reversed(request.POST.getlist("action")) if one), "")
-    if "index" in request.POST and request.POST["index"].isdecimal():
-        sent = request.POST.getlist("action")
-        action = next(iter(sent[int(request.POST["index"]) :]), action) or action
     kept = [("action", action), ("select_across", "1" if across else "0")]
     return kept + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
 

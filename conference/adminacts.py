@@ -1,10 +1,10 @@
 """Taking back what an action did, in the admin: a page that says what goes back and what stays."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
-from django.apps import apps
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -14,11 +14,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conference.access import SCOPES
 from conference.adminaccess import access_for
 from conference.adminactions import NAMED, with_way_back
-from conference.bulk import light
-from conference.bulkundo import Allowed, Reversal, planned, undo
+from conference.adminhistory import NEEDED, may_take
+from conference.bulkundo import Reversal, planned, undo
 from conference.history import ChangeSet, Origin
+from conference.restoring import CannotRestoreError, Step
 from conference.rowvalues import BATCH
 
 # Acts of people over many rows; an import has a page of its own.
@@ -31,18 +33,18 @@ def take_back(request: HttpRequest, act: int, site: Any) -> HttpResponse:
     """Say what taking back would do; with POST, do it."""
     acts = ChangeSet.objects.filter(origin__in=UNDOABLE, reference="")
     change_set = get_object_or_404(acts, pk=act)
-    allowed = allowed_for(request, site)
-    if not any(allowed(model, "change", keys) for model, keys in touched(change_set).items()):
-        raise PermissionDenied
+    judge = Hand(request, site, change_set)
+    errors: list[str] = []
     if request.method == "POST":
-        found, done = undo(change_set, request.user, allowed)
-        if found.count:
-            messages.success(request, with_way_back(said(found), done))
-        else:
-            messages.warning(request, _("Nothing was taken back."))
-        return redirect(list_of(change_set))
-    found = planned(change_set, allowed)
+        try:
+            return taken_back(request, change_set, judge)
+        except CannotRestoreError as error:
+            errors = error.reasons
+    found = planned(change_set, judge)
+    if not found.is_theirs:
+        raise PermissionDenied
     context = {
+        "errors": errors,
         **site.each_context(request),
         "title": _("Take back: %(act)s") % {"act": change_set.detail or change_set},
         "act": change_set,
@@ -54,12 +56,16 @@ def take_back(request: HttpRequest, act: int, site: Any) -> HttpResponse:
     return TemplateResponse(request, "admin/take_back.html", context)
 
 
-def touched(change_set: ChangeSet) -> dict[Any, list[int]]:
-    """Return the keys of the rows that an act changed or added, by model."""
-    found: dict[Any, list[int]] = {}
-    for label, key in change_set.rows.values_list("model", "object_id"):
-        found.setdefault(apps.get_model(label), []).append(key)
-    return found
+def taken_back(request: HttpRequest, change_set: ChangeSet, judge: "Hand") -> HttpResponse:
+    """Take an act back, and say so."""
+    found, done = undo(change_set, request.user, judge)
+    if not found.is_theirs:
+        raise PermissionDenied
+    if found.count:
+        messages.success(request, with_way_back(said(found), done))
+    else:
+        messages.warning(request, _("Nothing was taken back."))
+    return redirect(list_of(change_set))
 
 
 def list_of(change_set: ChangeSet) -> str:
@@ -70,21 +76,44 @@ def list_of(change_set: ChangeSet) -> str:
     return reverse(f"admin:{row.model.replace('.', '_')}_changelist") if row else reverse("admin:index")
 
 
-def allowed_for(request: HttpRequest, site: Any) -> Allowed:
-    """Return a function that tells which rows of a model the user may have changed as wholes, or deleted."""
-    access = access_for(request)
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Who takes an act back: they may do each of its steps with the row as a whole."""
 
-    def allowed(model: Any, what: str, keys: list[int]) -> set[int]:
-        desk: Any = site.get_model_admin(model)
-        may = getattr(desk, f"has_{what}_permission")
-        rows = [
-            row
-            for batch in batched(keys, BATCH, strict=False)
-            for row in light(desk.get_queryset(request).filter(pk__in=batch))
+    request: HttpRequest
+    site: Any
+    act: ChangeSet
+
+    def __call__(self, steps: list[Step]) -> list[Step]:
+        """Return the steps that the user may take. A query or two for 500 rows of one model."""
+        keys: dict[tuple[Any, str], list[int]] = {}
+        for step in steps:
+            keys.setdefault((step.model, NEEDED[step.kind]), []).append(step.key)
+        seen = {(model, action): self.seen(model, action, wanted) for (model, action), wanted in keys.items()}
+        return [
+            step
+            for step in steps
+            if (step.row is None or step.key in seen[step.model, NEEDED[step.kind]]) and self.may(step)
         ]
-        return {row.pk for row in rows if may(request, row) and access.fields(model, row) is None}
 
-    return allowed
+    def seen(self, model: Any, action: str, keys: list[int]) -> set[int]:
+        """Return those of the rows that the user sees in lists."""
+        rows = self.site.get_model_admin(model).get_queryset(self.request).order_by()
+        found: set[int] = set()
+        for batch in batched(keys, BATCH, strict=False):
+            found.update(rows.filter(pk__in=batch).values_list("pk", flat=True))
+            access_for(self.request).ask_all(action, model, batch)
+        return found
+
+    def may(self, step: Step) -> bool:
+        """Tell whether a step may be taken. What belongs to no edition comes back for whoever deleted it."""
+        access, action = access_for(self.request), NEEDED[step.kind]
+        desk = self.site.get_model_admin(step.model)
+        if not getattr(desk, f"has_{action}_permission")(self.request, step.row):
+            return False
+        if step.row is None and step.model in SCOPES and not access.everywhere(action, step.model):
+            return bool(self.act.user_id == self.request.user.pk)
+        return may_take(access, step)
 
 
 def said(found: Reversal) -> str:
@@ -97,14 +126,17 @@ def said(found: Reversal) -> str:
 
 def told(found: Reversal) -> list[dict[str, Any]]:
     """Return what goes back, kind by kind."""
+    back, returning = _("%(count)d %(rows)s go back to what they were"), _("%(count)d %(rows)s come back")
+    named = {(model, back): [str(line.row) for line in lines] for model, lines in found.lines.items()}
+    for step in found.removal.steps:
+        named.setdefault((step.model, returning if step.row is None else back), []).append(step.label)
     groups = [
         {
-            "says": _("%(count)d %(rows)s go back to what they were")
-            % {"count": len(lines), "rows": model._meta.verbose_name_plural},
-            "names": [str(line.row) for line in lines[:NAMED]],
-            "more": max(0, len(lines) - NAMED),
+            "says": says % {"count": len(names), "rows": model._meta.verbose_name_plural},
+            "names": names[:NAMED],
+            "more": max(0, len(names) - NAMED),
         }
-        for model, lines in found.lines.items()
+        for (model, says), names in named.items()
     ]
     for model, keys in found.removal.removed.items():
         if keys:

@@ -1,12 +1,13 @@
 """What every list and form of the admin shares: the edition's zone, fixed keys, choices, search, order."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, ClassVar, cast
 
 from django import forms
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin.options import Action
 from django.contrib.admin.utils import unquote
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import FieldDoesNotExist
@@ -20,7 +21,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from conference import revision, times
-from conference.acting import acting
 from conference.adminaccess import ScopedChoices, ScopedInline, access_for
 from conference.adminexport import ExportAdmin
 from conference.adminfields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
@@ -32,8 +32,9 @@ from conference.adminpreview import PreviewAdmin
 from conference.adminscope import asked_edition, edition_in_hand, edition_of, working_on
 from conference.adminstale import StaleAdmin
 from conference.admintext import TextHelpAdmin, with_help
+from conference.history import Origin
 from conference.models import Edition
-from conference.recording import together
+from conference.recording import recording, together
 
 # Where a search would tell what only those may know who keep people.
 KEPT_BACK = ("names__folded", "email")
@@ -200,14 +201,19 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewAdmin, ExportAdmin, HistoryAdmi
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        action = request.POST.get("action", "") if "_save" not in request.POST else ""
-        named = acting("action", detail=action) if action else nullcontext()
         more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
-        with named, one_act(request):
+        with one_act(request):
             refused = self.refused_list(request)
             response = refused or super().changelist_view(request, more)
             self.list_saved(request)
             return response
+
+    def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
+        """Let what an action changes stand in the history under its name."""
+        with recording(Origin.ACTION, request.user, action.name) as log:
+            answer = super().run_action(request, action, chosen)
+            log.write()
+        return answer
 
     def list_saved(self, request: HttpRequest) -> None:
         """Finish what was saved in a list, when all its rows are known."""

@@ -1,5 +1,6 @@
 """History in the admin: a row's timeline, going back to a version, bringing back what was deleted."""
 
+from copy import copy
 from typing import Any, ClassVar
 
 from django.contrib import messages
@@ -76,7 +77,7 @@ class HistoryAdmin(ScopedAdmin):
             acts=acts(page, found, edition),
             page_obj=page,
             edition=edition,
-            can_restore=self.may_restore(request, row),
+            can_restore=self.may_whole(request, "change", row),
             reference_links={one.pk: self.reference_link(one) for one in page},
             **(extra_context or {}),
         )
@@ -102,11 +103,6 @@ class HistoryAdmin(ScopedAdmin):
             return changes
         return changes.filter(Q(edition_key__in=access.roles) | Q(edition_key__isnull=True))
 
-    def may_restore(self, request: HttpRequest, row: Any) -> bool:
-        """Tell whether the user may go back to a version, which changes all fields."""
-        partly = access_for(request).fields(self.model, row) is not None
-        return self.has_change_permission(request, row) and not partly
-
     def reference_link(self, change_set: ChangeSet) -> str:
         """Return the address of what the act left behind, such as the run of an import."""
         label, _sep, key = change_set.reference.partition(":")
@@ -117,7 +113,7 @@ class HistoryAdmin(ScopedAdmin):
     def restore_view(self, request: HttpRequest, object_id: str, version: int) -> HttpResponse:
         """Show what going back to a version would change; with POST, do it."""
         row = self.history_row(request, object_id)
-        if not self.may_restore(request, row):
+        if not self.may_whole(request, "change", row):
             raise PermissionDenied
         change_set = get_object_or_404(ChangeSet, pk=version)
         plan = steps(earlier(version_changes(row, change_set.pk)), editable=True)
@@ -202,19 +198,30 @@ NEEDED = {"remove": "delete", "bring back": "add", "change": "change"}
 
 def not_allowed(access: Access, plan: list[Step]) -> list[str]:
     """Say which steps the user may not do: an old version can reach rows that are not theirs."""
-    reasons = []
-    for step in plan:
-        action, row = NEEDED[step.kind], step.row
-        if row is None and not access.everywhere(action, step.model):
-            row = step.model(**{
-                step.model._meta.get_field(name).attname: pair[1]
-                for name, pair in step.pairs.items()
-                if name in recorded_fields(step.model)
-            })  # fmt: skip
-        if not access.may(action, step.model, row):
-            what = {"kind": step.model._meta.verbose_name, "name": step.label}
-            reasons.append(_("You may not change this: %(kind)s “%(name)s”.") % what)
-    return reasons
+    return [
+        _("You may not change this: %(kind)s “%(name)s”.")
+        % {"kind": step.model._meta.verbose_name, "name": step.label}
+        for step in plan
+        if not may_take(access, step)
+    ]
+
+
+def may_take(access: Access, step: Step) -> bool:
+    """Judge a step by the row as it is and as it would be: it may leave an edition, or come into one."""
+    action = NEEDED[step.kind]
+    if access.everywhere(action, step.model):
+        return True
+    rows = [step.row, then(step) if step.kind != "remove" else None]
+    return all(access.may_whole(action, step.model, row) for row in rows if row is not None)
+
+
+def then(step: Step) -> Any:
+    """Return the row in memory below those to which a step takes it."""
+    row = copy(step.row) if step.row is not None else step.model()
+    for name, field in recorded_fields(step.model).items():
+        if field.is_relation and name in step.pairs:
+            setattr(row, field.attname, step.pairs[name][1])
+    return row
 
 
 def previewed(plan: list[Step], edition: Edition | None) -> list[dict[str, Any]]:

@@ -68,11 +68,14 @@ def _holds(model: type[Model], lookup: str, word: str) -> Q:
 # Counts
 
 
-def counted(model: type[Model], relation: str) -> Coalesce:
-    """Count the rows on the far side of a reverse relation that the reader may see, in the list's query."""
+def counted(model: type[Model], relation: str, outer: str = "pk") -> Coalesce:
+    """Count the rows on the far side of a reverse relation that the reader may see, in the list's query.
+
+    `outer`: where the list's rows have the key of the model's.
+    """
     field: Any = model._meta.get_field(relation)
     key = field.field.name
-    rows = field.related_model._base_manager.filter(**{key: OuterRef("pk")}).order_by()
+    rows = field.related_model._base_manager.filter(**{key: OuterRef(outer)}).order_by()
     if access := access_here():
         rows = access.rows(rows)
     counts = rows.values(key).annotate(rows=Count("pk")).values("rows")

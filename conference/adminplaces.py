@@ -29,11 +29,15 @@ class PlacesAdmin(admin.ModelAdmin[Any]):
             return
         super().save_model(request, obj, form, change)
         if POSITION in form.changed_data and isinstance(obj, Ordered):
-            others = obj.siblings().exclude(pk=obj.pk).order_by(POSITION, "pk")
-            keys = list(others.values_list("pk", flat=True))
-            keys.insert(wanted - 1 if wanted else len(keys), obj.pk)
-            self._reorder(keys)
-            obj.refresh_from_db(fields=[POSITION])
+            self.put_at(obj, wanted)
+
+    def put_at(self, row: Ordered, wanted: int) -> None:
+        """Put a row at a place among its siblings, which make room; without a place, behind them."""
+        others = row.siblings().exclude(pk=row.pk).order_by(POSITION, "pk")
+        keys = list(others.values_list("pk", flat=True))
+        keys.insert(wanted - 1 if wanted else len(keys), row.pk)
+        self._reorder(keys)
+        row.refresh_from_db(fields=[POSITION])
 
     def _reorder(self, keys: list[int]) -> None:
         reorder(cast("QuerySet[Any]", self.model._default_manager.filter(pk__in=keys)), keys)

@@ -9,7 +9,7 @@ from django.urls import URLPattern, path
 
 from conference.adminscope import edition_of
 from conference.models import Edition
-from conference.previews import KEPT, page_asked_for, preview_address, visible_editions
+from conference.previews import KEPT, page_asked_for, preview_address, visible_edition
 
 
 class PreviewAdmin(admin.ModelAdmin[Any]):
@@ -49,7 +49,7 @@ class PreviewedAdmin(admin.ModelAdmin[Any]):
 
     def asked_edition(self, request: HttpRequest, key: int) -> Edition:
         """Return the edition, which the user may see, or refuse."""
-        edition: Edition | None = visible_editions(request).filter(pk=key).first()
-        if edition is None or not self.has_view_permission(request, edition):
+        edition = visible_edition(request, key)
+        if edition is None:
             raise Http404("No such edition.")
         return edition

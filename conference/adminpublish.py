@@ -16,6 +16,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from conference.adminaccess import access_for
 from conference.adminbases import moment as written
 from conference.adminfields import ZonedField, ZonedWidget
 from conference.adminscope import LIST_FILTER, working_on
@@ -136,12 +137,12 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         return redirect(desk_of(edition))
 
     def drafts(self, request: HttpRequest, edition: Edition, part: Part) -> list[tuple[Shown, Any]]:
-        """Return the drafts of the part that this user may publish."""
-        asked = ((shown, self.admin_site.get_model_admin(shown.model)) for shown in shown_by(part))
+        """Return the drafts of the part that this user may publish: of each kind all, or none."""
+        access = access_for(request)
         return [
-            (shown, shown.drafts(model_admin.get_queryset(request), edition))
-            for shown, model_admin in asked
-            if shown.has_drafts and model_admin.has_change_permission(request)
+            (shown, shown.drafts(self.admin_site.get_model_admin(shown.model).get_queryset(request), edition))
+            for shown in shown_by(part)
+            if shown.has_drafts and access.may_all("change", shown.model, edition)
         ]
 
     def page(
@@ -177,7 +178,7 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         at_most = sum(one.count for one in counted(edition, shown, now, GATES))
         drafts = [(one, rows.count()) for one, rows in self.drafts(request, edition, part)]
         apps = {one.model._meta.app_label for one in shown}
-        lines = waiting_of(edition, lambda model: self.may_see(request, model))
+        lines = waiting_of(edition, lambda model: access_for(request).may_all("view", model, edition))
         return Outlook(
             [one for one in seen if one.count],
             at_most - sum(one.count for one in seen),
@@ -188,9 +189,6 @@ class PublishAdmin(admin.ModelAdmin[Any]):
             ],
             [line for line in lines if line.app in apps],
         )
-
-    def may_see(self, request: HttpRequest, model: Any) -> bool:
-        return self.admin_site.get_model_admin(model).has_view_permission(request)
 
 
 def begun(edition: Edition, part: Part, now: datetime) -> dict[str, Any]:

@@ -97,8 +97,7 @@ class DeskSite(AccountPages):
         model = kind.model_class()
         if model is None or not self.is_registered(model):
             raise Http404
-        rows = self.get_model_admin(model).get_queryset(request)
-        if not rows.filter(pk=object_id).exists():
+        if self.get_model_admin(model).get_object(request, object_id) is None:
             raise Http404
         return cast(HttpResponse, shortcut(request, content_type_id, object_id))
 

@@ -122,32 +122,38 @@ class StaleAdmin(admin.ModelAdmin[Any]):
             data[SEEN] = signed(now)
             vars(request)["_post"] = data
             return None
-        return self.both_versions(request, row, found, now, again=SHOWN in request.POST)
+        return self.both_versions(request, row, found, now)
 
     def both_versions(
-        self, request: HttpRequest, row: Any, found: list[Difference], now: Seen, *, again: bool
+        self, request: HttpRequest, row: Any, found: list[Difference], now: Seen
     ) -> HttpResponse:
         """Show what is here beside what was sent, with a choice for each difference."""
-        carried = [
-            (name, value)
-            for name, values in request.POST.lists()
-            for value in values
-            if name not in ("csrfmiddlewaretoken", SHOWN) and not name.startswith(CHOICE)
-        ]
         shown = [one for one in found if one.field or row is not None]
         told = told_differences(shown, row, request.POST)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Somebody else changed this meanwhile"),
-            "opts": self.opts,
-            "object": row,
-            "differences": told,
-            "carried": carried,
-            "shown": signed(now),
-            "again": again,
-            "has_files": bool(request.FILES),
-        }
-        return TemplateResponse(request, "admin/stale.html", context, status=409).render()
+        return versions_page(self, request, told, now, object=row, has_files=bool(request.FILES)).render()
+
+
+def versions_page(
+    desk: Any, request: HttpRequest, told: list[dict[str, Any]], now: Seen, **more: Any
+) -> TemplateResponse:
+    """Return the page that shows what is here beside what was sent, which it carries along."""
+    carried = [
+        (name, value)
+        for name, values in request.POST.lists()
+        for value in values
+        if name not in ("csrfmiddlewaretoken", SHOWN) and not name.startswith(CHOICE)
+    ]
+    context = {
+        **desk.admin_site.each_context(request),
+        "title": _("Somebody else changed this meanwhile"),
+        "opts": desk.opts,
+        "differences": told,
+        "carried": carried,
+        "shown": signed(now),
+        "again": SHOWN in request.POST,
+        **more,
+    }
+    return TemplateResponse(request, "admin/stale.html", context, status=409)
 
 
 class SeenFormSet(BaseModelFormSet[Any, Any]):

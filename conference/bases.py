@@ -1,6 +1,7 @@
 """What every model of the program shares: text derived at save, stamp and history, order, publication."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from datetime import date
 from typing import Any, ClassVar, Self
 
@@ -9,10 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from conference import deleting, recording, revision
-from conference.places import PARKED, close_gaps, has_places, reorder
+from conference.places import close_gaps, has_places
 from conference.rowvalues import held, part_of, read, recorded_fields
 
-__all__ = ["PARKED", "Content", "Ordered", "Status", "ends_before_start", "reorder"]
+# Embeddings, overrides and isolates: nothing that a program needs, and what stands behind them is turned.
+TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 
 
 class Status(models.TextChoices):
@@ -29,6 +31,8 @@ class Content(models.Model):
     edition_lookup: ClassVar[str] = "edition"
     # Fields that `derive()` computes from others.
     derived_fields: ClassVar[tuple[str, ...]] = ()
+    # The fields that it reads for that: whoever writes them has to derive.
+    derived_from: ClassVar[tuple[str, ...]] = ()
     # Fields that only count or stamp: the history does not follow them.
     unrecorded_fields: ClassVar[tuple[str, ...]] = ()
     # The foreign keys to the things on whose forms the row stands, the nearest first, if its edition is not
@@ -63,7 +67,8 @@ class Content(models.Model):
         fields = recorded_fields(type(self))
         names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
         wanted = {*names, *part_of(type(self))} - self.get_deferred_fields()
-        rows = type(self)._base_manager.filter(pk=self.pk).select_for_update()
+        # Others may point at the row meanwhile.
+        rows = type(self)._base_manager.filter(pk=self.pk).select_for_update(no_key=True)
         return next(iter(read(rows, sorted(wanted)).values()), None)
 
     def _leave_no_gap(self, before: dict[str, Any]) -> None:
@@ -93,6 +98,15 @@ class Content(models.Model):
             owner = getattr(owner, step)
         key: int | None = getattr(owner, f"{last}_id")
         return key
+
+    def clean_fields(self, exclude: Collection[str] | None = None) -> None:
+        """Check each field, without the marks that would turn the direction of what is shown beside it."""
+        for field in self._meta.concrete_fields:
+            if field.name not in (exclude or ()):
+                value = getattr(self, field.attname)
+                if (straight := turned_back(value)) != value:
+                    setattr(self, field.attname, straight)
+        super().clean_fields(exclude=exclude)
 
     def clean_in_memory(self) -> None:
         """Check fields and rules without a query: for imports, which check references and uniqueness in bulk.
@@ -127,6 +141,13 @@ class Ordered(models.Model):
         """Return all rows that share this row's order, itself included when saved."""
         owner = self._meta.get_field(self.siblings_of).attname  # type: ignore[union-attr]
         return type(self)._base_manager.filter(**{owner: getattr(self, owner)})
+
+
+def turned_back(value: Any) -> Any:
+    """Return a text, or the texts of a list, without marks that turn the direction of writing."""
+    if isinstance(value, str):
+        return value if value.isascii() else TURNING.sub("", value)
+    return [turned_back(one) for one in value] if isinstance(value, list) else value
 
 
 def ends_before_start(start: date | None, end: date | None) -> bool:

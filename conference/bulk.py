@@ -16,7 +16,7 @@ from django.db import models
 from django.db.models import Case, QuerySet, Value, When
 
 from conference import recording, revision
-from conference.places import close_gaps, has_places, owners_below
+from conference.places import PARKED, close_gaps, has_places, owners_below
 from conference.rowvalues import BATCH, plain
 
 POSITION = "position"
@@ -128,7 +128,7 @@ def write(lines: list[Line]) -> None:
             for batch in batched(found, BATCH, strict=False):
                 model._default_manager.filter(pk__in=batch).update(**values)
         _place(model, [line for line in lines if POSITION in line.values])
-        if left:
+        if has_places(model):
             close_gaps({model: left | owners_below(model, moving)})
 
 
@@ -144,8 +144,17 @@ def _alike(lines: list[Line]) -> Iterable[tuple[dict[str, Any], list[int]]]:
 
 
 def _place(model: Any, lines: list[Line]) -> None:
+    """Let rows go before those that have their places now, which are unique: `close_gaps` makes room."""
+    owned = model._base_manager.none()
+    if has_places(model):
+        owned = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
     for batch in batched(lines, BATCH, strict=False):
-        places = [When(pk=line.row.pk, then=Value(line.values[POSITION])) for line in batch]
+        here = {*owned.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
+        # Twice as far as those go that change places with them.
+        places = [
+            When(pk=line.row.pk, then=Value(line.values[POSITION] + 2 * PARKED * (line.row.pk in here)))
+            for line in batch
+        ]
         rows = model._default_manager.filter(pk__in=[line.row.pk for line in batch])
         rows.update(position=Case(*places, output_field=models.PositiveIntegerField()))
 

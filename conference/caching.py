@@ -7,6 +7,7 @@ while the stamp of its edition is the current one: what is served is at most a m
 import threading
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -16,7 +17,8 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from conference import tracing
-from conference.keptpage import Headers, KeptPage, Key, Shelf, keepable
+from conference.keptpage import Headers, KeptPage, Key, keepable
+from conference.shelf import Shelf
 from conference.stamps import Stamps, State
 
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
@@ -53,6 +55,8 @@ def key_of(environ: WSGIEnvironment) -> Key | None:
     path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
     if len(path) + len(query) > LONGEST_ADDRESS or first_part(path) in APART or path.endswith(DRAWN):
         return None
+    if not query:
+        return path, ""
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
     names = {name for name, _ in pairs}
     is_known = UNKEPT.isdisjoint(names) if is_data(path) else names <= PARAMETERS
@@ -88,8 +92,10 @@ def realm(path: str, query: str) -> str:
 
 def has_session(environ: WSGIEnvironment) -> bool:
     """Whether the reader is, or may be, signed in, or has an agenda kept here."""
+    if not environ.get("HTTP_COOKIE"):
+        return False
     try:
-        cookies = SimpleCookie(environ.get("HTTP_COOKIE", ""))
+        cookies = SimpleCookie(environ["HTTP_COOKIE"])
         return not {settings.SESSION_COOKIE_NAME, settings.AGENDA_COOKIE_NAME}.isdisjoint(cookies)
     except CookieError:
         return True
@@ -97,8 +103,13 @@ def has_session(environ: WSGIEnvironment) -> bool:
 
 def is_own_host(environ: WSGIEnvironment) -> bool:
     """Whether the request names a host that the site answers to: no other may make an entry, or get one."""
-    domain, _ = split_domain_port(environ.get("HTTP_HOST") or environ["SERVER_NAME"])
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+    return _is_one_of(environ.get("HTTP_HOST") or environ["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS))
+
+
+@lru_cache(maxsize=100)
+def _is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, allowed)
 
 
 def is_secure_enough(environ: WSGIEnvironment) -> bool:
@@ -115,7 +126,10 @@ class PageCache:
         self.application = application
         self.stamps = Stamps()
         # Whoever walks through the whole API takes no page's place.
-        self._shelves = {False: Shelf(most_bytes), True: Shelf(most_bytes // API_SHARE)}
+        self._shelves: dict[bool, Shelf[Key, KeptPage]] = {
+            False: Shelf(most_bytes),
+            True: Shelf(most_bytes // API_SHARE),
+        }
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Lock] = {}
 
@@ -136,7 +150,7 @@ class PageCache:
             shelf.clear()
         self.stamps.forget()
 
-    def _shelf(self, key: Key) -> Shelf:
+    def _shelf(self, key: Key) -> Shelf[Key, KeptPage]:
         return self._shelves[first_part(key[0]) == API]
 
     def _good(self, key: Key, state: State) -> KeptPage | None:

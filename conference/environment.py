@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ValidationError
+from django.core.management.utils import get_random_secret_key
+from django.core.validators import validate_email
 from environs import EnvError, FileAwareEnv
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_SECRET = 50
 FEWEST_LETTERS = 5
 SHORTEST_TOKEN = 16
+# Whoever presses a button waits no longer for a mail server.
+MAIL_SECONDS, SMTPS = 10, 465
 LACKS = "needs a package of the extra “production”, which is not installed:"
 PROXY = (
     "BEHIND_PROXY: SITE_URL begins with https. Say true where nginx or a load balancer speaks https in "
@@ -28,6 +33,24 @@ def environment(folder: Path) -> FileAwareEnv:
     env = FileAwareEnv(strip_whitespace=True)
     env.read_env(str(folder / ".env"), recurse=False)
     return env
+
+
+def stored_key(path: Path) -> str:
+    """Return the installation's own secret key, made once and readable by its owner only."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(get_random_secret_key())
+    return path.read_text().strip()
+
+
+def mailers(host: str, port: int, user: str, password: str) -> dict[str, dict[str, Any]]:
+    """Return how e-mail is sent: encrypted, but to this machine itself; without a host not at all."""
+    if not host:
+        return {}
+    options: dict[str, Any] = {"host": host, "port": port, "timeout": MAIL_SECONDS}
+    options |= {"username": user, "password": password} if user else {}
+    options |= {"use_ssl": True} if port == SMTPS else {"use_tls": host not in LOOPBACK}
+    return {"default": {"OPTIONS": options}}
 
 
 def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
@@ -71,12 +94,22 @@ def address_problems(url: str) -> list[str]:
     return []
 
 
+def is_email(text: str) -> bool:
+    """Tell whether it is an e-mail address and nothing more."""
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
+
+
 def problems(values: Mapping[str, Any]) -> list[str]:
     """Return what is missing or unsafe among the settings, each line with the name of the setting."""
     secret, token = values["SECRET_KEY"], values["METRICS_TOKEN"]
     is_https = values["SITE_URL"].startswith("https://")
     is_guessed = len(secret) < SHORTEST_SECRET or len(set(secret)) < FEWEST_LETTERS or "insecure" in secret
     is_in_bucket = "storages" in values["STORAGES"]["default"]["BACKEND"]
+    sender, is_mailing = values["DEFAULT_FROM_EMAIL"], bool(values["MAILERS"])
     rules = [
         (is_guessed, f"SECRET_KEY: easy to guess. Use {SHORTEST_SECRET} random characters, or leave it out."),
         ("*" in values["ALLOWED_HOSTS"], "ALLOWED_HOSTS: “*” lets anybody choose the host. Name the hosts."),
@@ -94,6 +127,8 @@ def problems(values: Mapping[str, Any]) -> list[str]:
         (values["LOG_FORMAT"] not in {"json", "text"}, "LOG_FORMAT: say json or text."),
         (bool(token) and len(token) < SHORTEST_TOKEN, f"METRICS_TOKEN: needs {SHORTEST_TOKEN} characters."),
         (bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"), f"SENTRY_DSN: {LACKS} sentry-sdk."),
+        (is_mailing != bool(sender), "EMAIL_FROM: needs EMAIL_HOST, and EMAIL_HOST needs it."),
+        (bool(sender) and not is_email(sender), f"EMAIL_FROM: “{sender}” is no e-mail address."),
         (is_in_bucket and not find_spec("storages"), f"S3_BUCKET: {LACKS} django-storages."),
     ]
     return [*address_problems(values["SITE_URL"]), *(words for is_broken, words in rules if is_broken)]

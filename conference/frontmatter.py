@@ -19,6 +19,7 @@ class Page(Content):
     """A free page in Markdown, of one edition or, without one, of the whole site."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("body",)
 
     edition = models.ForeignKey(
         "conference.Edition",
@@ -130,6 +131,7 @@ class Sponsor(Ordered, Content):
     """A sponsor, shown in the given order and grouped by tier."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("description",)
 
     edition = models.ForeignKey(
         "conference.Edition", models.CASCADE, verbose_name=_("edition"), related_name="sponsors"
@@ -169,6 +171,7 @@ class Announcement(Content):
     """News of an edition, shown from a moment on."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("text",)
 
     edition = models.ForeignKey(
         "conference.Edition", models.CASCADE, verbose_name=_("edition"), related_name="announcements"

@@ -3,12 +3,10 @@
 import gzip
 import hashlib
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from http import HTTPStatus
+from functools import lru_cache
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import brotli
@@ -17,6 +15,7 @@ from django.utils.http import http_date, parse_etags, parse_http_date_safe
 from conference.stamps import Stamp
 
 SMALLEST_COMPRESSED = 400
+OK, NOT_MODIFIED = "200 OK", "304 Not Modified"
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: bytes(brotli.compress(body, quality=5)),
     "gzip": lambda body: gzip.compress(body, compresslevel=6, mtime=0),
@@ -34,10 +33,11 @@ type Headers = list[tuple[str, str]]
 type Key = tuple[str, str]
 
 
-def accepted_encodings(header: str) -> set[str]:
+@lru_cache(maxsize=200)
+def accepted_encodings(header: str) -> frozenset[str]:
     """Return the encodings that a reader takes: the names of Accept-Encoding without those it refuses."""
     parts = [part.replace(" ", "").split(";") for part in header.lower().split(",")]
-    return {part[0] for part in parts if not any(REFUSED.match(option) for option in part[1:])}
+    return frozenset(part[0] for part in parts if not any(REFUSED.match(option) for option in part[1:]))
 
 
 @dataclass(slots=True)
@@ -51,6 +51,8 @@ class KeptPage:
     plain: bytes
     etag: str = ""
     compressed: dict[str, bytes] = field(default_factory=dict)
+    # All headers of a whole answer, and of a 304, by encoding: written once.
+    written: dict[str, tuple[Headers, Headers]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         own = [(name, value) for name, value in self.headers if name.lower() not in OWN_HEADERS]
@@ -81,65 +83,32 @@ class KeptPage:
         tags = environ.get("HTTP_IF_NONE_MATCH")
         if tags:
             return tags.strip() == "*" or any(self.etag in tag for tag in parse_etags(tags))
-        since = parse_http_date_safe(environ.get("HTTP_IF_MODIFIED_SINCE", ""))
+        if "HTTP_IF_MODIFIED_SINCE" not in environ:
+            return False
+        since = parse_http_date_safe(environ["HTTP_IF_MODIFIED_SINCE"])
         return since is not None and int(self.changed_at.timestamp()) <= since
 
     def answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a GET or HEAD: the page in the reader's encoding, or 304 where it has it."""
         encoding, body = self.encoded(environ.get("HTTP_ACCEPT_ENCODING", ""))
+        if encoding not in self.written:
+            self.written[encoding] = self._headers_of(encoding, len(body))
+        whole, known = self.written[encoding]
+        if self.is_known_to(environ):
+            start_response(NOT_MODIFIED, [*known])
+            return []
+        start_response(OK, [*whole])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+
+    def _headers_of(self, encoding: str, length: int) -> tuple[Headers, Headers]:
         conditions = [
             ("ETag", f'"{self.etag}-{encoding}"' if encoding else f'"{self.etag}"'),
             ("Last-Modified", http_date(self.changed_at.timestamp())),
             ("Vary", "Accept-Encoding"),
         ]
-        if self.is_known_to(environ):
-            kept = [(name, value) for name, value in self.headers if name.lower() in KEPT_BY_304]
-            start_response(status_line(HTTPStatus.NOT_MODIFIED), conditions + kept)
-            return []
-        headers = [*conditions, *self.headers, ("Content-Length", str(len(body)))]
-        if encoding:
-            headers.append(("Content-Encoding", encoding))
-        start_response(status_line(HTTPStatus.OK), headers)
-        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
-
-
-class Shelf:
-    """Kept answers by key, the least read of which go when there are too many bytes. For many threads."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self._pages: OrderedDict[Key, KeptPage] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: Key) -> KeptPage | None:
-        """Return the answer, which counts as read."""
-        page = self._pages.get(key)
-        if page is not None:
-            with self._lock:
-                if key in self._pages:
-                    self._pages.move_to_end(key)
-        return page
-
-    def put(self, key: Key, page: KeptPage) -> None:
-        """Keep an answer in place of the one that was there."""
-        with self._lock:
-            replaced = self._pages.pop(key, None)
-            self._size += page.size - (replaced.size if replaced else 0)
-            self._pages[key] = page
-            while self._size > self.most_bytes and len(self._pages) > 1:
-                _, dropped = self._pages.popitem(last=False)
-                self._size -= dropped.size
-
-    def clear(self) -> None:
-        with self._lock:
-            self._pages.clear()
-            self._size = 0
-
-
-def status_line(status: HTTPStatus) -> str:
-    """Return the status as WSGI wants it: "304 Not Modified"."""
-    return f"{status.value} {status.phrase}"
+        content = [("Content-Length", str(length)), *([("Content-Encoding", encoding)] if encoding else [])]
+        kept = [(name, value) for name, value in self.headers if name.lower() in KEPT_BY_304]
+        return [*conditions, *self.headers, *content], [*conditions, *kept]
 
 
 def keepable(status: str, headers: Headers) -> bool:

@@ -2,7 +2,6 @@
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar
-from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -14,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference import text, times
 from conference.bases import Content, ends_before_start
+from conference.faces import Clocked, Face
 from conference.fields import (
     HttpURLField,
     SlugKey,
@@ -52,6 +52,7 @@ class Conference(Content):
 
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("description",)
 
     slug = SlugKey(
         _("slug"), max_length=60, unique=True, help_text=_("Short name in addresses, such as mlsys.")
@@ -79,11 +80,12 @@ class Conference(Content):
         self.description_html = text.block(self.description)
 
 
-class Edition(Content):
+class Edition(Clocked, Content):
     """One year of a conference: dates, place, time zone, and from when its parts are public."""
 
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("description",)
     unrecorded_fields: ClassVar[tuple[str, ...]] = ("revision", "changed_at")
 
     class Mode(models.TextChoices):
@@ -196,14 +198,9 @@ class Edition(Content):
         super().save(*args, **kwargs)
 
     @property
-    def zone(self) -> ZoneInfo:
-        """The venue's time zone."""
-        return ZoneInfo(self.timezone)
-
-    @property
-    def second_zone(self) -> ZoneInfo | None:
-        """The zone of those who take part from elsewhere, if the chairs name one."""
-        return ZoneInfo(self.second_timezone) if self.second_timezone else None
+    def face(self) -> Face:
+        """What lines about something in it show of it."""
+        return Face(*(getattr(self, name) for name in Face._fields))
 
     @property
     def place_line(self) -> str:
@@ -228,11 +225,6 @@ class Edition(Content):
         """The second zone in words; empty without one."""
         zone = self.second_zone
         return times.zone_words(zone, self.start_date, self.end_date) if zone else ""
-
-    def day_of(self, time: datetime) -> date:
-        """Return the program day of a moment: a talk at 00:30 belongs to the evening before."""
-        local = time.astimezone(self.zone)
-        return local.date() - timedelta(days=1 if local.hour < self.day_start_hour else 0)
 
     def day_bounds(self, day: date) -> tuple[datetime, datetime]:
         """Return the first moment of a program day and that of the next, in UTC."""

@@ -33,12 +33,13 @@ def is_page(path: str) -> bool:
     return first not in APART and (path.endswith("/") or "/accent-" in path)
 
 
-def visible_editions(request: HttpRequest) -> Any:
-    """Return the editions that somebody may see in the admin."""
-    model_admin = admin.site.get_model_admin(Edition)
-    if not (admin.site.has_permission(request) and model_admin.has_view_permission(request)):
-        return Edition.objects.none()
-    return model_admin.get_queryset(request)
+def visible_edition(request: HttpRequest, key: Any) -> Edition | None:
+    """Return the edition with this key, if somebody may see it in the admin."""
+    desk = admin.site.get_model_admin(Edition)
+    if not (key and admin.site.has_permission(request) and desk.has_view_permission(request)):
+        return None
+    edition: Edition | None = desk.get_queryset(request).filter(pk=key).first()
+    return edition if edition and desk.has_view_permission(request, edition) else None
 
 
 def wanted(request: HttpRequest) -> Edition | None:
@@ -46,11 +47,7 @@ def wanted(request: HttpRequest) -> Edition | None:
     # A reader without a session keeps having none: the answer does not vary with what nobody looked at.
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or not is_page(request.path_info):
         return None
-    key = request.session.get(KEPT)
-    edition = visible_editions(request).filter(pk=key).first() if key else None
-    if edition and admin.site.get_model_admin(Edition).has_view_permission(request, edition):
-        return edition  # type: ignore[no-any-return]
-    return None
+    return visible_edition(request, request.session.get(KEPT))
 
 
 def preview_address(edition: Edition, path: str = "") -> str:

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.apps import apps
 from django.db import models, transaction
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
 
 _held: ContextVar[set[int | None] | None] = ContextVar("held_editions", default=None)
 
@@ -54,16 +55,28 @@ def advance(editions: Iterable[int | None]) -> None:
     if held is not None:
         held.update(wanted)
         return
-    now = timezone.now()
+    moment = later(timezone.now())
     keys = [key for key in wanted if key is not None]
     if keys:
         editions_here = apps.get_model("conference", "Edition")._base_manager
         shown = Q(pk__in=keys) | showing(keys)
-        editions_here.filter(shown).update(revision=F("revision") + 1, changed_at=now)
+        editions_here.filter(shown).update(revision=F("revision") + 1, changed_at=moment)
     if None in wanted:
         site = SiteRevision.objects
-        if not site.filter(pk=1).update(revision=F("revision") + 1, changed_at=now):
-            site.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
+        if not site.filter(pk=1).update(revision=F("revision") + 1, changed_at=moment):
+            site.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
+
+
+def later(now: datetime) -> Case:
+    """Return the moment of a change: now, or where the clock was put back, a second after the last one.
+
+    Caches ask whether something changed since a moment, in seconds.
+    """
+    return Case(
+        When(changed_at__gt=now, then=F("changed_at") + SECOND),
+        default=Value(now),
+        output_field=models.DateTimeField(),
+    )
 
 
 def showing(keys: Sequence[int]) -> Q:

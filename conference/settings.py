@@ -5,10 +5,9 @@ from typing import Any
 
 import django_stubs_ext
 from django.conf.global_settings import LANGUAGES as KNOWN_LANGUAGES
-from django.core.management.utils import get_random_secret_key
 from django.utils.csp import CSP
 
-from conference.environment import environment, hosts, problems, refuse, safe_database
+from conference.environment import environment, hosts, mailers, problems, refuse, safe_database, stored_key
 from conference.logs import logging_settings
 
 django_stubs_ext.monkeypatch()
@@ -20,17 +19,8 @@ env = environment(BASE_DIR)
 VAR_DIR: Path = env.path("PLENARY_VAR_DIR", BASE_DIR / "var")
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
-
-def stored_secret_key(path: Path) -> str:
-    """Return the installation's own secret key, made once and readable by its owner only."""
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(get_random_secret_key())
-    return path.read_text().strip()
-
-
 DEBUG: bool = env.bool("DEBUG", False)
-SECRET_KEY: str = env.str("SECRET_KEY", "") or stored_secret_key(VAR_DIR / "secret-key")
+SECRET_KEY: str = env.str("SECRET_KEY", "") or stored_key(VAR_DIR / "secret-key")
 SITE_NAME: str = env.str("SITE_NAME", "Plenary")
 SITE_URL: str = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
 # The host of SITE_URL and this machine's own names need not be said.
@@ -145,7 +135,7 @@ STORAGES: dict[str, dict[str, Any]] = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-# Media in a bucket: any service that speaks S3.
+# Media in a bucket: any service that speaks S3. The site hands its files out, as it knows who may have them.
 if env.str("S3_BUCKET", ""):
     STORAGES["default"] = {
         # Its options are as the package names them.
@@ -156,6 +146,8 @@ if env.str("S3_BUCKET", ""):
             "region_name": env.str("S3_REGION", "") or None,
             "access_key": env.str("S3_ACCESS_KEY", "") or None,
             "secret_key": env.str("S3_SECRET_KEY", "") or None,
+            "custom_domain": f"{SITE_URL.partition('://')[2]}/media",
+            "url_protocol": f"{SITE_URL.partition('://')[0]}:",
             "querystring_auth": False,
             "file_overwrite": False,
         },
@@ -188,7 +180,8 @@ SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)\Z"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Only the conference's own people know whether all their other subdomains speak https.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.bool("HSTS_SUBDOMAINS", False)
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# Without a mail server nothing is mailed.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "mail.W001"]
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_ENGINE = "conference.sessions"
@@ -289,6 +282,11 @@ METRICS_DIR: str = env.str("METRICS_DIR", "")
 LEAST_FREE_DISK: int = env.int("LEAST_FREE_DISK", 200)
 # Errors go to a Sentry of one's own, without anything personal. Needs the package sentry-sdk.
 SENTRY_DSN: str = env.str("SENTRY_DSN", "")
+
+# By this server invitations are mailed; without one their links are copied.
+mail_user = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")
+MAILERS = mailers(env.str("EMAIL_HOST", ""), env.int("EMAIL_PORT", 587), *mail_user)
+DEFAULT_FROM_EMAIL: str = env.str("EMAIL_FROM", "")
 
 # Machines read JSON; people at a terminal do not.
 LOG_FORMAT: str = env.str("LOG_FORMAT", "json" if HTTPS else "text")

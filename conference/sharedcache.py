@@ -39,6 +39,24 @@ class SharedCache(RedisCache):
         except RedisError:
             return False
 
+    def delete_many(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            super().delete_many(*args, **kwargs)
+        except RedisError:
+            return
+
+    def has_key(self, *args: Any, **kwargs: Any) -> bool:
+        try:
+            return bool(super().has_key(*args, **kwargs))
+        except RedisError:
+            return False
+
+    def clear(self) -> None:
+        try:
+            super().clear()
+        except RedisError:
+            return
+
     def get_many(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
         try:
             return super().get_many(*args, **kwargs)

@@ -36,6 +36,12 @@ def clock(moment: datetime, zone: ZoneInfo) -> str:
     return dateformat.format(moment.astimezone(zone), "H:i")
 
 
+def program_day(moment: datetime, zone: ZoneInfo, first_hour: int) -> date:
+    """Return the day that the moment belongs to, where days begin at this hour: at 00:30 the day before."""
+    local = moment.astimezone(zone)
+    return local.date() - timedelta(days=1 if local.hour < first_hour else 0)
+
+
 def day_name(day: date) -> str:
     """Return "Tuesday 6 April 2021"."""
     return dateformat.format(day, pgettext("date: Tuesday 6 April 2021", "l j F Y"))

@@ -17,12 +17,23 @@ from conference.rowvalues import BATCH, part_of
 
 
 @dataclass(slots=True)
+class Kept:
+    """A row that stays, or of which some fields do, in words."""
+
+    row: Any
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(slots=True)
 class Undoing:
     """What taking an act back would do: rows to remove by model, rows to change or bring back, what stays."""
 
     removed: dict[Any, set[int]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
@@ -52,7 +63,8 @@ def _plan_step(found: Undoing, step: Step, written: dict[str, Any]) -> None:
         for name in edited:
             del step.pairs[name]
         if edited:
-            found.kept.append(f"{step.model._meta.verbose_name} “{step.label}”: {', '.join(edited)}")
+            words = f"{step.model._meta.verbose_name} “{step.label}”: {', '.join(edited)}"
+            found.kept.append(Kept(step.row, words))
     if step.pairs:
         found.steps.append(step)
 
@@ -82,7 +94,7 @@ def plan_removals(found: Undoing, made: list[RowChange], touched: set[str]) -> N
         model = apps.get_model(change.model)
         stays = change.object_id not in going[model]
         if stays and (row := model._base_manager.filter(pk=change.object_id).first()):
-            found.kept.append(f"{model._meta.verbose_name} “{row}”")
+            found.kept.append(Kept(row, f"{model._meta.verbose_name} “{row}”"))
     found.removed = {model: keys for model, keys in going.items() if keys}
 
 

@@ -17,8 +17,10 @@ from conference.adminfieldactions import back_to_draft, publish, unpublish, with
 from conference.adminlists import TrackFilter, counted, related_part
 from conference.desk import DutyFilter
 from papers import admindesk
-from papers.adminactions import ACTIONS
+from papers.adminactions import ACTIONS, grant_to_people
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+from people.admin import PersonAdmin
+from people.models import Person
 
 __all__ = ["admindesk"]
 
@@ -219,3 +221,13 @@ class AwardGrantAdmin(OrderedAdmin):
     @admin.display(description=_("edition"), ordering="award__edition__start_date")
     def edition(self, grant: Any) -> str:
         return str(grant.award.edition)
+
+
+admin.site.unregister(Person)
+
+
+@admin.register(Person)
+class WinningPersonAdmin(PersonAdmin):
+    """People, who may win awards."""
+
+    actions = [*PersonAdmin.actions, grant_to_people]

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from conference.adminaccess import access_for
 from conference.adminactions import ActionForm, BulkAction, Words
 from conference.adminfieldactions import SAME, ChosenField, SetField
 from conference.bulk import Line, Plan
@@ -56,28 +57,42 @@ class AwardForm(ActionForm):
 
 
 class GrantAward(BulkAction):
-    """Let papers win an award, behind those who have it."""
+    """Let papers, or people, win an award, behind those who have it."""
 
     form_class = AwardForm
 
+    def __init__(self, name: str, words: Words, winner: str = "paper") -> None:
+        super().__init__(name, words)
+        # The column of a grant that holds such a row.
+        self.winner = winner
+
     def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
         award = values["award"]
-        if not desk.admin_site.get_model_admin(Award).has_change_permission(request, award):
+        access = access_for(request)
+        if not (access.may("change", Award, award) and access.may_part("add", AwardGrant, award)):
             raise PermissionDenied
         grants = AwardGrant.objects.filter(award=award)
         last = grants.aggregate(last=Max("position"))["last"] or 0
-        winners = {*grants.values_list("paper", flat=True)}
-        plan = Plan(same=[row for row in rows if row.pk in winners])
-        fresh = [row for row in rows if row.pk not in winners]
+        winners = {*grants.values_list(self.winner, flat=True)}
+        merged = [row for row in rows if getattr(row, "merged_into_id", None)]
+        gone = gettext("It was merged into another.")
+        plan = Plan(same=[row for row in rows if row.pk in winners], skipped=[(row, gone) for row in merged])
+        fresh = [row for row in rows if row.pk not in winners and row not in merged]
         says = gettext("gets the award “%(award)s”") % {"award": award}
-        for place, paper in enumerate(fresh, start=last + 1):
-            plan.lines.append(Line(paper, says, made=AwardGrant(award=award, paper=paper, position=place)))
+        for place, row in enumerate(fresh, start=last + 1):
+            made = AwardGrant(award=award, position=place, **{self.winner: row})
+            plan.lines.append(Line(row, says, made=made))
         return plan
 
 
 class LinksForm(ActionForm):
     kind = forms.ChoiceField(label=_("kind"), choices=Material.Kind.choices)
-    label = forms.CharField(label=_("label"), max_length=100, required=False, help_text=_("Empty: the kind."))
+    label = forms.CharField(
+        label=_("label"),
+        max_length=Material._meta.get_field("label").max_length,
+        required=False,
+        help_text=_("Empty: the kind."),
+    )
     visible = forms.BooleanField(label=_("visible"), required=False, initial=True)
     addresses = forms.CharField(
         label=_("addresses"),
@@ -95,13 +110,11 @@ class AddMaterial(BulkAction):
     form_class = LinksForm
 
     def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
-        if not desk.admin_site.get_model_admin(Material).has_add_permission(request):
-            raise PermissionDenied
         pairs, problems = linklist.matched(values["addresses"], [row.uid for row in rows])
         known = Material.objects.filter(paper__in=[row.pk for row in rows])
         here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}
         last = dict(known.values_list("paper").annotate(last=Max("position")).order_by())
-        plan = Plan(problems=problems)
+        plan, access = Plan(problems=problems), access_for(request)
         kind = Material.Kind(values["kind"]).label
         for index, address in pairs:
             paper = rows[index]
@@ -118,12 +131,22 @@ class AddMaterial(BulkAction):
                 visible=values["visible"],
                 position=last[paper.pk],
             )
+            if not access.may("add", Material, made):
+                plan.skipped.append((paper, gettext("You may not add material to it.")))
+                continue
             made.clean_in_memory()
             says = gettext("gets %(kind)s %(address)s") % {"kind": kind, "address": address}
             plan.lines.append(Line(paper, says, made=made))
         return plan
 
 
+GRANTING = Words(
+    _("Grant an award to selected %(verbose_name_plural)s"),
+    _("%(amount)s got the award."),
+    ngettext_lazy("%(count)d has the award already.", "%(count)d have the award already.", "count"),
+    _("Grant the award to %(amount)s"),
+)
+grant_to_people = GrantAward("grant_award", GRANTING, "person")
 ACTIONS = [
     SetTopic(
         "set_topic",
@@ -152,15 +175,7 @@ ACTIONS = [
             _("Set decision of %(amount)s"),
         ),
     ),
-    GrantAward(
-        "grant_award",
-        Words(
-            _("Grant an award to selected %(verbose_name_plural)s"),
-            _("%(amount)s got the award."),
-            ngettext_lazy("%(count)d has the award already.", "%(count)d have the award already.", "count"),
-            _("Grant the award to %(amount)s"),
-        ),
-    ),
+    GrantAward("grant_award", GRANTING),
     AddMaterial(
         "add_material",
         Words(

@@ -19,6 +19,7 @@ class Award(Ordered, Content):
     """An award of an edition, such as Outstanding Paper Award."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("citation",)
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="awards")
     uid = UidField()
@@ -57,6 +58,7 @@ class AwardGrant(Ordered, Content):
     edition_lookup: ClassVar[str] = "award__edition"
     siblings_of: ClassVar[str] = "award"
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("citation",)
 
     award = models.ForeignKey(Award, models.CASCADE, verbose_name=_("award"), related_name="grants")
     paper = models.ForeignKey(

@@ -20,6 +20,7 @@ from conference.models import Edition
 from conference.paging import BadParameter
 from papers.catalogue import Choice, catalogue
 from papers.models import Paper
+from papers.rows import PaperRow
 from people.models import Institution
 
 MAX_WORDS = 100
@@ -280,14 +281,14 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
             if len(labels) > 1
         }
 
-    def groups(self, page: Iterable[Paper]) -> dict[str, list[Paper]]:
+    def groups(self, page: Iterable[PaperRow]) -> dict[str, list[PaperRow]]:
         """The papers of a page under their topics or tracks; empty where they stand in one list."""
-        groups: dict[str, list[Paper]] = {}
+        groups: dict[str, list[PaperRow]] = {}
         for paper in page if self.chosen["by"] else ():
             groups.setdefault(self._group(paper), []).append(paper)
         return groups
 
-    def _group(self, paper: Paper) -> str:
+    def _group(self, paper: PaperRow) -> str:
         if self.chosen["by"] == "track":
             return paper.track or str(MAIN_TRACK)
         topics, slug, names = self.catalogue.facets["topic"], paper.topic.slug if paper.topic else "", []

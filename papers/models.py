@@ -22,7 +22,8 @@ from papers.querysets import (
     PaperQuerySet,
     TopicQuerySet,
 )
-from people.models import Institution, NamedAsPrinted, Person
+from people.models import Institution, Person
+from people.printed import NamedAsPrinted
 
 __all__ = ["Authorship", "Award", "AwardGrant", "Material", "Paper", "Topic"]
 
@@ -93,6 +94,7 @@ class Paper(Content):
         "abstract_html",
         "lay_summary_html",
     )
+    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("Draft")

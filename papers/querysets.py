@@ -10,7 +10,6 @@ from django.db.models import (
     Case,
     Count,
     Exists,
-    ExpressionWrapper,
     F,
     OuterRef,
     Prefetch,
@@ -19,13 +18,14 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.fields import BooleanField, IntegerField
+from django.db.models.fields import IntegerField
 from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, or_draft, papers_public
 from conference.text import fold
 from papers.gaps import PaperGaps
 from papers.likeness import MOST, likest
+from papers.rows import PaperRow, cards
 from people.querysets import with_shown_names
 from search.related import related
 
@@ -138,23 +138,17 @@ class PaperQuerySet(PaperGaps):
         """Return key and kind of the visible material."""
         return self._rows_of("materials", at).values_list("paper_id", "kind")
 
-    def session_rows(self, sessions: Sequence[int], at: datetime | None = None) -> Any:
-        """Return what takes place of any of these papers in these sessions, session by session."""
-        rows = taking_place(self._rows_of("presentations", at)).filter(session__in=sessions)
-        rows = rows.annotate(starts=Coalesce("start", "session__start")).order_by("session", "position", "pk")
-        return rows.values_list("session_id", "paper_id", "starts", "board", "position", named=True)
-
-    def related_to(self, paper: Any, at: datetime | None = None) -> Self:
-        """Papers like this one, the likest first: by the words they share, of all years, in the search index.
+    def like(self, paper: Any, at: datetime | None = None) -> list[int]:
+        """Return keys of papers like this one, the likest first: by words they share, in the search index.
 
         A paper that stands alone there is shown beside those of its authors and its topic.
         """
         if alike := related("paper", paper.pk, MOST):
-            return self.exactly([hit.object_id for hit in alike])
+            return [hit.object_id for hit in alike]
         authors = [author.person_id for author in paper.shown_authors]
         wrote = self._rows_of("authorships", at).filter(person__in=authors).values_list("paper_id", flat=True)
         same = self.filter(topic=paper.topic_id) if paper.topic_id else self.none()
-        return self.exactly(likest(paper, wrote, same.order_by().values_list("pk", "keywords", "sort_title")))
+        return likest(paper, wrote, same.order_by().values_list("pk", "keywords", "sort_title"))
 
     def team_sizes(self, at: datetime | None = None) -> Any:
         """Return how many authors each paper has that has any."""
@@ -180,12 +174,8 @@ class PaperQuerySet(PaperGaps):
     def with_appearances(self, at: datetime | None = None, places: bool = True) -> Self:
         """With the appearances by time as `appearances`, `called_off` or not; `places` adds their rooms."""
         needed = ("session__edition", "session__room__edition", "room__edition") if places else ("session",)
-        rows = self.published_related("presentations", at).annotate(
-            begins=Coalesce("start", "session__start"),
-            called_off=ExpressionWrapper(called_off(), BooleanField()),
-        )
-        ordered = rows.select_related(*needed).order_by(F("begins").asc(nulls_last=True), "position", "pk")
-        return self.prefetch_related(Prefetch("presentations", ordered, "appearances"))
+        rows = self.published_related("presentations", at).with_beginning().select_related(*needed)
+        return self.prefetch_related(Prefetch("presentations", rows, "appearances"))
 
     def with_materials(self, at: datetime | None = None) -> Self:
         """With the visible files and links as `shown_materials`."""
@@ -196,6 +186,10 @@ class PaperQuerySet(PaperGaps):
         """With what one line of a list shows. Three queries more."""
         rows = self.select_related("edition", "topic")
         return rows.with_authors(at).with_awards(at).with_appearances(at, places=False)
+
+    def cards(self, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
+        """Return what one line of a list shows of each, as plain values; see `papers.rows`."""
+        return cards(self, at, detailed=detailed)
 
     def in_full(self, at: datetime | None = None) -> Self:
         """With what a paper's page shows."""

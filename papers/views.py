@@ -1,6 +1,7 @@
 """The pages of papers and awards. What is public, and in which order, is asked of the querysets."""
 
 import secrets
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +16,7 @@ from conference.metatags import Card
 from conference.models import Edition
 from conference.paging import page_of
 from conference.pictures import card, edition_line
-from papers.beside import neighbours
+from papers.beside import beside
 from papers.bylines import byline
 from papers.facets import PaperFilter
 from papers.metatags import byline_words, card_words, paper_head
@@ -42,8 +43,7 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     chosen = chooser.chosen
     detailed = chosen["view"] == "detailed"
     page = page_of(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
-    papers = edition.papers.published().exactly(list(page.object_list)).for_cards()
-    page.object_list = papers.with_materials() if detailed else papers
+    page.object_list = edition.papers.published().exactly(list(page.object_list)).cards(detailed=detailed)
     context = {
         "chooser": chooser,
         "chosen": chosen,
@@ -64,12 +64,14 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
     """Show a topic with the papers in it and below it."""
     topics = edition.topics.published().select_related("parent__parent", "edition")
     topic = get_object_or_404(topics, slug=slug)
-    papers = edition.papers.published().below(topic).by_title().for_cards()
+    page = page_of(request, edition.papers.published().below(topic).by_title(), PAGE_SIZE)
+    shown: Any = page.object_list
+    page.object_list = shown.cards()
     context = {
         "topic": topic,
         "files_query": f"?topic={topic.slug}",
         "subtopics": Topic.objects.published().filter(parent=topic).with_counts().select_related("edition"),
-        "page": page_of(request, papers, PAGE_SIZE),
+        "page": page,
         "crumbs": [
             papers_crumb(edition),
             *((above.name, above.get_absolute_url()) for above in topic.ancestors),
@@ -92,8 +94,7 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
         "paper": paper,
         "head": paper_head(paper, picture),
         "byline": byline(paper.shown_authors),
-        "neighbours": neighbours(paper),
-        "related": Paper.objects.published().related_to(paper).select_related("edition").with_authors(),
+        "beside": beside(paper),
         "crumbs": [papers_crumb(edition)],
     }
     return render(request, "papers/detail.html", context)

@@ -17,7 +17,7 @@ from people.models import CommitteeRole, InstitutionPair, Person, PersonPair
 
 
 class AppearingFilter(admin.SimpleListFilter):
-    """People who do something in an edition; they belong to none."""
+    """People who do something in an edition, institutions, pairs of them; they belong to none."""
 
     title = _("edition")
     parameter_name = LIST_FILTER

@@ -4,8 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -18,23 +17,23 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.adminaccess import access_for
-from conference.adminlists import ContentList
+from conference.adminlists import ContentList, counted
 from people import merging
+from people.admindesk import AppearingFilter
 from people.adminpairfilters import (
     CERTAIN,
     PROBABLE,
     DoubtfulFilter,
     EvidenceFilter,
     LikelihoodFilter,
-    PairEditionFilter,
 )
 from people.duplicates import keeping, reasons
 from people.models import (
     Comparison,
     InstitutionPair,
-    Person,
     PersonPair,
 )
+from people.reach import names_of
 from people.sidebyside import side_by_side
 
 
@@ -44,8 +43,7 @@ class PairList(ContentList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         rows = list(self.result_list)
-        wanted = reasons.people_named(rows)
-        names = dict(Person.objects.filter(pk__in=wanted).values_list("pk", "name")) if wanted else {}
+        names = names_of(access_for(request), reasons.people_named(rows))
         for row in rows:
             row.names_around = names
         self.result_list = rows
@@ -104,14 +102,10 @@ class PairAdmin(admin.ModelAdmin[Any]):
         return PairList
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(first_papers=self.papers("first"), second_papers=self.papers("second"))
-
-    def papers(self, side: str) -> Coalesce:
-        """Count what one of the two wrote, in the list's own query."""
-        relation: Any = self.rows_model._meta.get_field("authorships")
-        name = relation.remote_field.name
-        rows = relation.related_model._base_manager.filter(**{name: OuterRef(side)}).order_by()
-        return Coalesce(Subquery(rows.values(name).annotate(n=Count("pk")).values("n")), 0)
+        return rows.annotate(
+            first_papers=counted(self.rows_model, "authorships", "first"),
+            second_papers=counted(self.rows_model, "authorships", "second"),
+        )
 
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(self.look_view)
@@ -265,7 +259,7 @@ def planned(plan: Any) -> dict[str, Any]:
 
 @admin.register(PersonPair)
 class PersonPairAdmin(PairAdmin):
-    list_filter = [PairEditionFilter, LikelihoodFilter, EvidenceFilter, DoubtfulFilter]
+    list_filter = [AppearingFilter, LikelihoodFilter, EvidenceFilter, DoubtfulFilter]
     search_fields = ["first__folded", "second__folded"]
     search_help_text = _("A part of one of the names.")
 
@@ -273,6 +267,6 @@ class PersonPairAdmin(PairAdmin):
 @admin.register(InstitutionPair)
 class InstitutionPairAdmin(PairAdmin):
     desk_order = 25
-    list_filter = [PairEditionFilter, LikelihoodFilter, EvidenceFilter]
+    list_filter = [AppearingFilter, LikelihoodFilter, EvidenceFilter]
     search_fields = ["first__folded", "second__folded"]
     search_help_text = _("A part of one of the names.")

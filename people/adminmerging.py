@@ -24,6 +24,7 @@ from conference.restoring import CannotRestoreError
 from people import merging, moving
 from people.duplicates import keeping, reasons
 from people.models import Person
+from people.reach import names_of, reaching_elsewhere
 from people.sidebyside import Seen, SideBySide, side_by_side
 
 # As many as fit beside each other.
@@ -184,20 +185,19 @@ class MergeAdmin(ContentAdmin):
             gettext("Are these the same?"),
             shown=shown,
             problems=problems,
-            reasons=self.reasons([column.row for column in shown.columns]),
+            reasons=self.reasons(request, [column.row for column in shown.columns]),
             next=self.next_address(request),
             back=self.next_address(request) or self.named("changelist"),
             has_names=self.model is Person,
         )
         return TemplateResponse(request, self.compare_template, context)
 
-    def reasons(self, rows: list[Any]) -> list[Any]:
+    def reasons(self, request: HttpRequest, rows: list[Any]) -> list[Any]:
         """Return why these were suggested, pair by pair."""
         keys = [row.pk for row in rows]
         pairs = keeping.PAIRS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
         found = list(pairs.select_related("first", "second"))
-        wanted = reasons.people_named(found)
-        names = dict(Person.objects.filter(pk__in=wanted).values_list("pk", "name")) if wanted else {}
+        names = names_of(access_for(request), reasons.people_named(found))
         return [{"pair": pair, "told": reasons.told(pair.reasons, names)} for pair in found]
 
     # Back
@@ -222,8 +222,13 @@ class MergeAdmin(ContentAdmin):
         page = Paginator(self.merges().select_related("user"), PAGE).get_page(request.GET.get("p"))
         keys = [int(one.reference.rpartition(":")[2]) for one in page]
         survivors = self.get_queryset(request).in_bulk(keys)
+        elsewhere = reaching_elsewhere(access_for(request), [one.pk for one in page])
         lines = [
-            {"change_set": one, "row": admin_link(survivors[key]), "undo": self.named("unmerge", one.pk)}
+            {
+                "change_set": one,
+                "row": admin_link(survivors[key]),
+                "undo": "" if one.pk in elsewhere else self.named("unmerge", one.pk),
+            }
             for one, key in zip(page, keys, strict=True)
             if key in survivors
         ]
@@ -237,7 +242,8 @@ class MergeAdmin(ContentAdmin):
         rows = self.merged_here(request, act)
         if not rows:
             raise Http404("No such merge.")
-        if not all(self.has_change_permission(request, row) for row in rows):
+        may = all(self.has_change_permission(request, row) for row in rows)
+        if not may or reaching_elsewhere(access_for(request), [act.pk]):
             raise PermissionDenied
         found, problems = merging.undoing(act), list[str]()
         if request.method == "POST" and not found.is_empty:

@@ -1,4 +1,4 @@
-"""What narrows the lists of likely duplicates: edition, evidence, likelihood, doubtful names."""
+"""What narrows the lists of likely duplicates: evidence, likelihood, doubtful names."""
 
 from typing import Any
 
@@ -7,28 +7,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from conference.adminscope import LIST_FILTER
-from conference.models import Edition
 from people.duplicates import reasons
 
 CERTAIN, PROBABLE = 95, 75
-
-
-class PairEditionFilter(admin.SimpleListFilter):
-    """Pairs of whom one does something in an edition."""
-
-    title = _("edition")
-    parameter_name = LIST_FILTER
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        rows = model_admin.admin_site.get_model_admin(Edition).get_queryset(request)
-        return [(str(edition.pk), str(edition)) for edition in rows]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        rows: Any = queryset
-        value = self.value() or ""
-        found: QuerySet[Any] = rows.appearing_in(value) if value.isdecimal() else rows
-        return found
 
 
 class EvidenceFilter(admin.SimpleListFilter):

@@ -6,15 +6,20 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from conference.adminaccess import access_for
-from people import merging
+from conference.adminbases import admin_link
+from conference.history import ChangeSet, Origin
+from people import splitting
 from people.adminmerging import MergeAdmin
 from people.models import Person
+from people.reach import reaching_elsewhere
 from people.sidebyside import Column, columns_of
 
 
@@ -22,8 +27,12 @@ class SplitAdmin(MergeAdmin):
     """People, of whom one may be two."""
 
     def get_urls(self) -> list[Any]:
-        view = self.admin_site.admin_view(self.split_view)
-        return [path("<path:object_id>/split/", view, name="people_person_split"), *super().get_urls()]
+        wrap = self.admin_site.admin_view
+        own = [
+            path("<path:object_id>/split/", wrap(self.split_view), name="people_person_split"),
+            path("splits/<int:change_set>/", wrap(self.unsplit_view), name="people_person_unsplit"),
+        ]
+        return [*own, *super().get_urls()]
 
     def split_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what belongs to somebody else; with POST, give it to a new person."""
@@ -37,8 +46,8 @@ class SplitAdmin(MergeAdmin):
         if request.method == "POST":
             new = self.divide(request, column, problems)
             if new is not None:
-                words = gettext("%(new)s was split from %(person)s. To take it back, merge the two.")
-                self.message_user(request, words % {"new": new, "person": person}, messages.SUCCESS)
+                words = gettext("%(new)s was split from %(person)s.") % {"new": new, "person": person}
+                self.message_user(request, self.with_way_back(words, new), messages.SUCCESS)
                 return redirect(self.compare_address([person.pk, new.pk]))
         context = self.frame(
             request,
@@ -71,7 +80,40 @@ class SplitAdmin(MergeAdmin):
         if problems:
             return None
         try:
-            return merging.split(column.row, name, picked, request.user)
+            return splitting.split(column.row, name, picked, request.user)
         except ValidationError as error:
             problems += error.messages
             return None
+
+    # Back
+
+    def with_way_back(self, words: str, new: Person) -> SafeString:
+        """Return what was done, with a link that takes it back."""
+        act = splitting.acts().get(reference=f"{new._meta.label_lower}:{new.pk}")
+        back = gettext("Take the split back")
+        return format_html('{} <a href="{}">{}</a>', words, self.named("unsplit", act.pk), back)
+
+    def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
+        """Say what taking a split back will do; with POST, do it."""
+        act = get_object_or_404(splitting.acts(), pk=change_set)
+        found = splitting.left_by(act)
+        seen = self.get_queryset(request)
+        rows = [row for row in (found.person, found.new) if row is not None]
+        if not rows or seen.filter(pk__in=[row.pk for row in rows]).count() < len(rows):
+            raise Http404("No such split.")
+        may = all(self.has_change_permission(request, row) for row in rows)
+        if not may or reaching_elsewhere(access_for(request), [act.pk]):
+            raise PermissionDenied
+        if request.method == "POST" and not found.is_empty:
+            splitting.take_back(act, request.user)
+            words = gettext("The split was taken back:")
+            said = format_html("{} {}", words, admin_link(found.person))
+            self.message_user(request, said, messages.SUCCESS)
+            return redirect(self.named("change", found.person.pk))
+        title = gettext("Take a split back: %(detail)s") % {"detail": act.detail}
+        context = self.frame(request, title, act=act, found=found, back=self.named("changelist"))
+        return TemplateResponse(request, "admin/people/unsplit.html", context)
+
+    def reference_link(self, change_set: ChangeSet) -> str:
+        is_split = change_set.origin == Origin.FORM and change_set.reference
+        return self.named("unsplit", change_set.pk) if is_split else super().reference_link(change_set)

@@ -70,21 +70,22 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     if found is None:
         return page(request, 404, title=_("This invitation leads nowhere"))
     if request.user.is_authenticated:
-        return taken(request, token, request.user) if request.method == "POST" else offered(request, found)
+        return taken(request, token) if request.method == "POST" else offered(request, found)
     begun = {"full_name": found.name, "username": found.email}
     form = NewAccountForm(request.POST if request.method == "POST" else None, initial=begun)
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
-            return taken(request, token, form.save())
+        return taken(request, token, form)
     return offered(request, found, form)
 
 
-def taken(request: HttpRequest, token: str, user: Any) -> HttpResponse:
-    """Take the role, sign in, and lead to the desk."""
+def taken(request: HttpRequest, token: str, form: Any = None) -> HttpResponse:
+    """Take the role, with a new account if a form asks for one; sign in, and lead to the desk."""
     try:
-        membership = joining.accept(token, user)
+        # Without the role there is no account either.
+        with transaction.atomic():
+            user: Any = form.save() if form else request.user
+            membership = joining.accept(token, user)
     except joining.NoLongerOpenError:
-        transaction.set_rollback(True) if transaction.get_connection().in_atomic_block else None
         return page(request, 404, title=_("This invitation leads nowhere"))
     if not request.user.is_authenticated:
         login(request, user, backend="conference.access.RoleBackend")

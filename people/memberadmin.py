@@ -1,5 +1,6 @@
 """The members of an edition in the admin: who has which role, who is invited; by owners and chairs."""
 
+import logging
 from typing import Any, ClassVar
 
 from django import forms
@@ -18,7 +19,7 @@ from conference.adminaccess import ScopedAdmin, access_for
 from conference.adminscope import asked_edition, editions_for
 from conference.models import Edition, Membership
 from conference.roles import DUTIES, Role
-from people import joining
+from people import inviting, joining
 from people.models import Invitation, Person
 
 LAST_OWNER = gettext_lazy(
@@ -85,9 +86,12 @@ class MembershipAdmin(ScopedAdmin):
     readonly_fields = ["user", "edition"]
 
     def get_urls(self) -> list[URLPattern]:
-        revoke = self.admin_site.admin_view(self.revoke_view)
-        name = "conference_membership_revoke"
-        return [path("invitations/<int:key>/revoke/", revoke, name=name), *super().get_urls()]
+        wrap, start = self.admin_site.admin_view, "invitations/<int:key>"
+        own = [
+            path(f"{start}/revoke/", wrap(self.revoke_view), name="conference_membership_revoke"),
+            path(f"{start}/send/", wrap(self.send_view), name="conference_membership_send"),
+        ]
+        return [*own, *super().get_urls()]
 
     # A program chair may not touch owners.
 
@@ -135,6 +139,7 @@ class MembershipAdmin(ScopedAdmin):
             "members": [(one, one.role in roles) for one in members],
             "invitations": Invitation.objects.filter(edition=edition).waiting().select_related("created_by"),
             "may_invite": bool(roles),
+            "can_send": inviting.can_send(),
             "duties": [(role.label, DUTIES[role]) for role in Role],
         }
         return TemplateResponse(request, "admin/conference/membership/members.html", context)
@@ -155,6 +160,7 @@ class MembershipAdmin(ScopedAdmin):
             link = Invitation.address(invitation.renew())
             invitation.save()
             context |= {"title": _("Send this link"), "invitation": invitation, "link": link}
+            context["can_send"] = inviting.can_send()
             response = TemplateResponse(request, "admin/conference/membership/link.html", context)
             response["Cache-Control"] = "no-store"
             return response
@@ -163,14 +169,35 @@ class MembershipAdmin(ScopedAdmin):
         context |= {"title": title, "form": form, "duties": duties}
         return TemplateResponse(request, "admin/conference/membership/invite.html", context)
 
-    def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Take an invitation back: its link leads nowhere from then on."""
+    def invitation(self, request: HttpRequest, key: int) -> Invitation:
+        """Return an invitation that nobody accepted, of which the user may decide."""
         rows = Invitation.objects.waiting().select_related("edition")
         invitation = get_object_or_404(rows, pk=key)
         if not access_for(request).may_all("view", Membership, invitation.edition):
             raise Http404("No such invitation.")
         if invitation.role not in joining.may_give(request.user, invitation.edition):
             raise PermissionDenied
+        return invitation
+
+    def send_view(self, request: HttpRequest, key: int) -> HttpResponse:
+        """Mail a new link."""
+        invitation = self.invitation(request, key)
+        if request.method == "POST" and inviting.can_send():
+            said = {"email": invitation.email}
+            try:
+                inviting.send(invitation, request.user)
+            except inviting.CannotSendError:
+                logging.getLogger(__name__).exception("An invitation could not be mailed.")
+                words = _("No e-mail could be sent to %(email)s. The link that you have is still good.")
+                messages.error(request, words % said)
+            else:
+                words = _("A new link was sent to %(email)s. An older one leads nowhere any more.")
+                messages.success(request, words % said)
+        return redirect(members_of(invitation.edition))
+
+    def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
+        """Take an invitation back: its link leads nowhere from then on."""
+        invitation = self.invitation(request, key)
         if request.method != "POST":
             return redirect(members_of(invitation.edition))
         invitation.delete()

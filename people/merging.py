@@ -24,7 +24,7 @@ from people.models import (
     PersonIdentifier,
     PersonName,
 )
-from people.moving import Moved, move, move_all
+from people.moving import Moved, move_all
 
 # What a chair chooses among the values that there are; parts of the name go with it.
 FIELDS: dict[type[Any], tuple[str, ...]] = {
@@ -116,7 +116,8 @@ def merge(
 
 def _locked(model: Any, rows: list[Any]) -> list[Any]:
     """Return the rows as they are now, in the same order, held until the end of the act."""
-    found = model._default_manager.select_for_update().order_by("pk").in_bulk([row.pk for row in rows])
+    held = model._default_manager.select_for_update(no_key=True).order_by("pk")
+    found = held.in_bulk([row.pk for row in rows])
     reasons = []
     if len(found) < 2:
         reasons.append(gettext("Choose two or more that are here."))
@@ -213,23 +214,8 @@ def distinguish(rows: Iterable[Any]) -> int:
     """Note that none of these is the same as another; return how many pairs that are news."""
     keys = sorted({row.pk for row in rows})
     model = DISTINCTIONS[type(next(iter(rows)))]
-    known = model._default_manager.pairs()
+    known = model._default_manager.filter(first__in=keys, second__in=keys).pairs()
     pairs = [(a, b) for a in keys for b in keys if a < b and frozenset((a, b)) not in known]
     for first, second in pairs:
         model._default_manager.create(first_id=first, second_id=second)
     return len(pairs)
-
-
-def split(person: Person, name: str, rows: Mapping[type[Any], Iterable[int]], user: Any = None) -> Person:
-    """Make a new person and give it these rows of another: authorships, roles, names and so on."""
-    with recording(Origin.FORM, user, gettext("split from %(person)s") % {"person": person}), revision.hold():
-        new = Person(name=name)
-        new.full_clean()
-        new.save()
-        for relation in Person._meta.related_objects:
-            keys = list(rows.get(relation.related_model, ()))
-            if keys and relation.field.name == "person":
-                mine = relation.related_model._default_manager.filter(pk__in=keys, person=person)
-                move(mine, "person", new, Moved())
-        distinguish([person, new])
-    return new

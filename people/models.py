@@ -34,7 +34,6 @@ __all__ = [
     "InstitutionDistinction",
     "InstitutionPair",
     "Invitation",
-    "NamedAsPrinted",
     "Person",
     "PersonAccount",
     "PersonDistinction",
@@ -58,6 +57,7 @@ class Person(Content):
 
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("sort_key", "folded", "biography_html", "suspicious")
+    derived_from: ClassVar[tuple[str, ...]] = ("name", "given", "family", "native_name", "biography")
 
     uid = UidField(unique=True)
     name = models.CharField(
@@ -134,26 +134,13 @@ class Person(Content):
         self.biography_html = text.block(self.biography)
 
 
-class NamedAsPrinted(models.Model):
-    """A person's part in something, under the name as it is printed there."""
-
-    name = models.CharField(
-        _("name as printed"), max_length=200, blank=True, help_text=_("Empty: the person's display name.")
-    )
-
-    class Meta:
-        abstract = True
-
-    def derive(self) -> None:
-        self.name = names.normal(self.name) or str(self.person)  # type: ignore[attr-defined]
-
-
 class PersonName(Content):
     """Another spelling of a person's name. A hidden one appears nowhere that is public."""
 
     part_of: ClassVar[tuple[str, ...]] = ("person",)
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
+    derived_from: ClassVar[tuple[str, ...]] = ("name",)
 
     person = models.ForeignKey(Person, models.CASCADE, verbose_name=_("person"), related_name="names")
     name = models.CharField(_("name"), max_length=200)
@@ -169,6 +156,8 @@ class PersonName(Content):
         verbose_name = _("person name")
         verbose_name_plural = _("person names")
         constraints = [models.UniqueConstraint(fields=["person", "name"], name="person_name_unique")]
+        # The search index asks for the hidden ones whenever something changed.
+        indexes = [models.Index(fields=["hidden"], name="person_name_by_hidden")]
 
     def __str__(self) -> str:
         return self.name
@@ -206,6 +195,7 @@ class Institution(Content):
 
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
+    derived_from: ClassVar[tuple[str, ...]] = ("name", "aliases")
 
     slug = SlugKey(_("slug"), max_length=80, unique=True)
     name = models.CharField(_("name"), max_length=300)

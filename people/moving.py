@@ -11,8 +11,9 @@ from django.db import models
 from django.db.models import UniqueConstraint
 
 from conference import revision
-from conference.bases import Ordered, reorder
+from conference.bases import Ordered
 from conference.linking import linking
+from conference.places import reorder
 from conference.rowvalues import recorded_fields
 
 

@@ -32,12 +32,18 @@ def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
     return rows.select_related("person").annotate(shown_name=shown)
 
 
-def survivor(rows: Any, row: Any, at: datetime | None) -> Any:
-    """Return the published row that this one was merged into, through however many merges."""
+def end_of(row: Any) -> Any:
+    """Return the row that this one was merged into, through however many merges, be they a circle."""
     seen: set[int] = set()
-    while row is not None and row.merged_into_id and row.pk not in seen:
+    while getattr(row, "merged_into", None) is not None and row.pk not in seen:
         seen.add(row.pk)
-        row = rows.filter(pk=row.merged_into_id).first()
+        row = row.merged_into
+    return row
+
+
+def survivor(rows: Any, row: Any, at: datetime | None) -> Any:
+    """Return the published row that this one was merged into."""
+    row = end_of(row)
     return rows.published(at).filter(pk=row.pk).first() if row is not None else None
 
 
@@ -96,14 +102,9 @@ class PersonQuerySet(LetteredQuerySet):
         return self.prefetch_related(*(self._appearances(relation, at) for relation in self.APPEARANCES))
 
     def with_vita(self, at: datetime | None = None) -> Self:
-        """With everything that a person's page shows, from published rows alone."""
-        authorships = self.published_related("authorships", at)
-        papers = published_rows(authorships.model, "paper", at).for_cards(at)
+        """With everything that a person's page shows but papers, from published rows alone."""
         return self.prefetch_related(
             self._shown("names", at),
-            Prefetch(
-                "authorships", authorships.prefetch_related(Prefetch("paper", papers)), "shown_authorships"
-            ),
             self._shown("committee_roles", at, "edition"),
             self._shown("grants", at, "award__edition", "paper__edition"),
             self._shown("session_roles", at, "session__edition", "session__room"),

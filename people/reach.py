@@ -4,9 +4,13 @@ Whoever enters the program finds all people but those whom nothing shows beside 
 so that nobody is entered twice; and changes those whom the own edition shows, and new ones.
 """
 
+from collections.abc import Iterable
+
+from django.apps import apps
 from django.db.models import Exists, Model, OuterRef, Q
 
 from conference.access import NOTHING, OWN, SCOPES, Access
+from conference.history import RowChange
 from people.models import (
     Institution,
     InstitutionDistinction,
@@ -53,12 +57,18 @@ def person_scope(access: Access, action: str) -> Q:
     found = scope(Person, access, action)
     if action == "view" and access.chaired("view", Person) and Person in OWN:
         found |= OWN[Person](access.user)
-    survivors = Person._base_manager.filter(found, merged_into__isnull=True)
-    return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
+    return with_merged(Person, found)
 
 
 def institution_scope(access: Access, action: str) -> Q:
-    return scope(Institution, access, action)
+    """Institutions, and with them those that were merged into them."""
+    return with_merged(Institution, scope(Institution, access, action))
+
+
+def with_merged(model: type[Model], found: Q) -> Q:
+    """Those of the rows that stay, and what was merged into them: it stands nowhere itself."""
+    survivors = model._base_manager.filter(found, merged_into__isnull=True)
+    return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
 
 
 def name_scope(access: Access, action: str) -> Q:
@@ -84,6 +94,22 @@ def distinction_scope(access: Access, action: str) -> Q:
 def institution_distinction_scope(access: Access, action: str) -> Q:
     changeable = Institution._base_manager.filter(institution_scope(access, "change")).values("pk")
     return Q(first__in=changeable, second__in=changeable)
+
+
+def names_of(access: Access, keys: set[int]) -> dict[int, str]:
+    """Return what these people are called, as far as the account sees them."""
+    return dict(access.rows(Person.objects.filter(pk__in=keys)).values_list("pk", "name")) if keys else {}
+
+
+def reaching_elsewhere(access: Access, acts: Iterable[int]) -> set[int]:
+    """Return those of the acts that changed rows of editions in which roles do not allow that. One query."""
+    changes = RowChange.objects.filter(change_set__in=acts, edition_key__isnull=False).order_by()
+    found = set()
+    for act, label, edition in changes.values_list("change_set", "model", "edition_key").distinct():
+        model = apps.get_model(label)
+        if not access.everywhere("change", model) and edition not in access.editions("change", model):
+            found.add(act)
+    return found
 
 
 SCOPES[PersonDistinction] = distinction_scope

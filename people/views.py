@@ -49,7 +49,8 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
         return redirect(found, permanent=True)
     context = {
         "person": found,
-        "years": vita(found),
+        "years": (years := vita(found)),
+        "papers": sum(len(year.papers) for year in years),
         "crumbs": [(gettext("People"), reverse("people:list"))],
         "head": person_head(found),
     }
@@ -76,11 +77,16 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
     show = request.GET.get("show", "")
     if show not in {"", "people"}:
         raise BadParameter("show", show, gettext("Give people, or nothing."))
-    rows = institution.people() if show else institution.papers().for_cards()
+    page = page_of(
+        request, institution.people() if show else institution.papers(), PAGE_SIZE if show else PAPERS_SIZE
+    )
+    if not show:
+        papers: Any = page.object_list
+        page.object_list = papers.cards()
     context = {
         "institution": institution,
         "show": show,
-        "page": page_of(request, rows, PAGE_SIZE if show else PAPERS_SIZE),
+        "page": page,
         "years": institution.editions(),
         "base_query": base_query({"show": show}),
         "crumbs": [(gettext("Institutions"), reverse("people:institutions"))],

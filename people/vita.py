@@ -1,11 +1,14 @@
-"""What a person did, year by year, as a page shows it. Computed from what `with_vita()` fetched."""
+"""What a person did, year by year, as a page shows it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
+from conference.faces import Face
 from conference.models import Edition
+from conference.querysets import published_rows
 from people import names
 from people.models import Person
 from people.querysets import PersonQuerySet
@@ -15,7 +18,7 @@ from people.querysets import PersonQuerySet
 class Year:
     """A person's part in one edition."""
 
-    edition: Edition
+    edition: Face
     committee: list[Any] = field(default_factory=list)
     awards: list[Any] = field(default_factory=list)
     roles: list[Any] = field(default_factory=list)
@@ -41,12 +44,15 @@ class Entry:
         return ", ".join(part for part in (self.person.family, self.person.given) if part)
 
 
-def vita(person: Any) -> list[Year]:
-    """Return the person's years, the newest first; talks, roles and papers by time or title."""
-    years: dict[Edition, Year] = {}
+def vita(person: Any, at: datetime | None = None) -> list[Year]:
+    """Return the years of a person fetched `with_vita()`, the newest first; the rest by time or title.
 
-    def year_of(edition: Edition) -> Year:
-        return years.setdefault(edition, Year(edition))
+    The papers take four queries.
+    """
+    years: dict[str, Year] = {}
+
+    def year_of(edition: Edition | Face) -> Year:
+        return years.setdefault(edition.slug, Year(edition if isinstance(edition, Face) else edition.face))
 
     for role in person.shown_committee_roles:
         year_of(role.edition).committee.append(role)
@@ -56,9 +62,16 @@ def vita(person: Any) -> list[Year]:
         year_of(role.session.edition).roles.append(role)
     for talk in person.shown_talks:
         year_of(talk.presentation.edition).talks.append(talk.presentation)
-    for authorship in sorted(person.shown_authorships, key=attrgetter("paper.sort_title", "paper.uid")):
-        year_of(authorship.paper.edition).papers.append(authorship.paper)
+    for paper in papers_of(person, at).by_title().cards(at):
+        year_of(paper.edition).papers.append(paper)
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
+
+
+def papers_of(person: Any, at: datetime | None = None) -> Any:
+    """Return the published papers of all years that the person is an author of."""
+    wrote = published_rows(Person, "authorships", at)
+    keys = wrote.filter(person=person).order_by().values("paper")
+    return published_rows(wrote.model, "paper", at).filter(pk__in=keys)
 
 
 def entries(people: Iterable[Any]) -> list[Entry]:

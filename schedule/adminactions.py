@@ -3,12 +3,14 @@
 from typing import Any
 
 from django import forms
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import Max
 from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from conference.access import Access
+from conference.adminaccess import access_for
 from conference.adminactions import ActionForm, BulkAction, Words, change_words
 from conference.adminfieldactions import SAME, ChosenField, SetField
 from conference.bulk import Line, Plan, Values, judged, refusal
@@ -87,8 +89,6 @@ class PutInSession(BulkAction):
     form_class = ScheduleForm
 
     def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
-        if not desk.admin_site.get_model_admin(Presentation).has_add_permission(request):
-            raise PermissionDenied
         session, kind = values["session"], values["kind"]
         presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
         shown = presented.select_related("edition", "room")
@@ -96,23 +96,22 @@ class PutInSession(BulkAction):
         waiting = {one.paper_id: one for one in shown.filter(session=None).order_by("-pk")}
         place = last_places(session).get(session.edition_id, 0)
         plan = Plan(same=[row for row in rows if row.pk in there])
-        says = gettext("is presented in “%(session)s” (%(kind)s)") % {
-            "session": session,
-            "kind": Presentation.Kind(kind).label,
-        }
+        words = {"session": session, "kind": Presentation.Kind(kind).label}
+        says = gettext("is presented in “%(session)s” (%(kind)s)") % words
+        moves = gettext("its presentation without a session goes to “%(session)s” (%(kind)s)") % words
+        access = access_for(request)
         for paper in rows:
             if paper.pk in there:
                 continue
-            line, reason = scheduled(paper, session, kind, waiting.get(paper.pk))
+            line, reason = scheduled(paper, session, kind, waiting.get(paper.pk), access)
             if reason:
                 plan.skipped.append((paper, reason))
                 continue
             place += 1
             if line.made is not None:
-                line.made.position = place
+                line.made.position, line.says = place, says
             else:
-                line.values["position"] = place
-            line.says = says
+                line.values["position"], line.says = place, moves
             plan.lines.append(line)
         return plan
 
@@ -121,13 +120,17 @@ class PutInSession(BulkAction):
         super().write([*(line for line in lines if line.made is not None), *moved])
 
 
-def scheduled(paper: Any, session: Any, kind: str, waits: Any) -> tuple[Line, str]:
-    """Return what puts a paper into a session, or why its rules refuse it."""
+def scheduled(paper: Any, session: Any, kind: str, waits: Any, access: Access) -> tuple[Line, str]:
+    """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
+        if not access.may("change", Presentation, waits):
+            return Line(paper, ""), gettext("You may not change its presentation.")
         waits.paper = paper
         paper.waits = waits
         return Line(paper, "", {"session": session}), refusal(waits, {"session": session})
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
+    if not access.may("add", Presentation, made):
+        return Line(paper, ""), gettext("You may not add presentations there.")
     try:
         made.clean_in_memory()
     except ValidationError as error:

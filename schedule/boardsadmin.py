@@ -12,16 +12,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conference.adminstale import SEEN, SHOWN
-from conference.merging import CHOICE, MINE, THEIRS
 from conference.versions import Seen, read, signed
 from papers.models import Topic
 from schedule import clashes
-from schedule.adminclashes import linked
 from schedule.editing.boardlists import BoardsError
 from schedule.editing.hanging import BoardsForm, Hanging, PosterRow, topic_paths
 from schedule.editing.saving import save_boards
 from schedule.models import Presentation, Session
-from schedule.sittingadmin import UNSHOWN, SittingAdmin, difference, one_sitting
+from schedule.sittingadmin import UNSHOWN, SittingAdmin, decide, difference, lock, one_sitting, told
 
 ON_BOARDS = (clashes.Kind.BOARD, clashes.Kind.BOARDS_FULL)
 
@@ -30,7 +28,7 @@ class BoardsPage:
     """One request to the page of a session's boards."""
 
     def __init__(self, desk: Any, request: HttpRequest, session: Session) -> None:
-        self.request, self.session, self.edition = request, session, session.edition
+        self.session, self.edition = session, session.edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
         rows = desk.rows_of(request, Presentation).filter(session=session).taking_place().posters()
         talks = rows.select_related("edition", "paper__topic", "session", "room").defer(*UNSHOWN)
@@ -49,7 +47,9 @@ class BoardsPage:
     def act(self) -> None:
         """Assign boards if the button asks for it."""
         if "_assign" in self.sent and self.form.is_valid():
-            topics = topic_paths(list(Topic.objects.filter(edition=self.edition)))
+            topics = topic_paths(
+                Topic.objects.filter(edition=self.edition).select_related("parent__parent__parent")
+            )
             asked = self.form.cleaned_data
             try:
                 self.hanging.assign(asked["boards"], asked["order"], topics)
@@ -59,11 +59,7 @@ class BoardsPage:
     def settle(self) -> bool:
         """Take over what was chosen where somebody else changed the same; tell whether all is settled."""
         is_current = read(self.sent.get(SHOWN, "")) == self.hanging.now()
-        for row in self.hanging.stale:
-            choice = self.sent.get(f"{CHOICE}b{row.pk}") if is_current else None
-            if choice == THEIRS:
-                row.after = row.before
-            row.is_stale = choice not in (MINE, THEIRS)
+        decide(self.sent, "b", self.hanging.stale if is_current else [])
         return not self.hanging.stale
 
     @property
@@ -83,7 +79,6 @@ class BoardsPage:
         """Return what the page shows."""
         plans = {row.pk: {"board": row.after} for row in self.hanging.moved}
         found = clashes.difference(self.edition, clashes.Planned(talks=plans))
-        new = {id(clash) for clash in found.new}
         here = [
             clash
             for clash in found.all
@@ -100,8 +95,7 @@ class BoardsPage:
             "wrong_count": len(self.hanging.wrong),
             "seen": signed(self.seen),
             "may_change": self.may_change,
-            "clashes": [{**linked(clash), "is_new": id(clash) in new} for clash in here],
-            "solved": [linked(clash) for clash in solved],
+            **told(found, here, solved),
         }
 
 
@@ -139,8 +133,7 @@ class BoardsAdmin(SittingAdmin):
     def save_hanging(self, request: HttpRequest, session: Session) -> HttpResponse:
         """Save all boards, or none and say why."""
         with one_sitting(request) as log:
-            posters = Presentation._base_manager.select_for_update().filter(session=session)
-            list(posters.order_by("pk").values("pk"))
+            lock(Presentation._base_manager.filter(session=session))
             page = BoardsPage(self, request, session)
             if not page.may_change:
                 raise PermissionDenied

@@ -27,6 +27,7 @@ class Release(Content):
     """A numbered, dated announcement of the program, with what changed since the one before."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("text",)
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="releases")
     number = models.PositiveIntegerField(_("number"))

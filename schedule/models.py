@@ -1,6 +1,7 @@
 """When and where: rooms and sessions. Who and what is in them: `parts`, `presentation`."""
 
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -20,6 +21,9 @@ from schedule.parts import SessionRole, Speaker
 from schedule.presentation import ENDS_BEFORE_START, Presentation
 from schedule.querysets import RoomQuerySet, SessionQuerySet
 from schedule.rescheduling import set_null
+
+if TYPE_CHECKING:
+    from schedule.talkrows import TalkRow
 
 __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
 
@@ -57,6 +61,7 @@ class Session(Cancellable, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
+    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract")
     rules_look_at: ClassVar[tuple[str, ...]] = ("parts",)
 
     class Kind(models.TextChoices):
@@ -122,11 +127,14 @@ class Session(Cancellable, Content):
         # The day page: an edition's sessions by time.
         indexes = [models.Index(fields=["edition", "start"], name="session_by_time")]
 
-    # What `with_people()`, `with_talks()`, `with_talk_counts()` and `timetable.nest()` found: public rows.
+    # What `with_people()`, `with_talk_counts()`, `talkrows.fill()` and `timetable.nest()` found: public rows.
     shown_roles: list[SessionRole]
-    shown_talks: list[Presentation]
+    shown_talks: list["TalkRow"]
     shown_parts: list["Session"]
     talk_count: int
+    # What `told.marked()` found.
+    on_now: bool
+    moved_from: datetime | None
 
     def __str__(self) -> str:
         return text.plain(self.title)
@@ -139,8 +147,8 @@ class Session(Cancellable, Content):
         return self.parent
 
     @property
-    def talks(self) -> list[Presentation]:
-        """Its presentations by time, then board, then order, on a page that asked `with_talks()`."""
+    def talks(self) -> list["TalkRow"]:
+        """Its presentations by time, then board, then order, on a page that filled them in."""
         return timetable.running_order(vars(self).get("shown_talks", ()))
 
     @property

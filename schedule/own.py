@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from conference.access import OWN
 from papers.models import Authorship, Material, Paper
@@ -15,7 +16,9 @@ LEADING = ("chair", "moderator", "organizer")
 
 def sessions(user: Any) -> Any:
     """Return the keys of the sessions that an account's person leads, with their parts."""
-    persons = PersonAccount.objects.filter(user=user.pk).values("person")
+    # Who was merged is the one that stays.
+    one = Coalesce("person__merged_into", "person")
+    persons = PersonAccount.objects.filter(user=user.pk).values(one=one)
     led = SessionRole._base_manager.filter(person__in=persons, role__in=LEADING).order_by().values("session")
     return Session._base_manager.filter(Q(pk__in=led) | Q(parent__in=led)).order_by().values("pk")
 

@@ -7,7 +7,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from conference.bases import Content, Ordered
-from people.models import NamedAsPrinted, Person
+from people.models import Person
+from people.printed import NamedAsPrinted
 from schedule.querysets import SessionRoleQuerySet, SpeakerQuerySet
 
 

@@ -17,14 +17,14 @@ from conference.models import Edition
 from schedule.editing.saving import save_posters
 from schedule.editing.sending import SPOKEN, Plan, Talks, plan, sessions_with_talks
 from schedule.models import Presentation, Session
-from schedule.sittingadmin import UNSHOWN, SittingAdmin, one_sitting
+from schedule.sittingadmin import UNSHOWN, SittingAdmin, lock, one_sitting
 
 
 class PostersPage:
     """One request to the page that sends talks' papers to poster sessions."""
 
     def __init__(self, desk: Any, request: HttpRequest, edition: Edition) -> None:
-        self.request, self.edition = request, edition
+        self.edition = edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
         rows = desk.rows_of(request, Presentation).filter(edition=edition).taking_place()
         self.rows = (
@@ -109,18 +109,15 @@ class PostersAdmin(SittingAdmin):
         if not self.may(request, "add", Presentation, edition):
             raise PermissionDenied
         with one_sitting(request) as log:
-            list(
-                self.model._base_manager.select_for_update()
-                .filter(edition=edition)
-                .order_by("pk")
-                .values("pk")
-            )
+            lock(self.model._base_manager.filter(edition=edition))
             page = PostersPage(self, request, edition)
             found = page.plan
             touched = [one.poster for one in found.sendings if one.poster]
             if not all(self.may(request, "change", Presentation, poster) for poster in touched):
                 raise PermissionDenied
-            save_posters(found)
+            is_saved = save_posters(found)
+        if not is_saved:
+            return self.posters_page(request, {"edition": edition, "page": page, "plan": found})
         here = f"{reverse('admin:schedule_session_posters')}?edition={edition.pk}"
         count = len(found.sendings)
         if log.change_set is None:

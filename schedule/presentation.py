@@ -14,6 +14,7 @@ from conference.bases import Content, Ordered, ends_before_start
 from conference.fields import HttpURLField, UidField
 from conference.models import Edition
 from papers.models import Paper
+from papers.rows import Appearing
 from schedule.cancelling import Cancellable, Status
 from schedule.querysets import PresentationQuerySet
 from schedule.rescheduling import set_null
@@ -29,12 +30,13 @@ OTHER_EDITION = {
 }
 
 
-class Presentation(Cancellable, Ordered, Content):
+class Presentation(Appearing, Cancellable, Ordered, Content):
     """One appearance: of a paper, or a talk with its own title and speakers."""
 
     part_of: ClassVar[tuple[str, ...]] = ("session", "paper")
     siblings_of: ClassVar[str] = "session"
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
+    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract")
 
     class Kind(models.TextChoices):
         ORAL = "oral", _("Oral")
@@ -103,9 +105,6 @@ class Presentation(Cancellable, Ordered, Content):
             ),
         ]
 
-    def __str__(self) -> str:
-        return text.plain(self.title) or str(self.paper)
-
     def get_absolute_url(self) -> str:
         shown = self.paper or self.session
         return shown.get_absolute_url() if shown else self.edition.get_absolute_url()
@@ -116,16 +115,6 @@ class Presentation(Cancellable, Ordered, Content):
     @property
     def whole(self) -> Cancellable | None:
         return self.session
-
-    @property
-    def shown_title_html(self) -> str:
-        """Its own title, else its paper's."""
-        return self.title_html or (self.paper.title_html if self.paper else "")
-
-    @property
-    def shown_abstract_html(self) -> str:
-        """Its own abstract, else its paper's."""
-        return self.abstract_html or (self.paper.abstract_html if self.paper else "")
 
     @property
     def starts(self) -> datetime | None:

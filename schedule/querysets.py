@@ -1,15 +1,25 @@
 """Which rooms, sessions and presentations are public, and the questions that pages ask about them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from datetime import date, datetime
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, Subquery
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Prefetch,
+    Q,
+    Subquery,
+)
 from django.db.models.functions import Coalesce
 
 from conference.querysets import ContentQuerySet, moment, or_draft, or_to_come, schedule_public
-from papers.querysets import paper_published
+from papers.querysets import called_off, paper_published
 from people.querysets import with_shown_names
 from schedule.gaps import PresentationGaps, SessionGaps
 
@@ -80,13 +90,17 @@ class SessionQuerySet(SessionGaps):
         """Sessions that are no part of another."""
         return self.filter(parent__isnull=True)
 
+    def with_parts(self, uid: str) -> Self:
+        """The session with this uid, and the sessions that are part of it."""
+        return self.filter(Q(uid=uid) | Q(parent__uid=uid))
+
     def invited_talks(self) -> Self:
         return self.filter(kind="invited_talk")
 
     def beside(self, session: Any) -> Self:
         """The sessions that one may go on to from there: those of the same whole, in order."""
         rows = self.filter(Q(pk=session.pk) | ~Q(kind__in=PAUSES), parent=session.parent_id)
-        return rows.in_order().select_related("edition")
+        return rows.in_order().select_related("edition").defer("abstract", "abstract_html")
 
     def with_posters(self, at: datetime | None = None) -> Self:
         """Poster sessions, and others in which posters stand."""
@@ -145,30 +159,9 @@ class SessionQuerySet(SessionGaps):
             }
         )
 
-    def with_talks(
-        self,
-        at: datetime | None = None,
-        *,
-        most: int,
-        abstracts: bool = False,
-        posters: bool = False,
-        topic: Any = None,
-    ) -> Self:
-        """With the presentations and their credits, at most so many of each session; see `talks`."""
-        talks = self.published_related("presentations", at).about(topic, at)
-        talks = talks.with_credits(at, abstracts=abstracts)
-        talks = (talks.posters() if posters else talks).order_by("position", "pk")
-        return self.prefetch_related(Prefetch("presentations", talks[:most], "shown_talks"))
-
     def for_timetable(self, at: datetime | None = None, topic: Any = None) -> Self:
         """All that a block of a timetable says but the talks; with a topic, only talks on it count."""
         return self.in_order().with_place().with_people(at).with_talk_counts(at, topic)
-
-    def talk_total(self, at: datetime | None = None, topic: Any = None) -> int:
-        """How many presentations stand in these sessions."""
-        talks = self.published_related("presentations", at).about(topic, at)
-        total: int = talks.filter(session__in=self.order_by().values("pk")).count()
-        return total
 
     def program_days(self, day_of: Callable[[datetime], date]) -> set[date]:
         """The program days on which these sessions begin."""
@@ -190,8 +183,8 @@ def presentation_published(prefix: str, at: datetime | None) -> Q:
     return own & session & paper
 
 
-# What pages of presentations never show of a paper; the abstract itself only where there is room for it.
-UNSHOWN = ("abstract", "lay_summary", "lay_summary_html", "keywords")
+# What lines of presentations never show of a paper.
+UNSHOWN = ("abstract", "abstract_html", "lay_summary", "lay_summary_html", "keywords")
 
 
 class PresentationQuerySet(PresentationGaps):
@@ -224,21 +217,49 @@ class PresentationQuerySet(PresentationGaps):
         videos = self.published_related("paper", at).published_related("materials", at).filter(kind="video")
         return self.filter(~Q(recording_url="") | Exists(videos.filter(paper=OuterRef("paper"))))
 
+    def with_beginning(self) -> Self:
+        """By time, with it as `begins`, their own or their session's; and whether they are `called_off`."""
+        rows = self.annotate(
+            begins=Coalesce("start", "session__start"),
+            called_off=ExpressionWrapper(called_off(), BooleanField()),
+        )
+        return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
+
+    def beside(self, sessions: Collection[int], spans: Iterable[tuple[datetime, datetime]]) -> Self:
+        """What takes place in these sessions, and the posters that begin in these spans, by time.
+
+        With `starts`, `ends`, `place` and `room_key`, its own or its session's, and whether it is a `poster`.
+        """
+        poster = Q(kind="poster") | Q(session__kind="poster", session__isnull=False)
+        rows = (
+            self.with_beginning()
+            .filter(called_off=False)
+            .annotate(
+                starts=F("begins"),
+                ends=Coalesce("end", "session__end"),
+                place=Coalesce("room__name", "session__room__name"),
+                room_key=Coalesce("room_id", "session__room_id"),
+                poster=ExpressionWrapper(poster, BooleanField()),
+            )
+        )
+        wanted = Q(session__in=sessions)
+        for start, end in spans:
+            wanted |= Q(poster=True, begins__gte=start, begins__lt=end)
+        return rows.filter(wanted)
+
     def with_session(self) -> Self:
         return self.select_related("session__edition", "session__room", "session__parent")
 
-    def with_credits(
-        self, at: datetime | None = None, *, abstracts: bool = False, materials: bool = False
-    ) -> Self:
-        """With paper, authors or speakers as printed, award marks, own room; the rest on request."""
+    def with_credits(self, at: datetime | None = None) -> Self:
+        """With paper, authors or speakers as printed, award marks, own room; without abstracts."""
         papers = self.published_related("paper", at).with_authors(at).with_awards(at)
-        papers = papers.prefetch_related("edition").defer(*UNSHOWN, *([] if abstracts else ["abstract_html"]))
+        papers = papers.prefetch_related("edition").defer(*UNSHOWN)
         speakers = with_shown_names(self.published_related("speakers", at)).order_by("position", "pk")
         rows = self.select_related("room").prefetch_related(
-            Prefetch("paper", papers.with_materials(at) if materials else papers),
+            Prefetch("paper", papers),
             Prefetch("speakers", speakers, "shown_speakers"),
         )
-        return rows.defer("abstract", *([] if abstracts else ["abstract_html"]))
+        return rows.defer("abstract", "abstract_html")
 
 
 class SpeakerQuerySet(ContentQuerySet[Any]):

@@ -1,7 +1,8 @@
 """Releases in the admin: their list, and the page on which one is announced."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
@@ -11,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -21,6 +23,7 @@ from conference import times
 from conference.adminbases import ContentAdmin, moment
 from conference.adminforms import ContentForm
 from conference.adminscope import asked_edition, editions_for
+from conference.admintext import HelpedText
 from conference.models import Edition
 from schedule.changes import Change, Place
 from schedule.models import Release
@@ -73,10 +76,15 @@ class LinesWidget(forms.Widget):
 
     # Pairs of a line's name and its words.
     told: Sequence[tuple[str, str]] = ()
+    # The notes that are stored, by line; a page carries them along.
+    stored: Mapping[str, str] = MappingProxyType({})
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         kept: dict[str, str] = value or {}
-        rows = [(line, words, line in kept, kept.get(line, "")) for line, words in self.told]
+        rows = [
+            (line, words, line in kept, kept.get(line, ""), self.stored.get(line))
+            for line, words in self.told
+        ]
         return render_to_string("admin/schedule/release/_lines.html", {"name": name, "rows": rows})
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> dict[str, str]:
@@ -93,9 +101,9 @@ class LinesField(forms.Field):
 
     widget = LinesWidget
 
-    def learn(self, told: Sequence[tuple[str, str]]) -> None:
-        """Take over the lines there are."""
-        self.widget.told = told
+    def learn(self, told: Sequence[tuple[str, str]], stored: Mapping[str, str] | None = None) -> None:
+        """Take over the lines there are, and the notes that are stored."""
+        self.widget.told, self.widget.stored = told, stored or {}
 
     def to_python(self, value: Any) -> dict[str, str]:
         notes = {line: " ".join(str(note).split()) for line, note in (value or {}).items()}
@@ -117,7 +125,7 @@ class AnnounceForm(forms.Form):
     text = forms.CharField(
         label=_("Text"),
         required=False,
-        widget=forms.Textarea(attrs={"rows": 6, "class": "vLargeTextField"}),
+        widget=HelpedText(attrs={"rows": 6, "class": "vLargeTextField"}),
         help_text=_("Markdown."),
     )
     lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
@@ -134,6 +142,8 @@ class AnnounceForm(forms.Form):
         notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in told}
         super().__init__(data, initial={**initial, "seen": self.state, "lines": notes})
         self.offered = [line for line, _words in told]
+        helped: Any = self.fields["text"]
+        helped.widget.label = str(helped.label)
         lines: Any = self.fields["lines"]
         lines.learn(told)
         if not told:
@@ -162,8 +172,26 @@ class ReleaseForm(ContentForm):
             rows = [read_change(row) for row in self.instance.changes]
             edition = self.instance.edition
             lines: Any = self.fields["told"]
-            lines.learn([(change.line, told_change(change, edition, {})) for change in rows])
             self.initial["told"] = {change.line: change.note for change in rows}
+            self.words = {change.line: told_change(change, edition, {}) for change in rows}
+            lines.learn([*self.words.items()], self.initial["told"])
+
+    def clean_told(self) -> dict[str, str]:
+        """Return the lines that stay: as this page changed them, else as somebody else did meanwhile."""
+        sent, found, clashes = self.cleaned_data["told"], {}, []
+        for line, note in self.initial["told"].items():
+            shown = self.data.get(f"{self.add_prefix('told')}-was-{line}", note)
+            mine = sent.get(line)
+            if note not in (shown, mine) and mine != shown:
+                clashes.append({"line": self.words[line], "note": note})
+            elif mine is not None:
+                found[line] = note if mine == shown else mine
+        said = gettext(
+            "Somebody else gave “%(line)s” this note meanwhile: “%(note)s”. Save again to replace it."
+        )
+        if clashes:
+            raise ValidationError([said % clash for clash in clashes])
+        return found
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]
@@ -245,6 +273,7 @@ class ReleaseAdmin(ContentAdmin):
             "form": form,
             "ready": ready,
             "has_news": self.has_news(ready),
+            "text_help_url": reverse("admin:text_help"),
             "now": moment(at, edition),
         }
         return TemplateResponse(request, "admin/schedule/release/announce.html", context)

@@ -1,14 +1,14 @@
 """What the pages of the timetable editor share: the edition, what a sitting saved, and taking it back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -16,13 +16,14 @@ from conference import revision
 from conference.acting import acting
 from conference.adminaccess import access_for
 from conference.adminacts import AFTERWARDS
-from conference.adminstale import SHOWN
+from conference.adminstale import versions_page
 from conference.history import ChangeSet, Origin
 from conference.merging import CHOICE, MINE, THEIRS
 from conference.models import Edition
 from conference.recording import Log, together
 from conference.timeline import acts
-from conference.versions import Seen, signed
+from conference.versions import Seen
+from schedule.adminclashes import linked
 
 TIMETABLE = "timetable"
 MODELS = {"schedule.session", "schedule.presentation"}
@@ -68,10 +69,9 @@ class SittingAdmin(admin.ModelAdmin[Any]):
 
     def may(self, request: HttpRequest, what: str, model: Any, row: Any = None) -> bool:
         """Tell whether the user may view, change or add a row, as the admin of its model says."""
-        desk = self.admin_site.get_model_admin(model)
-        allowed = bool(getattr(desk, f"has_{what}_permission")(request, row))
         # Who may change some fields of a row, as a session chair, moves nothing.
-        return allowed and (what != "change" or access_for(request).fields(model, row) is None)
+        desk: Any = self.admin_site.get_model_admin(model)
+        return bool(desk.may_whole(request, what, row))
 
     def refuse_partial_sight(self, request: HttpRequest, edition: Edition | None) -> None:
         """Refuse who sees some rows of an edition: clashes and plans tell of all of them."""
@@ -111,17 +111,7 @@ class SittingAdmin(admin.ModelAdmin[Any]):
         self, request: HttpRequest, differences: list[dict[str, Any]], shown: Seen, back: str
     ) -> HttpResponse:
         """Show what somebody else made of the same rows beside what is planned, with a choice for each."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Somebody else changed this meanwhile"),
-            "opts": self.opts,
-            "differences": differences,
-            "carried": carried(request.POST),
-            "shown": signed(shown),
-            "again": SHOWN in request.POST,
-            "discard": back,
-        }
-        return TemplateResponse(request, "admin/stale.html", context, status=409)
+        return versions_page(self, request, differences, shown, discard=back)
 
     # What was saved
 
@@ -174,11 +164,24 @@ def difference(sent: QueryDict, name: str, what: str, whose: Any, theirs: str, m
     return {"name": f"{CHOICE}{name}", "is_conflict": True, "chosen": chosen, **told}
 
 
-def carried(sent: QueryDict) -> list[tuple[str, Any]]:
-    """Return all that was sent, for a page that asks before it goes on."""
-    return [
-        (name, value)
-        for name, values in sent.lists()
-        for value in values
-        if name not in ("csrfmiddlewaretoken", SHOWN) and not name.startswith(CHOICE)
-    ]
+def decide(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
+    """Take over what was chosen for rows that somebody else changed too; the others stay open."""
+    for row in rows:
+        choice = sent.get(f"{CHOICE}{prefix}{row.pk}")
+        if choice == THEIRS:
+            row.after = row.before
+        row.is_stale = choice not in (MINE, THEIRS)
+
+
+def told(found: Any, here: Iterable[Any], solved: Iterable[Any]) -> dict[str, Any]:
+    """Return the clashes of a plan as its page shows them: which are new, and which it would solve."""
+    new = {id(clash) for clash in found.new}
+    return {
+        "clashes": [{**linked(clash), "is_new": id(clash) in new} for clash in here],
+        "solved": [linked(clash) for clash in solved],
+    }
+
+
+def lock(rows: QuerySet[Any]) -> None:
+    """Keep others from changing these rows until a plan is stored."""
+    list(rows.select_for_update().order_by("pk").values("pk"))

@@ -15,20 +15,19 @@ from conference.adminstale import SEEN, SHOWN
 from conference.merging import CHOICE, MINE, THEIRS
 from conference.versions import Seen, read, signed
 from schedule import clashes
-from schedule.adminclashes import linked
 from schedule.editing.clock import end_after, moment_on, wall
 from schedule.editing.lineup import Lineup, SpreadForm
 from schedule.editing.saving import save_lineup
 from schedule.editing.spreading import Spread, TooShortError
 from schedule.models import Presentation, Session
-from schedule.sittingadmin import UNSHOWN, SittingAdmin, difference, one_sitting
+from schedule.sittingadmin import UNSHOWN, SittingAdmin, decide, difference, lock, one_sitting, told
 
 
 class TalksPage:
     """One request to the page of a session's presentations."""
 
     def __init__(self, desk: Any, request: HttpRequest, session: Session) -> None:
-        self.request, self.session, self.edition = request, session, session.edition
+        self.session, self.edition = session, session.edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
         rows = desk.rows_of(request, Presentation).filter(session=session)
         talks = list(
@@ -75,11 +74,7 @@ class TalksPage:
         """Take over what was chosen where somebody else changed the same; tell whether all is settled."""
         lineup = self.lineup
         is_current = read(self.sent.get(SHOWN, "")) == lineup.now()
-        for row in lineup.stale:
-            choice = self.sent.get(f"{CHOICE}t{row.pk}") if is_current else None
-            if choice == THEIRS:
-                row.after = row.before
-            row.is_stale = choice not in (MINE, THEIRS)
+        decide(self.sent, "t", lineup.stale if is_current else [])
         choice = self.sent.get(f"{CHOICE}order") if is_current else None
         if lineup.is_stale and choice == THEIRS:
             lineup.put(lineup.stored)
@@ -106,7 +101,6 @@ class TalksPage:
         """Return what the page shows."""
         plans = {row.pk: {"start": row.after[0], "end": row.after[1]} for row in self.lineup.retimed}
         found = clashes.difference(self.edition, clashes.Planned(talks=plans))
-        new = {id(clash) for clash in found.new}
         here = [clash for clash in found.all if self.session.pk in found.sessions(clash)]
         return {
             "edition": self.edition,
@@ -118,8 +112,7 @@ class TalksPage:
             "is_planned": bool(self.lineup.retimed) or self.lineup.is_reordered,
             "seen": signed(self.seen),
             "may_change": self.may_change,
-            "clashes": [{**linked(clash), "is_new": id(clash) in new} for clash in here],
-            "solved": [linked(clash) for clash in found.solved],
+            **told(found, here, found.solved),
         }
 
 
@@ -158,8 +151,7 @@ class TalksAdmin(SittingAdmin):
     def save_talks(self, request: HttpRequest, session: Session) -> HttpResponse:
         """Save order and times, or nothing and say why."""
         with one_sitting(request) as log:
-            talks = Presentation._base_manager.select_for_update().filter(session=session)
-            list(talks.order_by("pk").values("pk"))
+            lock(Presentation._base_manager.filter(session=session))
             page = TalksPage(self, request, session)
             if not page.may_change:
                 raise PermissionDenied

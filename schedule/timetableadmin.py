@@ -21,17 +21,23 @@ from conference import times
 from conference.adminlists import counted
 from conference.adminscope import working_on
 from conference.adminstale import SEEN, SHOWN
-from conference.merging import CHOICE, MINE, THEIRS
 from conference.models import Edition
 from conference.versions import read, signed
 from schedule import clashes, timetable
-from schedule.adminclashes import linked
 from schedule.editing.forms import SittingForm, asked_day
 from schedule.editing.saving import planned, save
 from schedule.editing.sitting import Row, Sitting, marked, sent_keys
 from schedule.grid import grid
 from schedule.models import Room, Session
-from schedule.sittingadmin import SittingAdmin, difference, one_sitting, timetable_address
+from schedule.sittingadmin import (
+    SittingAdmin,
+    decide,
+    difference,
+    lock,
+    one_sitting,
+    timetable_address,
+    told,
+)
 
 DELETED = _("Nothing was saved: a session that you moved was deleted meanwhile. Save again without it.")
 
@@ -56,10 +62,11 @@ class Board:
 
     @cached_property
     def sitting(self) -> Sitting:
-        """The sessions of the day, those that were sent, and what is part of these."""
+        """The sessions of the day, those that were sent, and what is part of them, on whatever day."""
         first, last = self.edition.day_bounds(self.day)
         keys = sent_keys(self.sent)
         wanted = Q(start__gte=first, start__lt=last) | Q(pk__in=keys) | Q(parent__in=keys)
+        wanted |= Q(parent__start__gte=first, parent__start__lt=last)
         rows = self.sessions.filter(wanted).select_related("room", "parent").in_order()
         rows = rows.annotate(
             presentation_rows=counted(Session, "presentations"), part_rows=counted(Session, "parts")
@@ -89,21 +96,18 @@ class Board:
     def settle(self) -> list[Row]:
         """Take over what was chosen where somebody else moved the same session; return what is open."""
         shown = (read(self.sent.get(SHOWN, "")) or {}).get("", {})
-        for row in self.sitting.stale:
-            choice = self.sent.get(f"{CHOICE}s{row.pk}")
-            if shown.get(str(row.pk)) == "".join(marked(row.before)):
-                if choice == THEIRS:
-                    self.sitting.reset(row.pk)
-                elif choice == MINE:
-                    row.is_stale = False
+        stale = self.sitting.stale
+        decide(
+            self.sent, "s", [row for row in stale if shown.get(str(row.pk)) == "".join(marked(row.before))]
+        )
         return self.sitting.stale
 
     @property
     def shown(self) -> list[Row]:
-        """The rows that the page shows: those of the day, and all that were moved."""
-        return [
-            row for row in self.sitting.rows.values() if row.day == self.day or row.is_moved or row.errors
-        ]
+        """The rows that the page shows: those of the day, all that were moved, and what is part of them."""
+        rows = self.sitting.rows.values()
+        here = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}
+        return [row for row in rows if row.pk in here or row.session.parent_id in here]
 
     def clashes(self) -> dict[str, Any]:
         """Return what the plan gets in the way of, on the day and wherever something was moved."""
@@ -111,10 +115,8 @@ class Board:
         keys = {row.pk for row in self.shown}
         touching = [(clash, found.sessions(clash)) for clash in found.all]
         here = [(clash, concerned) for clash, concerned in touching if concerned & keys]
-        new = {id(clash) for clash in found.new}
         return {
-            "clashes": [{**linked(clash), "is_new": id(clash) in new} for clash, _sessions in here],
-            "solved": [linked(clash) for clash in found.solved],
+            **told(found, (clash for clash, _sessions in here), found.solved),
             "new_count": len(found.new),
             "by_session": Counter(key for _clash, sessions in here for key in sessions & keys),
         }
@@ -124,11 +126,10 @@ class Board:
         sitting = self.sitting
         found = self.clashes()
         here = sorted(sitting.on(self.day), key=lambda row: timetable.instant(row.start))
-        for row in self.shown:
+        shown = self.shown
+        for row in shown:
             vars(row)["clash_count"] = found["by_session"][row.pk]
-        kept = {
-            key: mark for key, mark in sitting.seen()[""].items() if int(key) in {r.pk for r in self.shown}
-        }
+        marks = sitting.seen()[""]
         bounds = self.edition.day_bounds(self.day)
         return {
             **found,
@@ -137,11 +138,11 @@ class Board:
             "days": [(one, times.short_day(one)) for one in self.days],
             "rooms": list(self.rooms.values()),
             "rows": here,
-            "elsewhere": [row for row in self.shown if row.day != self.day],
+            "elsewhere": [row for row in shown if row.day != self.day],
             "grid": grid(here),
             "moved_count": len(sitting.moved),
             "wrong_count": len(sitting.wrong),
-            "seen": signed({"": kept}),
+            "seen": signed({"": {str(row.pk): marks[str(row.pk)] for row in shown}}),
             "notes": self.notes,
             "zone_label": times.zone_label(bounds[0], self.edition.zone),
             "may_change": any(not row.is_fixed for row in here),
@@ -206,7 +207,7 @@ class TimetableAdmin(SittingAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         with one_sitting(request) as log:
-            self.lock(request)
+            lock(self.model._base_manager.filter(pk__in=sent_keys(request.POST)))
             board = Board(self, request, edition)
             count = len(board.sitting.moved)
             if board.settle():
@@ -222,11 +223,6 @@ class TimetableAdmin(SittingAdmin):
         words = ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
         messages.success(request, words)
         return redirect(timetable_address(edition, day=board.day, saved=log.change_set.pk))
-
-    def lock(self, request: HttpRequest) -> None:
-        """Keep others from moving the same sessions until this is stored."""
-        keys = sent_keys(request.POST)
-        list(self.model._base_manager.select_for_update().filter(pk__in=keys).order_by("pk").values("pk"))
 
     def two_placings(self, request: HttpRequest, board: Board) -> HttpResponse:
         """Show what somebody else made of the same sessions beside what was moved here."""

@@ -1,6 +1,6 @@
 """Releases as pages and feeds tell them: each change with the thing as it is public now."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from conference import text
 from conference.models import Edition
 from schedule.changes import Change
-from schedule.models import Presentation, Release
+from schedule.models import Presentation, Release, Session
 from schedule.releases import read_change
 
 WITHDRAWN = "withdrawn"
@@ -116,3 +116,12 @@ def moves(edition: Edition, at: datetime) -> dict[str, datetime]:
         for change in changes
         if change.kind == "moved" and change.before and change.before.start
     }
+
+
+def marked(sessions: Iterable[Session], moves: Mapping[str, datetime], at: datetime) -> list[Session]:
+    """Return the sessions with what pages mark: whether they go on, when they were announced for before."""
+    rows = list(sessions)
+    for session in rows:
+        session.on_now = session.start <= at < session.end
+        session.moved_from = moves.get(f"session:{session.uid}")
+    return rows

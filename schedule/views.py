@@ -1,9 +1,10 @@
 """The pages of the timetable. What is public and what a page needs is asked of the querysets."""
 
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,14 +22,13 @@ from schedule.grid import grid
 from schedule.lobby import boards
 from schedule.metatags import card_words, people_words, session_head
 from schedule.models import Room, Session
-from schedule.querysets import LIGHT, SessionQuerySet
+from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
 from schedule.recorded import recordings_by_day
-from schedule.told import moves, told
+from schedule.talkrows import FIRST, Wanted, fill
+from schedule.told import marked, moves, told
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300
-# How many rows stand for a list that is too long for its page.
-FIRST = 10
 
 
 def schedule_crumb(edition: Edition) -> tuple[str, str]:
@@ -47,16 +47,26 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     today = edition.day_of(at)
     if not view and today in used:
         return one_day(request, edition, today, at, used)
-    choice = read_choice(request, edition, at)
-    shown = sessions.chosen(choice, at).for_timetable(at, choice.topic)
-    if view != "week" and shown.talk_total(at, choice.topic) <= WHOLE:
-        shown = shown.with_talks(at, most=LIGHT, topic=choice.topic)
+    choice, moved = read_choice(request, edition, at), moves(edition, at)
+    shown = marked(sessions.chosen(choice, at).for_timetable(at, choice.topic), moved, at)
+    if view != "week" and talk_total(shown) <= WHOLE:
+        fill(shown, talks_about(edition, choice, at), Wanted(moved, LIGHT), at)
     context = {
         **frame(edition, used, at, choice, view or "list"),
         "whole_program": view != "week",
         "days": timetable.days(timetable.nest(shown), edition.day_of),
     }
     return render(request, f"schedule/{'week' if view == 'week' else 'index'}.html", context)
+
+
+def talks_about(edition: Edition, choice: Choice, at: datetime) -> PresentationQuerySet:
+    """Return the presentations that a visitor chose by their topic, or all."""
+    return edition.presentations.published(at).about(choice.topic, at)
+
+
+def talk_total(sessions: Iterable[Session]) -> int:
+    """Return how many presentations stand in sessions that were fetched `with_talk_counts()`."""
+    return sum(session.talk_count for session in sessions)
 
 
 @edition_page
@@ -80,25 +90,25 @@ def one_day(
     choice = read_choice(request, edition, at)
     sessions = edition.sessions.published(at)
     begun = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
-    shown = begun.for_timetable(at, choice.topic)
+    moved = moves(edition, at)
+    shown = marked(begun.for_timetable(at, choice.topic), moved, at)
     context = {**frame(edition, used, at, choice, view), "date": date}
     if date == context["today"]:
         context |= now_and_next(sessions, at)
     if view == "grid":
         zoom = one_of(request, "zoom", ZOOMS, NORMAL_ZOOM)
-        context |= {"grid": grid(timetable.nest(shown, beside=True)), "zoom": zoom, "zooms": ZOOMS}
+        context |= {"grid": grid(timetable.nest(shown, beside=True)), "face": edition.face}
+        context |= {"zoom": zoom, "zooms": ZOOMS}
         return render(request, "schedule/grid.html", context)
-    abstracts = begun.talk_total(at, choice.topic) <= LIGHT
-    shown = shown.with_talks(at, most=LIGHT, abstracts=abstracts, topic=choice.topic)
+    abstracts = talk_total(shown) <= LIGHT
+    fill(shown, talks_about(edition, choice, at), Wanted(moved, LIGHT, abstracts=abstracts), at)
     context |= {"blocks": timetable.blocks(timetable.nest(shown)), "abstracts": abstracts}
     return render(request, "schedule/day.html", context)
 
 
 def frame(edition: Edition, used: set[date], at: datetime, choice: Choice, view: str) -> dict[str, Any]:
-    """Return what every view of the schedule takes: days, views and filters above it, and what moved."""
+    """Return what every view of the schedule takes: days, views and filters above it."""
     return {
-        "at": at,
-        "moves": moves(edition, at),
         "today": edition.day_of(at),
         "strip": timetable.strip(edition.start_date, edition.end_date, used),
         "choice": choice,
@@ -121,8 +131,8 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     """Show what runs now and next in every room, for a screen in the lobby."""
     sessions = edition.sessions.published(at)
     today = sessions.starting_between(*edition.day_bounds(edition.day_of(at))).not_over(at)
-    rooms = boards(today.for_timetable(at), at)
-    context = {"at": at, "boards": rooms, "moves": moves(edition, at)}
+    rooms = boards(marked(today.for_timetable(at), moves(edition, at), at), at)
+    context = {"at": at, "boards": rooms}
     if not rooms:
         context |= {"coming": sessions.first_after(at), "begun": sessions.begun(at).exists()}
     return render(request, "schedule/now.html", context)
@@ -133,29 +143,31 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
     """Show a session with all that is in it; abstracts of a hall full of posters are left to their pages."""
     at = timezone.now()
     sessions = edition.sessions.published(at)
-    shown: Session = get_object_or_404(sessions.for_timetable(at), uid=uid)
+    moved = moves(edition, at)
+    family = marked(sessions.with_parts(uid).for_timetable(at), moved, at)
+    shown = next((one for one in family if one.uid == uid), None)
+    if shown is None:
+        raise Http404("No such session.")
     if request.path != shown.get_absolute_url():
         return redirect(shown, permanent=True)
-    shown.edition = edition
+    parts = [one for one in family if one is not shown]
     abstracts = shown.talk_count <= LIGHT
-    talks = shown.presentations.published(at).with_credits(at, abstracts=abstracts, materials=True)
+    wanted = Wanted(moved, LIGHT, entire=shown, abstracts=abstracts, materials=True)
+    fill(family, edition.presentations.published(at), wanted, at)
     date = edition.day_of(shown.start)
     beside = sessions.starting_between(*edition.day_bounds(date)).beside(shown)
     day_crumb = short_day(date), reverse("schedule:day", args=[edition.slug, date.isoformat()])
-    parts = list(shown.parts.published(at).for_timetable(at).with_talks(at, most=LIGHT))
-    moved = moves(edition, at)
     picture = Card(reverse("schedule:card", args=[edition.slug, uid]), card_words(shown))
     context = {
-        "at": at,
         "head": session_head(shown, parts, moved, picture),
         "crumbs": [schedule_crumb(edition), day_crumb],
         "session": shown,
         "date": date,
-        "talks": timetable.running_order(talks),
+        "talks": shown.talks,
+        "face": edition.face,
         "abstracts": abstracts,
         "parts": timetable.blocks(parts),
         "neighbours": timetable.neighbours(beside, shown),
-        "moves": moved,
     }
     return render(request, "schedule/session.html", context)
 
@@ -179,9 +191,9 @@ def room(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
     """Show a room and what takes place in it, day by day."""
     at = timezone.now()
     place: Room = get_object_or_404(edition.rooms.published(at), slug=slug)
-    sessions = edition.sessions.published(at).held_in(place, at).for_timetable(at)
+    sessions = marked(edition.sessions.published(at).held_in(place, at).for_timetable(at), {}, at)
     days = timetable.days(timetable.nest(sessions), edition.day_of)
-    context = {"at": at, "crumbs": [schedule_crumb(edition)], "room": place, "days": days}
+    context = {"crumbs": [schedule_crumb(edition)], "room": place, "days": days}
     return render(request, "schedule/room.html", context)
 
 
@@ -197,13 +209,14 @@ def talks(request: HttpRequest, edition: Edition) -> HttpResponse:
 def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show poster sessions with their boards in walking order, and the posters without a session."""
     at = timezone.now()
-    sessions = edition.sessions.published(at).with_posters(at)
-    most = LIGHT if sessions.talk_total(at) <= WHOLE else FIRST
-    unscheduled = edition.presentations.published(at).posters().unscheduled().by_title()
+    sessions = list(edition.sessions.published(at).with_posters(at).for_timetable(at))
+    shown = edition.presentations.published(at).posters()
+    fill(sessions, shown, Wanted({}, LIGHT if talk_total(sessions) <= WHOLE else FIRST), at)
     context = {
         "at": at,
-        "sessions": sessions.for_timetable(at).with_talks(at, most=most, posters=True),
-        "unscheduled": unscheduled.with_credits(at),
+        "face": edition.face,
+        "sessions": sessions,
+        "unscheduled": shown.unscheduled().by_title().with_credits(at),
         "most": LIGHT,
     }
     return render(request, "schedule/posters.html", context)

@@ -96,9 +96,23 @@ class Engine(ABC):
     def holds(self, term: Term) -> bool:
         """Whether any document holds the term."""
 
+    def alike(self, likeness: Likeness, most: int) -> list[tuple[int, int | None]]:
+        """Return things that share the weightiest words, each with its edition."""
+        each = [self.sharing(word, weight, likeness) for word, weight in likeness.weights.items()]
+        found = (
+            "SELECT id, sum(weight) AS likeness"
+            f" FROM ({' UNION ALL '.join(statement for statement, _ in each)}) AS shared"
+            " GROUP BY id ORDER BY likeness DESC, id DESC LIMIT %s"
+        )
+        return self.rows(
+            f"SELECT object_id, edition FROM search_document JOIN ({found}) AS found USING (id)"
+            " ORDER BY likeness DESC, id DESC",
+            [*(one for _, parameters in each for one in parameters), most],
+        )
+
     @abstractmethod
-    def alike(self, likeness: Likeness, most: int) -> list[int]:
-        """Return the documents that share the weightiest words."""
+    def sharing(self, word: str, weight: float, likeness: Likeness) -> tuple[str, list[object]]:
+        """Return a query, with its parameters, for other documents that hold the word: `id`, `weight`."""
 
     @abstractmethod
     def settle(self, changed: int) -> None:

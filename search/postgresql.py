@@ -44,21 +44,13 @@ class PostgreSQL(Engine):
         statement = f"SELECT 1 FROM search_document WHERE {column} @@ %s::tsquery LIMIT 1"
         return bool(self.rows(statement, [self._match(term)]))
 
-    def alike(self, likeness: Likeness, most: int) -> list[int]:
+    def sharing(self, word: str, weight: float, likeness: Likeness) -> tuple[str, list[object]]:
         # A limit keeps the planner from starting workers for what takes a few milliseconds.
-        one = (
+        statement = (
             "(SELECT id, %s::float AS weight FROM search_document"
             " WHERE whole @@ %s::tsquery AND kind = %s AND id <> %s LIMIT 10000)"
         )
-        parameters: list[object] = []
-        for word, weight in likeness.weights.items():
-            parameters += [weight, f"'{word}'", likeness.kind, likeness.document]
-        found = self.rows(
-            f"SELECT id FROM ({' UNION ALL '.join([one] * len(likeness.weights))}) AS shared"
-            " GROUP BY id ORDER BY sum(weight) DESC, id DESC LIMIT %s",
-            [*parameters, most],
-        )
-        return [key for (key,) in found]
+        return statement, [weight, f"'{word}'", likeness.kind, likeness.document]
 
     def settle(self, changed: int) -> None:
         with self.connection.cursor() as cursor:

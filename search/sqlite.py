@@ -26,18 +26,12 @@ class SQLite(Engine):
         table = "search_head" if term.where else "search_whole"
         return bool(self.rows(f"SELECT 1 FROM {table} WHERE {table} MATCH %s LIMIT 1", [self._match(term)]))
 
-    def alike(self, likeness: Likeness, most: int) -> list[int]:
-        one = "SELECT rowid, %s AS weight FROM search_whole WHERE search_whole MATCH %s AND rowid <> %s"
-        scope = Scope(kinds=(likeness.kind,))
-        parameters: list[object] = []
-        for word, weight in likeness.weights.items():
-            parameters += [weight, self._expression(Query((Term((word,)),)), scope), likeness.document]
-        found = self.rows(
-            f"SELECT rowid FROM ({' UNION ALL '.join([one] * len(likeness.weights))})"
-            " GROUP BY rowid ORDER BY sum(weight) DESC, rowid DESC LIMIT %s",
-            [*parameters, most],
+    def sharing(self, word: str, weight: float, likeness: Likeness) -> tuple[str, list[object]]:
+        match = self._expression(Query((Term((word,)),)), Scope(kinds=(likeness.kind,)))
+        statement = (
+            "SELECT rowid AS id, %s AS weight FROM search_whole WHERE search_whole MATCH %s AND rowid <> %s"
         )
-        return [key for (key,) in found]
+        return statement, [weight, match, likeness.document]
 
     def settle(self, changed: int) -> None:
         if changed < MANY:

@@ -1,9 +1,12 @@
 """What every test needs: plain static files, cheap passwords, and reasons for what is missing."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from django.db import connection
 from pytest_django import Settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -12,6 +15,19 @@ CHROMIUM = Path("/usr/bin/chromium")
 # A busy machine is no defect: how long something takes is measured in bench/.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """End the sessions of processes that tests killed: PostgreSQL may not have noticed yet."""
+    yield
+    with django_db_blocker.unblock():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
 
 
 @pytest.fixture(autouse=True)

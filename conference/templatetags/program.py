@@ -2,7 +2,7 @@
 
 import re
 from datetime import date, datetime
-from typing import Any
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import segno
@@ -152,12 +152,6 @@ def board(label: str) -> str:
 
 
 @register.filter
-def running(session: Any, at: datetime) -> bool:
-    """Whether the session goes on at that moment."""
-    return bool(session.start <= at < session.end)
-
-
-@register.filter
 def raised(markup: str, top: int = 2) -> SafeString:
     """Rendered text whose highest heading is of this level, those below it following without a gap."""
     levels = sorted(set(re.findall(r"<h([1-6])>", markup)))
@@ -168,7 +162,11 @@ def raised(markup: str, top: int = 2) -> SafeString:
 @register.simple_tag
 def qr(url: str, label: str = "") -> SafeString:
     """The address as a drawing for cameras; `label` is what it is called for those who do not see it."""
-    drawing = segno.make(url, error="m", micro=False)
-    svg = drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff")
     named = format_html('<svg role="img" aria-label="{}"', label or gettext("QR code of this page's address"))
-    return mark_safe(svg.replace("<svg", named, 1))
+    return mark_safe(_drawn(url).replace("<svg", named, 1))
+
+
+@lru_cache(maxsize=1000)
+def _drawn(url: str) -> str:
+    drawing = segno.make(url, error="m", micro=False)
+    return str(drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff"))

@@ -6,6 +6,7 @@ Pure but for the language of the sentences.
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -23,12 +24,42 @@ LONE_DOLLAR = re.compile(r"(?<!\\)\$(?!\s?\d)")
 SHOUTED = re.compile(r"[^\W\d_]{2,}")
 
 
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What the parser finds in a text: formulas, prose between them, commands that it does not know."""
+
+    source: str
+    formulas: dict[str, None]
+    prose: str
+    unknown: list[str]
+
+    @property
+    def rest(self) -> str:
+        """The source without its formulas."""
+        rest = self.source
+        for tex in self.formulas:
+            rest = re.sub(rf"\$\s*{re.escape(tex)}\s*\$", " ", rest).replace(tex, " ")
+        return rest
+
+
+def parsed(source: str) -> Parsed | None:
+    """Parse a text; one that is plain, or too long for markup, is not looked into."""
+    if len(source) > LONGEST or not (MARKUP.search(source) or "&" in source):
+        return None
+    env: dict[str, Any] = {}
+    leaves = [leaf for token in PARSER.parse(source, env) for leaf in (token.children or [token])]
+    formulas = dict.fromkeys(leaf.content for leaf in leaves if leaf.type.startswith("math_"))
+    prose = " ".join(leaf.content for leaf in leaves if leaf.type == "text")
+    return Parsed(source, formulas, prose, env.get("unknown", []))
+
+
 def advice(source: str, *, is_title: bool = False) -> list[str]:
     """Return what is worth a look; empty for most texts."""
-    found = [*unseen(source), *problems(source)]
+    text = parsed(tidy(source).strip())
+    found = [*unseen(source), *lost(source), *(problems(text) if text else ())]
     if is_title and in_capitals(source):
         found.append(_("The title is all in capitals."))
-    found += latex_in_prose(source)
+    found += latex_in_prose(text) if text else ()
     return found[:MOST]
 
 
@@ -45,34 +76,27 @@ def in_capitals(title: str) -> bool:
     return len(words) > 1 and sum(map(len, words)) > 8 and all(word.isupper() for word in words)
 
 
-def problems(source: str) -> list[str]:
-    """Return what readers would not see as its author meant it."""
-    found = [
-        _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
-        for sign in sorted(set(CONTROLS.findall(source)))
-    ]
+def lost(source: str) -> Iterator[str]:
+    """Name the characters that readers do not get, and markup that is not read."""
+    for sign in sorted(set(CONTROLS.findall(source))):
+        yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
     if "\ufffd" in source:
-        found.append(_("Contains the replacement character “\ufffd”: letters were lost on the way here."))
-    source = tidy(source).strip()
-    if len(source) > LONGEST:
-        longest = {"most": f"{LONGEST:,}"}
-        return [*found, _("Longer than %(most)s characters: shown without markup.") % longest]
-    if not MARKUP.search(source) and "&" not in source:
-        return found
-    env: dict[str, Any] = {}
-    leaves = [leaf for token in PARSER.parse(source, env) for leaf in (token.children or [token])]
-    formulas = dict.fromkeys(leaf.content for leaf in leaves if leaf.type.startswith("math_"))
-    found += [
-        _("The formula “%(tex)s” cannot be rendered.") % {"tex": tex}
-        for tex in formulas
-        if formula.mathml(tex) is None
-    ]
-    found += [
-        _("The LaTeX command “%(name)s” is not understood.") % {"name": name}
-        for name in dict.fromkeys(env.get("unknown", []))
-    ]
-    prose = " ".join(leaf.content for leaf in leaves if leaf.type == "text")
-    return found + list(_left_raw(prose)) + list(_unclosed(source, formulas))
+        yield _("Contains the replacement character “\ufffd”: letters were lost on the way here.")
+    if len(tidy(source).strip()) > LONGEST:
+        yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{LONGEST:,}"}
+
+
+def problems(text: Parsed) -> Iterator[str]:
+    """Name what readers would not see as its author meant it."""
+    for tex in text.formulas:
+        if formula.mathml(tex) is None:
+            yield _("The formula “%(tex)s” cannot be rendered.") % {"tex": tex}
+    for name in dict.fromkeys(text.unknown):
+        yield _("The LaTeX command “%(name)s” is not understood.") % {"name": name}
+    yield from _left_raw(text.prose)
+    if LONE_DOLLAR.search(text.rest.replace("$$", "")):
+        # It opens or closes no formula, and is no price.
+        yield _("A dollar sign stands alone: a formula may not be closed. For a plain one write \\$.")
 
 
 def _left_raw(prose: str) -> Iterator[str]:
@@ -90,29 +114,11 @@ def _left_raw(prose: str) -> Iterator[str]:
             yield sentence % {"raw": raw}
 
 
-def _unclosed(source: str, formulas: dict[str, None]) -> Iterator[str]:
-    """Find a dollar sign that opens or closes no formula, and is no price."""
-    rest = _without(source, formulas)
-    if LONE_DOLLAR.search(rest.replace("$$", "")):
-        yield _("A dollar sign stands alone: a formula may not be closed. For a plain one write \\$.")
-
-
-def _without(source: str, formulas: dict[str, None]) -> str:
-    """Return the source without its formulas."""
-    for tex in formulas:
-        source = re.sub(rf"\$\s*{re.escape(tex)}\s*\$", " ", source).replace(tex, " ")
-    return source
-
-
-def latex_in_prose(source: str) -> list[str]:
+def latex_in_prose(text: Parsed) -> list[str]:
     """Name what is written as LaTeX although it need not be: files and search have it as it stands."""
-    if not any(sign in source for sign in "\\~`"):
+    if not any(sign in text.source for sign in "\\~`"):
         return []
-    env: dict[str, Any] = {}
-    leaves = [leaf for token in PARSER.parse(tidy(source), env) for leaf in (token.children or [token])]
-    formulas = dict.fromkeys(leaf.content for leaf in leaves if leaf.type.startswith("math_"))
-    rest = _without(source, formulas)
-    unknown = {*env.get("unknown", [])}
+    rest, unknown = text.rest, {*text.unknown}
     found = [match[0] for pattern in LATEX for match in pattern.finditer(rest)]
     known = [raw for raw in dict.fromkeys(found) if raw not in unknown and raw.rstrip("*") not in unknown]
     shown = [raw for raw in known if not any(raw != other and raw in other for other in known)][:3]

@@ -47,7 +47,11 @@ def _written(tokens: Sequence[Token], write: Writer) -> str:
     for token in tokens:
         match token.type:
             case "list_item_open":
-                lead = f"{token.info}{token.markup} " if token.info else "- "
+                # A number may be all that an item holds, or begin with the item of another list.
+                lead = f"{lead.removeprefix('- ')}{token.info}{token.markup} " if token.info else "- "
+            case "list_item_close" if lead.strip("- "):
+                begin = text and f"{text}{gap or '\n'}"
+                text, gap, lead = f"{begin}{lead.rstrip()}", "\n", ""
             case "paragraph_open":
                 gap = "\n" if token.hidden else "\n\n"
             case "heading_open" | "fence" | "math_block":

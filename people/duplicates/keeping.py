@@ -1,9 +1,10 @@
 """Likely duplicates as they are stored: looked for when somebody asks, and kept until something changes."""
 
+import logging
 from collections.abc import Iterable
 from typing import Any
 
-from django.db import models, transaction
+from django.db import DatabaseError, models, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -23,6 +24,7 @@ from people.models import (
     PersonPair,
 )
 
+log = logging.getLogger(__name__)
 # Among more than so many, a look takes longer than anybody waits for a page: it is asked for.
 AUTOMATIC = 10_000
 # As many as a chair could ever go through; the likeliest are kept.
@@ -60,11 +62,12 @@ def look(model: type[Any]) -> int:
     ]
     last_key = model._default_manager.aggregate(last=models.Max("pk"))["last"] or 0
     with transaction.atomic():
-        pairs._default_manager.all().delete()
-        pairs._default_manager.bulk_create(rows, batch_size=BATCH)
+        # Locked before the pairs: of two that look at once the second writes after the first.
         Comparison.objects.update_or_create(
             model=model._meta.label_lower, defaults={"at": timezone.now(), "state": now, "last_key": last_key}
         )
+        pairs._default_manager.all().delete()
+        pairs._default_manager.bulk_create(rows, batch_size=BATCH)
     return len(rows)
 
 
@@ -81,9 +84,13 @@ def _found(model: type[Any]) -> list[Found]:
 
 
 def look_if_quick(model: type[Any]) -> None:
-    """Look anew where something has changed and it takes no time."""
-    if not is_fresh(model) and model._default_manager.count() <= AUTOMATIC:
+    """Look anew where something has changed and it takes no time; where the database is busy, all stays."""
+    if is_fresh(model) or model._default_manager.count() > AUTOMATIC:
+        return
+    try:
         look(model)
+    except DatabaseError:
+        log.exception("Duplicates could not be looked for; whoever opens the list next tries again.")
 
 
 def look_at_all() -> None:

@@ -13,6 +13,8 @@ from schedule.clashes.rules import board_key
 MOST = 5_000
 RANGE = re.compile(r"(?P<prefix>.*?)(?P<first>[0-9]+)\s*[-\u2013\u2026]\s*(?P<again>.*?)(?P<last>[0-9]+)")
 LONGEST = 60
+# Two boards with what stands between them. What is longer is no range, and too long for a board.
+LONGEST_RANGE = 3 * LONGEST
 
 
 class BoardsError(ValueError):
@@ -39,7 +41,7 @@ def expand(written: str) -> list[str]:
 
 def run(entry: str) -> list[str]:
     """Return the boards of one entry: "A1-A20" or "A1-20", upwards or downwards; "P-12" is one board."""
-    match = RANGE.fullmatch(entry)
+    match = RANGE.fullmatch(entry) if len(entry) <= LONGEST_RANGE else None
     if match is None or match["again"].strip() not in ("", match["prefix"].strip()):
         return [entry]
     first, last = int(match["first"]), int(match["last"])

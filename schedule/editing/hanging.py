@@ -3,7 +3,7 @@
 As in `sitting`, a board that its chair left alone is not planned.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,19 +131,13 @@ def ranks(order: str, topics: Mapping[int, Any]) -> Callable[[PosterRow], Any]:
 
     def by_topic(row: PosterRow) -> tuple[Any, ...]:
         topic = row.topic
-        return topic is None, topics.get(topic.pk, ()) if topic else (), *by_place(row)
+        return topic is None, topics.get(topic.pk, []) if topic else [], *by_place(row)
 
     return {Order.TITLE: by_title, Order.TOPIC: by_topic}.get(Order(order), by_place)
 
 
-def topic_paths(topics: Sequence[Topic]) -> dict[int, tuple[tuple[int, str, int], ...]]:
+def topic_paths(topics: Iterable[Topic]) -> dict[int, list[tuple[int, str, int]]]:
     """Return where each topic stands in the tree: the places of those above it, then its own."""
-    known = {topic.pk: topic for topic in topics}
-
-    def path(topic: Topic | None, most: int = 20) -> tuple[tuple[int, str, int], ...]:
-        if topic is None or most == 0:
-            return ()
-        own = (topic.position, topic.name, topic.pk)
-        return (*path(known.get(topic.parent_id or 0), most - 1), own)
-
-    return {key: path(topic) for key, topic in known.items()}
+    return {
+        topic.pk: [(one.position, one.name, one.pk) for one in (*topic.ancestors, topic)] for topic in topics
+    }

@@ -67,10 +67,7 @@ def save_lineup(lineup: Lineup) -> bool:
     rows = lineup.retimed
     for row in rows:
         row.talk.start, row.talk.end = row.after
-        try:
-            row.talk.clean_in_memory()
-        except ValidationError as error:
-            row.errors = error.messages
+        row.errors = refusals(row.talk)
     if lineup.wrong:
         return False
     with together(), revision.hold():
@@ -81,26 +78,43 @@ def save_lineup(lineup: Lineup) -> bool:
 
 
 def save_boards(hanging: Hanging) -> bool:
-    """Store the boards of a session's posters."""
+    """Store the boards of a session's posters; what is wrong stands in `errors`, and nothing is stored."""
     rows = hanging.moved
     if hanging.wrong:
         return False
+    before = {row.pk: row.before for row in rows}
     for row in rows:
         row.talk.board = row.after
-        row.talk.clean_in_memory()
+        row.errors = refusals(row.talk)
+    if hanging.wrong:
+        for row in rows:
+            row.talk.board = before[row.pk]
+        return False
     store((row.talk for row in rows), ["board"])
     return bool(rows)
 
 
-def save_posters(plan: Plan) -> None:
-    """Store the posters of papers that have none in a session."""
+def save_posters(plan: Plan) -> bool:
+    """Store the posters of papers that have none in a session, unless the plan gets `problems` by it."""
     new, waiting = made(plan.sendings)
     for poster in [*new, *waiting]:
-        poster.clean_in_memory()
+        plan.problems += [f"{poster.paper}: {line}" for line in refusals(poster)]
+    if plan.problems:
+        return False
     with together(), revision.hold():
         if new:
             Presentation.objects.bulk_create(new, batch_size=500)
         store(waiting, ["session", "position"])
+    return True
+
+
+def refusals(row: Any) -> list[str]:
+    """Return what its own rules say against a row."""
+    try:
+        row.clean_in_memory()
+    except ValidationError as error:
+        return list(error.messages)
+    return []
 
 
 def place(row: Row) -> None:

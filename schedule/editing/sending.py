@@ -18,7 +18,6 @@ class Talks:
 
     session: Session
     talks: list[Presentation] = field(default_factory=list)
-    follows: Session | None = None
     target: Session | None = None
     is_picked: bool = False
     waiting: int = 0
@@ -40,6 +39,8 @@ class Plan:
 
     sendings: list[Sending] = field(default_factory=list)
     skipped: list[Presentation] = field(default_factory=list)
+    # Why nothing can be made.
+    problems: list[str] = field(default_factory=list)
 
 
 def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session]) -> list[Talks]:
@@ -51,7 +52,7 @@ def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session
             found.setdefault(talk.session.pk, Talks(talk.session)).talks.append(talk)
     for one in found.values():
         ends = instant(one.session.end)
-        one.follows = one.target = next((p for p in later if instant(p.start) >= ends), None)
+        one.target = next((p for p in later if instant(p.start) >= ends), None)
     return sorted(found.values(), key=lambda one: (instant(one.session.start), one.session.pk))
 
 

@@ -14,9 +14,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
-    """Moved from Tue 6 Apr, 09:00 PDT: on pages that have `moves` (schedule.told), for what takes place."""
-    moves, edition = context.get("moves"), context.get("edition")
-    before = moves.get(f"{thing._meta.model_name}:{thing.uid}") if moves else None
+    """Moved from Tue 6 Apr, 09:00 PDT: for what takes place and is known to have moved (`told.marked()`)."""
+    before, edition = getattr(thing, "moved_from", None), context.get("edition")
     if not before or not edition or thing.cancelled:
         return ""
     words = times.when(before, before, edition.zone)

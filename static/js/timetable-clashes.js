@@ -35,17 +35,26 @@
     }
   }
 
+  function badge([tag, name, text]) {
+    const element = document.createElement(tag);
+    element.className = name;
+    element.textContent = text;
+    return element;
+  }
+
   function show(found) {
+    const stale = new Set(found.stale.map(String));
     const page = new DOMParser().parseFromString(found.html, "text/html");
     list.replaceChildren(...page.body.childNodes);
     for (const row of rows.values()) {
-      row.item.dataset.clashes = found.sessions[row.key] ?? 0;
-      const count = Number(row.item.dataset.clashes);
-      const badges = row.item.querySelector(".tt-badges");
-      const badge = document.createElement("b");
-      badge.className = "tt-badge";
-      badge.textContent = [count ? timetable.fill(words.clashes, { count }) : "", ...(found.errors[row.key] ?? []).flat()].join(" ");
-      badges.replaceChildren(...(badge.textContent.trim() ? [badge] : []));
+      const count = found.sessions[row.key] ?? 0;
+      row.item.dataset.clashes = count;
+      const badges = [
+        ["span", "tt-moved", row.item.classList.contains("is-moved") ? words.moved : ""],
+        ["span", "tt-badge", stale.has(row.key) ? words.stale : ""],
+        ["b", "tt-badge", [count ? timetable.fill(words.clashes, { count }) : "", ...(found.errors[row.key] ?? []).flat()].join(" ")],
+      ];
+      row.item.querySelector(".tt-badges").replaceChildren(...badges.filter(([, , text]) => text.trim()).map(badge));
     }
     timetable.mark();
   }

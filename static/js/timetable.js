@@ -65,20 +65,35 @@
     row.inputs.room.value = at.room;
   }
 
-  function fits(row, at) {
-    const now = place(row);
-    const lasts = now.end > DAY && at.end - at.start === now.end - now.start;
-    return at.start >= 0 && at.start < DAY && at.end >= at.start && (at.end <= DAY || lasts);
+  // The day so many days later, if the page has it.
+  function later(day, days) {
+    const found = new Date(`${day}T00:00:00Z`);
+    found.setUTCDate(found.getUTCDate() + days);
+    return found.toISOString().slice(0, 10);
   }
 
-  // Let what is part of a whole go with it.
+  // A place so many days and minutes later; past the end of its day it is another day's.
+  function shifted(at, days, by) {
+    const over = Math.floor((at.start + by) / DAY);
+    const start = at.start + by - over * DAY;
+    return { ...at, day: later(at.day, days + over), start, end: start + at.end - at.start };
+  }
+
+  function fits(row, at) {
+    const now = place(row, row.last);
+    const lasts = now.end > DAY && at.end - at.start === now.end - now.start;
+    const isDay = [...row.inputs.day.options].some((one) => one.value === at.day);
+    return isDay && at.start >= 0 && at.start < DAY && at.end >= at.start && (at.end <= DAY || lasts);
+  }
+
+  // Let what is part of a whole go with it, at its distance.
   function follow(whole, from, to, changes) {
+    const days = (Date.parse(to.day) - Date.parse(from.day)) / (DAY * 60000);
     for (const row of rows.values()) {
       if (row.parent === whole.key && whole.parts?.checked && !changes.has(row.key) && !row.fixed) {
         const at = place(row, row.last);
-        const by = to.start - from.start;
-        const day = at.day === from.day ? to.day : at.day;
-        changes.set(row.key, { day, start: at.start + by, end: at.end + by, room: at.room === from.room ? to.room : at.room });
+        const room = at.room === from.room ? to.room : at.room;
+        changes.set(row.key, { ...shifted(at, days, to.start - from.start), room });
       }
     }
   }
@@ -216,10 +231,13 @@
     if (row && event.target.value) {
       const changes = new Map();
       follow(row, place(row, row.last), place(row), changes);
+      const stuck = [...changes].filter(([key, at]) => !fits(rows.get(key), at));
+      stuck.forEach(([key]) => changes.delete(key));
       for (const [key, at] of changes) {
         write(rows.get(key), at);
       }
       settle([row.key, ...changes.keys()]);
+      stuck.forEach(([key]) => say(words.stays, rows.get(key)));
     } else if (row && name && event.target === row.inputs.room) {
       settle([row.key]);
     }
@@ -228,7 +246,7 @@
     leaving = true;
   });
   window.addEventListener("beforeunload", (event) => {
-    if (!leaving && steps.length > 0) {
+    if (!leaving && form.classList.contains("is-dirty")) {
       event.preventDefault();
     }
   });

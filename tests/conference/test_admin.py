@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
@@ -305,3 +306,10 @@ def test_rows_with_a_page_link_to_it(model: type[Model], admin_client: Client) -
 
     assert link
     assert admin_client.get(link[1]).headers["Location"].endswith(row.get_absolute_url())
+
+
+@pytest.mark.parametrize("key", ["abc", "0", "9" * 30, "1/2", "%00"])
+def test_way_to_a_page_of_no_row_is_not_found(key: str, admin_client: Client) -> None:
+    kind = ContentType.objects.get_for_model(Paper)
+
+    assert admin_client.get(f"/admin/r/{kind.pk}/{key}/").status_code == 404

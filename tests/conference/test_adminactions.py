@@ -9,13 +9,17 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from conference.adminactions import BulkAction
-from conference.history import ChangeSet
+from conference.history import ChangeSet, Origin
 from conference.models import Edition, Membership
+from conference.places import reorder
+from conference.recording import recording
 from papers.models import Paper
 from schedule.models import Presentation, Session
 from tests import factories as make
+from tests.access.world import add_member
 from tests.posted import act, acted, address
 
 pytestmark = pytest.mark.django_db
@@ -180,10 +184,92 @@ def test_every_action_of_ours_has_a_page_for_those_who_may_change(admin_client: 
     assert "Set room of selected sessions" in acted(admin_client, "set_room", [row])
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_take_back_reads_each_row_once(client: Client, edition: Edition, count: int) -> None:
+    client.force_login(add_member("editor", edition, "editor"))
+    act(client, "withdraw", [make.make_paper(edition, ["Ada"]) for _ in range(count)])
+    back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
+    with CaptureQueriesContext(connection) as queries:
+        client.get(back)
+
+    read = [one["sql"] for one in queries if '"papers_paper"."title"' in one["sql"]]
+    assert (len(queries), len(read)) == (10, 1)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_people_are_judged_together(client: Client, edition: Edition, count: int) -> None:
+    client.force_login(add_member("editor", edition, "editor"))
+    make.make_paper(edition, people := [make.make_person() for _ in range(count)])
+    with recording(Origin.ACTION, detail="Homepages"):
+        type(people[0]).objects.update(homepage="https://example.org/")
+    back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
+    with CaptureQueriesContext(connection) as queries:
+        page = shown(client.get(back).text)
+
+    assert "go back to what they were" in page
+    assert len(queries) == 11
+
+
+def test_deleted_rows_come_back_at_their_places(admin_client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, ["Zed", "Abe", "Mia", "Lea"])
+    zed, abe, *_others = authors = list(paper.authorships.order_by("position"))
+    abe.institutions.add(make.make_institution())
+    acted(admin_client, "delete_selected", [zed, abe], post="yes")
+    back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
+    asked, done = shown(admin_client.get(back).text), admin_client.post(back, follow=True).text
+
+    assert "2 authorships come back" in asked
+    assert "2 authorships go back to what they were" in asked
+    assert "4 rows taken back." in done
+    assert list(paper.authorships.order_by("position")) == authors
+    assert (abe.institutions.count(), paper.authorships.get(pk=abe.pk).position) == (1, 2)
+    admin_client.post(link_back(done))
+    assert list(paper.authorships.order_by("position").values_list("position", "name")) == [
+        (1, "Mia"), (2, "Lea"),
+    ]  # fmt: skip
+
+
+def test_deleted_papers_come_back_with_what_hung_on_them(admin_client: Client, edition: Edition) -> None:
+    papers = [make.make_paper(edition, ["Zed", "Abe"], title=f"*One* {n}") for n in range(2)]
+    acted(admin_client, "delete_selected", papers, post="yes")
+    assert Paper.objects.exists() is False
+    admin_client.post(reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk]))
+
+    assert [paper.title_html for paper in Paper.objects.all()] == ["<em>One</em> 0", "<em>One</em> 1"]
+    assert [paper.authorships.count() for paper in papers] == [2, 2]
+
+
+def test_place_that_somebody_took_meanwhile_is_given_back(admin_client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, ["Zed", "Abe"])
+    zed, abe = paper.authorships.order_by("position")
+    with recording(Origin.ACTION, detail="Swap"):
+        reorder(paper.authorships.all(), [abe.pk, zed.pk])
+    swapped = ChangeSet.objects.latest("pk").pk
+    mia = make.add_author(paper, "Mia")
+    reorder(paper.authorships.all(), [mia.pk, abe.pk, zed.pk])
+    admin_client.post(reverse("admin:take_back", args=[swapped]))
+
+    assert list(paper.authorships.order_by("position")) == [zed, mia, abe]
+
+
+def test_what_cannot_come_back_is_said(admin_client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, ["Zed"])
+    acted(admin_client, "delete_selected", [paper], post="yes")
+    back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
+    make.make_paper(edition, uid=paper.uid)
+    page = shown(admin_client.post(back).text)
+
+    assert "Nothing was taken back:" in page
+    assert "already exists" in page
+    assert Paper.objects.count() == 1
+
+
+@pytest.mark.parametrize(("action", "sent"), [("withdraw", {}), ("delete_selected", {"post": "yes"})])
 def test_only_who_keeps_the_rows_takes_an_action_back(
-    admin_client: Client, client: Client, edition: Edition
+    admin_client: Client, client: Client, edition: Edition, action: str, sent: dict[str, str]
 ) -> None:
-    back = link_back(act(admin_client, "withdraw", [make.make_paper(edition, title="Secret draft")]))
+    act(admin_client, action, [make.make_paper(edition, title="Secret draft")], **sent)
+    back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
     beside = make.make_edition(2020)
     found = {}
     for role, where in (

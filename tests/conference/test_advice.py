@@ -1,7 +1,10 @@
 """What is worth a look in a text: told in sentences, and never of a text that is well."""
 
+from unittest.mock import Mock
+
 import pytest
 
+from conference.text import PARSER
 from conference.text.advice import advice
 
 WELL = [
@@ -58,3 +61,16 @@ def test_a_hostile_text_is_told_of_in_few_sentences() -> None:
     source = " ".join(rf"\macro{chr(97 + n)} $\foo{chr(97 + n)}$" for n in range(26))
 
     assert len(advice(source)) == 8
+
+
+@pytest.mark.parametrize(
+    ("source", "most"), [("a plain line", 0), (r"$x$ and \textit{y}~z", 1), ("`" * 70_000, 0)]
+)
+def test_a_text_is_parsed_once_and_never_beyond_what_is_set(
+    source: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse = Mock(wraps=PARSER.parse)
+    monkeypatch.setattr(PARSER, "parse", parse)
+    advice(source, is_title=True)
+
+    assert parse.call_count == most

@@ -1,9 +1,12 @@
 """Order among siblings, and text derived however a row is written."""
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.apps import apps
+from django.db import IntegrityError, models, transaction
 
-from conference.bases import reorder
+from conference.bases import Content
+from conference.places import reorder
+from conference.rowvalues import recorded_fields
 from papers.models import Authorship, Paper
 from tests import factories
 
@@ -56,6 +59,31 @@ def test_printed_name_is_the_persons_where_none_is_given() -> None:
     assert names(paper) == [(1, "Colby Banbury"), (2, "Karima BENATCHBA")]
 
 
+def words_of(model: type[Content]) -> list[str]:
+    """Return the fields of a model that hold words, lists of them included."""
+    kinds = (models.CharField, models.TextField, models.JSONField)
+    return [name for name, field in recorded_fields(model).items() if isinstance(field, kinds)]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [one for one in apps.get_models() if issubclass(one, Content) and one.derived_fields],
+    ids=lambda model: model.__name__,
+)
+def test_text_follows_from_the_fields_that_the_model_names(model: type[Content]) -> None:
+    found = set()
+    for name in words_of(model):
+        row = model(**{one: "word" for one in ("name", "family") if one in words_of(model)})
+        row.derive()
+        before = [getattr(row, one) for one in model.derived_fields]
+        setattr(row, name, [*row.aliases, "Ünlike"] if name == "aliases" else "Ünlike, 1")  # type: ignore[attr-defined]
+        row.derive()
+        if [getattr(row, one) for one in model.derived_fields] != before:
+            found.add(name)
+
+    assert found == {*model.derived_from}
+
+
 @pytest.mark.parametrize("way", ["save", "update_fields", "bulk_create", "bulk_update"])
 def test_text_is_derived_however_it_is_written(way: str) -> None:
     edition = factories.make_edition()
@@ -80,3 +108,11 @@ def test_clean_in_memory_asks_no_query(django_assert_num_queries: pytest.Fixture
     authorship = Authorship.objects.select_related("paper", "person").get(paper=paper)
     with django_assert_num_queries(0):  # type: ignore[operator]
         authorship.clean_in_memory()
+
+
+def test_marks_that_turn_the_direction_of_text_are_left_out() -> None:
+    turned = "\u202eTitle\u2066"
+    paper = factories.make_paper(factories.make_edition(), title=turned, keywords=[turned, "Chips"])
+    paper.full_clean()
+
+    assert (paper.title, paper.keywords) == ("Title", ["Title", "Chips"])

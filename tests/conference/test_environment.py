@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from conference.environment import address_problems, hosts, problems
+from conference.environment import address_problems, hosts, mailers, problems
 from tests.processes import manage
 
 PRODUCTION = {"SITE_URL": "https://program.example.org", "BEHIND_PROXY": "true"}
@@ -23,6 +23,8 @@ def values(**differing: object) -> dict[str, object]:
         "TASK_BACKEND": "database",
         "METRICS_TOKEN": "",
         "SENTRY_DSN": "",
+        "MAILERS": {},
+        "DEFAULT_FROM_EMAIL": "",
         "STORAGES": {"default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}},
         **differing,
     }
@@ -44,6 +46,9 @@ def values(**differing: object) -> dict[str, object]:
         ("METRICS_TOKEN", {"METRICS_TOKEN": "guess"}),
         ("SENTRY_DSN", {"SENTRY_DSN": "https://key@errors.example.org/1"}),
         ("S3_BUCKET", {"STORAGES": {"default": {"BACKEND": "storages.backends.s3.S3Storage"}}}),
+        ("EMAIL_FROM", {"MAILERS": mailers("mail.example.org", 587, "", "")}),
+        ("EMAIL_FROM", {"MAILERS": mailers("localhost", 25, "", ""), "DEFAULT_FROM_EMAIL": "Program"}),
+        ("EMAIL_FROM", {"DEFAULT_FROM_EMAIL": "program@example.org"}),
         ("SITE_URL", {"SITE_URL": "http://program.example.org", "TRUSTED_PROXIES": 0}),
     ],
 )
@@ -53,6 +58,23 @@ def test_each_unsafe_setting_is_named(
     monkeypatch.setattr("conference.environment.find_spec", lambda name: None)
 
     assert [line.partition(":")[0] for line in problems(values(**differing))] == [name]
+
+
+@pytest.mark.parametrize(
+    ("way", "is_encrypted"),
+    [
+        (("m.example.org", 587, "user", "word"), {"use_tls": True, "username": "user", "password": "word"}),
+        (("m.example.org", 465, "", ""), {"use_ssl": True}),
+        (("localhost", 25, "", ""), {"use_tls": False}),
+    ],
+)
+def test_mail_is_encrypted_but_on_this_machine(
+    way: tuple[str, int, str, str], is_encrypted: dict[str, object]
+) -> None:
+    assert mailers("", *way[1:]) == {}
+    known = {"host": way[0], "port": way[1], "timeout": 10}
+
+    assert mailers(*way) == {"default": {"OPTIONS": {**known, **is_encrypted}}}
 
 
 def test_safe_settings_are_taken() -> None:

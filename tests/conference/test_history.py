@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from conference.bases import reorder
 from conference.history import ChangeSet, Origin, RowChange
 from conference.models import Edition
+from conference.places import reorder
 from conference.recording import recording
 from papers.models import Paper
 from schedule.models import Presentation, Session

@@ -17,7 +17,7 @@ from people.models import Person
 from search.models import Document, Word
 from tests import factories as make
 from tests.connections import left_open
-from tests.website.marked import LOW, MARKER, hide_edition, hide_in, make_public_program
+from tests.website.marked import LOW, MARKER, hide_edition, make_marked_program
 from tests.website.test_visibility import every_address, leaks
 from website.freshness import refresh
 from website.wsgi import django
@@ -28,9 +28,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def program() -> dict[str, Any]:
     """A public program with drafts, the edition of 2030 with nothing public at all."""
-    program = make_public_program()
-    hide_in(program["edition"], program["paper"], program["person"], program["session"])
-    return program
+    return make_marked_program()
 
 
 def begin(client: Client, edition: Edition) -> None:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.models import ChangeSet, Edition, RowChange
+from conference.models import ChangeSet, Edition, Membership, RowChange
 from conference.publishing import PARTS, SHOWN, counted, shown_by
 from papers.models import Paper
 from schedule.models import Session
@@ -198,6 +198,32 @@ def test_drafts_of_what_one_may_not_change_stay(client: Client, edition: Edition
     post(client, edition, drafts="on")
 
     assert Paper.objects.filter(status="draft").count() == 1
+
+
+def test_drafts_stay_that_one_may_change_in_another_edition_alone(client: Client, edition: Edition) -> None:
+    user = User.objects.create_user("secretary", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="change_edition"))
+    Membership.objects.create(user=user, edition=edition, role="viewer")
+    Membership.objects.create(user=user, edition=make.make_edition(2020), role="editor")
+    client.force_login(user)
+    page = client.get(address(edition)).text
+    post(client, edition, drafts="on")
+
+    assert "1 paper" not in page.partition("Publish these drafts too")[2]
+    assert Paper.objects.filter(status="draft").count() == 1
+
+
+def test_session_chair_is_not_told_what_waits_in_the_edition(client: Client, edition: Edition) -> None:
+    make.make_presentation(paper=make.make_paper(edition, status="published"))
+    user = User.objects.create_user("secretary", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="change_edition"))
+    Membership.objects.create(user=user, edition=edition, role="session_chair")
+    client.force_login(user)
+    superuser, their = Client(), client.get(address(edition)).context["outlook"].waiting
+    superuser.force_login(User.objects.create_superuser("root"))
+
+    assert superuser.get(address(edition)).context["outlook"].waiting != []
+    assert their == []
 
 
 @pytest.mark.parametrize("part", ["nonsense", "Papers"])

@@ -10,9 +10,9 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from conference.acting import acting
-from conference.bases import reorder
 from conference.history import ChangeSet, Origin, RowChange
 from conference.models import Edition
+from conference.places import reorder
 from conference.recording import recording, together
 from papers.models import Authorship, Paper
 from people.models import Institution, Person

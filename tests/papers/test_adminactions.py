@@ -3,17 +3,21 @@
 import re
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from conference.models import Edition
 from papers import linklist
 from papers.models import Award, AwardGrant, Material, Paper
+from people import merging
 from schedule.models import Presentation
 from tests import factories as make
+from tests.access.world import add_member
 from tests.posted import act, acted
 
 pytestmark = pytest.mark.django_db
 
+WAITING = "its presentation without a session goes to “Posters” (Poster)"
 PDF, CODE = "https://example.org/a.pdf", "https://example.org/b"
 
 
@@ -42,6 +46,32 @@ def test_award_goes_to_papers_behind_those_who_have_it(admin_client: Client, edi
     take_back(admin_client, page)
     assert list(AwardGrant.objects.values_list("position", "paper__title")) == [(1, "Two")]
     assert Award.objects.get() == award
+
+
+def test_award_goes_to_people_behind_those_who_have_it(admin_client: Client, edition: Edition) -> None:
+    ada, bob, old = (make.make_person(name) for name in ("Ada Byron", "Bob Cray", "Bobby Cray"))
+    paper = make.make_paper(edition, [ada, bob])
+    award = make.make_award(edition, [paper, bob])
+    merging.merge(bob, [old])
+    page = act(admin_client, "grant_award", [ada, bob, old], award=award.pk)
+
+    assert "1 person got the award. 1 has the award already. 1 was left alone." in page
+    grants = AwardGrant.objects.order_by("position").values_list("position", "paper", "person")
+    assert [*grants] == [(1, paper.pk, None), (2, None, bob.pk), (3, None, ada.pk)]
+    take_back(admin_client, page)
+    assert AwardGrant.objects.count() == 2
+
+
+@pytest.mark.parametrize("role", ["viewer", "session_chair", "editor"])
+def test_people_get_awards_of_the_own_edition_alone(client: Client, edition: Edition, role: str) -> None:
+    ada, beside = make.make_person("Ada Byron"), make.make_edition(2030)
+    make.make_paper(edition, [ada])
+    mine, theirs = make.make_award(edition), make.make_award(beside)
+    client.force_login(add_member("member", edition, role))
+    for award in (mine, theirs):
+        act(client, "grant_award", [ada], award=award.pk)
+
+    assert [*AwardGrant.objects.values_list("award", flat=True)] == ([mine.pk] if role == "editor" else [])
 
 
 @pytest.mark.parametrize(
@@ -88,6 +118,14 @@ def test_material_comes_from_a_list_and_goes_again(admin_client: Client, edition
     assert list(stored.all()) == [("p1", 1, PDF)]
 
 
+def test_label_of_material_may_be_as_long_as_on_its_form(admin_client: Client, edition: Edition) -> None:
+    paper, label = make.make_paper(edition, uid="p1"), "Slides of the talk, " * 15
+    page = act(admin_client, "add_material", [paper], kind="slides", label=label, addresses=f"p1 {PDF}")
+
+    assert "Material was added to 1 paper." in page
+    assert paper.materials.get().label == label.strip()
+
+
 def test_material_with_a_bad_line_is_refused_whole(admin_client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="p1")
     page = act(admin_client, "add_material", [paper], kind="pdf", label="", addresses=f"p1 {PDF}\np1 bad")
@@ -111,6 +149,46 @@ def test_papers_are_put_into_a_session_by_what_waits_or_anew(admin_client: Clien
     take_back(admin_client, page)
     assert list(placed.all()) == [(1, "One")]
     assert list(Presentation.objects.filter(session=None)) == [waiting]
+
+
+def test_page_says_which_papers_bring_a_presentation_that_waits(
+    admin_client: Client, edition: Edition
+) -> None:
+    session = make.make_session(edition, title="Posters")
+    papers = [make.make_paper(edition, title=name) for name in ("One", "Two")]
+    make.make_presentation(None, papers[1], kind="poster")
+    page = acted(admin_client, "put_in_session", papers, session=session.pk, kind="poster")
+
+    assert [says for says in ("is presented in “Posters” (Poster)", WAITING) if says in page] == [
+        "is presented in “Posters” (Poster)",
+        WAITING,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "given", "reason"),
+    [
+        ("put_in_session", {"kind": "oral"}, "You may not add presentations there."),
+        ("put_in_session", {"kind": "poster"}, "You may not change its presentation."),
+        ("add_material", {"kind": "pdf", "addresses": PDF}, "You may not add material to it."),
+    ],
+)
+def test_role_in_another_edition_adds_nothing_to_papers_here(
+    client: Client, edition: Edition, action: str, given: dict[str, str], reason: str
+) -> None:
+    mia = add_member("mia", make.make_edition(2022), "editor")
+    mia.user_permissions.set(Permission.objects.filter(codename__in=["change_paper", "view_session"]))
+    client.force_login(mia)
+    paper, session = make.make_paper(edition), make.make_session(edition)
+    make.make_presentation(None, paper, kind="poster")
+    page = acted(client, action, [paper], session=session.pk, label="", **given)
+
+    assert reason in page
+    assert (Material.objects.count(), Presentation.objects.count(), session.presentations.count()) == (
+        0,
+        1,
+        0,
+    )
 
 
 def test_presentations_move_to_a_session_and_back_to_their_places(

@@ -234,6 +234,23 @@ def test_split_gives_what_was_ticked_to_a_new_person(admin_client: Client, editi
     assert (new.name, new.authorships.get(), one.authorships.count()) == ("Paolo Costantini", row, 1)
 
 
+def test_split_is_taken_back_in_one_click(admin_client: Client, edition: Edition) -> None:
+    one, _other = make_twins(edition)
+    row: Any = one.authorships.order_by("pk").first()
+    sent = {"name": "Paolo Costantini", "row": f"papers.authorship:{row.pk}"}
+    page = admin_client.post(reverse("admin:people_person_split", args=[one.pk]), sent, follow=True)
+    new = Person.objects.latest("pk")
+    undo = reverse("admin:people_person_unsplit", args=[ChangeSet.objects.latest("pk").pk])
+
+    assert f'<a href="{undo}">Take the split back</a>' in page.text
+    assert f'href="{undo}"' in admin_client.get(address(new, "history")).text
+    assert "What went to Paolo Costantini goes back to Paolo Costantini." in admin_client.get(undo).text
+    back = admin_client.post(undo, follow=True)
+    assert "The split was taken back:" in back.text
+    assert (one.authorships.count(), Person.objects.filter(pk=new.pk).exists()) == (2, False)
+    assert "Nothing is left of this split" in admin_client.get(undo).text
+
+
 def test_hidden_name_cannot_be_chosen_in_the_page(admin_client: Client, edition: Edition) -> None:
     new, old = make.make_person("Ana New"), make.make_person("Ana Old")
     PersonName.objects.create(person=new, name="Ana Old", hidden=True)
@@ -295,11 +312,52 @@ def test_who_may_not_change_people_may_not_decide(client: Client, edition: Editi
     assert client.get("/admin/people/institution/compare/").status_code == 403
 
 
-def test_editor_merges_what_stands_in_the_own_editions_alone(client: Client, edition: Edition) -> None:
-    beside = make.make_edition(2030)
+def editor_of(client: Client, edition: Edition) -> Client:
+    """Sign somebody in who enters the program of an edition."""
     user = get_user_model().objects.create_user("editor", is_staff=True)
     Membership.objects.create(user=user, edition=edition, role="editor")
     client.force_login(user)
+    return client
+
+
+def test_list_tells_an_editor_nothing_of_drafts_elsewhere(client: Client, edition: Edition) -> None:
+    beside = make.make_edition(2030, papers_public_from=None)
+    one, other = make_twins(edition)
+    friend, secret = make.make_person("Frieda Friend"), make.make_person("Sigrid Secret")
+    for person in (one, other):
+        make.make_paper(edition, [person, friend])
+        make.make_paper(beside, [person, secret], status="draft")
+    editor_of(client, edition)
+    page = client.get(LIST).text
+
+    assert ("Frieda Friend" in page, "Sigrid Secret" in page) == (True, False)
+    assert ("3 papers" in page, "4 papers" in page, "2 papers" in page) == (True, False, True)
+    asked = f"{COMPARE}?id={one.pk}&id={other.pk}"
+    assert "Sigrid Secret" not in client.get(asked).text
+    assert len(listed(client, edition__id__exact=make.make_edition(2031).pk)) == 1
+
+
+def test_editor_changes_no_institution_that_was_merged_into_one_of_others(
+    client: Client, edition: Edition
+) -> None:
+    beside = make.make_edition(2030)
+    kept, gone, ours = (make.make_institution(name) for name in ("Tech", "MIT", "Lab"))
+    here, there = (make.make_paper(one, ["Ada"]).authorships.get() for one in (edition, beside))
+    here.institutions.add(ours)
+    there.institutions.add(kept)
+    merging.merge(kept, [gone])
+    merging.merge(ours, [old := make.make_institution("Old Lab")])
+    editor_of(client, edition)
+    paths = [reverse("admin:people_institution_change", args=[one.pk]) for one in (gone, old)]
+
+    for path in paths:
+        client.post(path, {"name": "Taken", "slug": "taken", "aliases": "[]", "country": "", "ror": ""})
+    assert [one.name for one in Institution.objects.filter(merged_into__isnull=False)] == ["MIT", "Taken"]
+
+
+def test_editor_merges_what_stands_in_the_own_editions_alone(client: Client, edition: Edition) -> None:
+    beside = make.make_edition(2030)
+    editor_of(client, edition)
     one, other = make_twins(edition)
     make.make_paper(beside, [other], title="Seen beside")
     make.make_paper(beside, [other], title="Drafted beside", status="draft")

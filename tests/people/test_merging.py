@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 from django.core import serializers
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from conference.history import ChangeSet, Origin
 from conference.models import Edition
 from papers.models import Authorship
-from people import merging
+from people import merging, splitting
 from people.models import Institution, Person, PersonDistinction, PersonName
 from tests import factories as make
 
@@ -121,6 +123,19 @@ def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
     assert everything() == before
 
 
+def test_telling_two_apart_reads_no_others(paolo: Person, costa: Person) -> None:
+    merging.distinguish([costa, make.make_person("Paola Costa")])
+    with CaptureQueriesContext(connection) as queries:
+        assert merging.distinguish([paolo, costa]) == 1
+        assert merging.distinguish([costa, paolo]) == 0
+    asked = [
+        one["sql"] for one in queries if one["sql"].startswith('SELECT "people_persondistinction"."first_id"')
+    ]
+
+    assert len(asked) == 2
+    assert all(f" IN ({min(paolo.pk, costa.pk)}, {max(paolo.pk, costa.pk)})" in sql for sql in asked)
+
+
 def test_what_was_edited_since_stays_when_a_merge_is_taken_back(
     edition: Edition, paolo: Person, costa: Person
 ) -> None:
@@ -137,7 +152,7 @@ def test_what_was_edited_since_stays_when_a_merge_is_taken_back(
         0,
         1,
     )
-    assert undone.kept == ["person “Paolo Costa”: homepage"]
+    assert [str(one) for one in undone.kept] == ["person “Paolo Costa”: homepage"]
 
 
 def test_three_are_merged_at_once(edition: Edition, paolo: Person, costa: Person) -> None:
@@ -215,7 +230,7 @@ def test_split_gives_chosen_rows_to_a_new_person(edition: Edition, paolo: Person
         Authorship: [theirs.authorships.get(person=paolo).pk],
         type(role): [role.pk],
     }
-    new = merging.split(paolo, "Paolo Costa", {**chosen, PersonName: [spelling.pk]})
+    new = splitting.split(paolo, "Paolo Costa", {**chosen, PersonName: [spelling.pk]})
 
     assert authors(theirs)[0] == (1, "Paolo Costa", "Paolo Costa")
     assert {row.paper for row in new.authorships.all()} == {theirs}
@@ -227,6 +242,41 @@ def test_split_gives_chosen_rows_to_a_new_person(edition: Edition, paolo: Person
 
 def test_rows_of_others_do_not_go_with_a_split(edition: Edition, paolo: Person, costa: Person) -> None:
     paper = make.make_paper(edition, [costa])
-    new = merging.split(paolo, "Paolo Costa", {Authorship: [paper.authorships.get().pk]})
+    new = splitting.split(paolo, "Paolo Costa", {Authorship: [paper.authorships.get().pk]})
 
     assert (new.authorships.count(), costa.authorships.count()) == (0, 1)
+
+
+def test_split_is_taken_back_as_if_it_had_not_been(edition: Edition, paolo: Person) -> None:
+    paper, other = make.make_paper(edition, ["Zed", paolo]), make.make_paper(edition, [paolo, "Abe"])
+    role = make.add_role(make.make_session(edition), paolo)
+    spelling = PersonName.objects.create(person=paolo, name="P. Costa")
+    before, sets = everything(), ChangeSet.objects.count()
+    author = paper.authorships.get(person=paolo)
+    splitting.split(
+        paolo, "Paolo Costa", {Authorship: [author.pk], type(role): [role.pk], PersonName: [spelling.pk]}
+    )
+    act = splitting.acts().get()
+    found = splitting.take_back(act)
+
+    assert everything() == before
+    assert (found.kept, ChangeSet.objects.count() - sets) == ([], 2)
+    assert [paper.pk, other.pk] == [row.paper_id for row in paolo.authorships.order_by("pk")]
+    assert splitting.left_by(act).is_empty
+
+
+def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(
+    edition: Edition, paolo: Person, costa: Person
+) -> None:
+    papers = [make.make_paper(edition, [paolo]) for _ in range(3)]
+    mine = [paper.authorships.get().pk for paper in papers]
+    busy, edited = (splitting.split(paolo, "Paolo Costa", {Authorship: [key]}) for key in mine[:2])
+    later = make.make_paper(edition, [busy])
+    edited.biography = "She wrote."
+    edited.save()
+    merging.merge(costa, [paolo])
+    kept = [splitting.take_back(act).kept for act in splitting.acts()]
+
+    assert kept == [["Paolo Costa"], ["Paolo Costa"]]
+    assert [row.paper for row in busy.authorships.all()] == [later]
+    assert {row.pk for row in costa.authorships.all()} == {*mine}

@@ -218,5 +218,5 @@ def test_queries_of_a_person_are_the_same_for_one_and_three_years(
             make.add_role(session, person)
             make.make_award(later, [paper, person])
             make.make_committee_role(later, person)
-        with django_assert_num_queries(13):
+        with django_assert_num_queries(12):
             read(client, person.get_absolute_url())

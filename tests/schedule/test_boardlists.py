@@ -30,6 +30,7 @@ def test_list_is_written_out_in_walking_order(written: str, boards: list[str]) -
         ("a1, A1", "Board A1 stands in the list twice."),
         ("1-4000000", "“1-4000000” is more than 5000 boards."),
         ("1-4000, 5001-9000", "These are more than 5000 boards."),
+        (f"1-{'9' * 5000}", f"“1-{'9' * 58}” is too long for a board."),
         ("x" * 61, f"“{'x' * 60}” is too long for a board."),
     ],
 )

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -160,6 +161,45 @@ def test_pages_ask_the_same_number_of_queries(admin_client: Client, edition: Edi
     assert found == [10, 7]
 
 
+def test_poster_that_its_rules_refuse_is_named_and_nothing_saved(admin_client: Client, hall: Session) -> None:
+    elsewhere = make_paper(make_edition(2020), title="P2")
+    Presentation.objects.filter(pk=poster(hall, "P2").pk).update(paper=elsewhere)
+    data = shown(admin_client, hall) | {"boards": "1-9", "order": "current"}
+    page = sent(admin_client, hall, fields_of(sent(admin_client, hall, data, "assign"), "boards"), "save")
+
+    assert page.context["wrong_count"] == 1
+    assert "The paper belongs to another edition." in page.text
+    assert set(hung(hall).values()) == {""}
+    assert fields_of(page, "boards")[f"b{poster(hall, 'P1').pk}-board"] == "1"
+
+
+MANY = 800
+
+
+def test_hall_of_800_posters_is_hung_and_saved(admin_client: Client, hall: Session) -> None:
+    admin_client.get(address(hall))
+    with CaptureQueriesContext(connection) as few:
+        admin_client.get(address(hall))
+    posters = [
+        Presentation(edition=hall.edition, session=hall, kind="poster", title=f"Q{n}", position=n)
+        for n in range(5, MANY + 1)
+    ]
+    Presentation.objects.bulk_create(posters)
+    with CaptureQueriesContext(connection) as many:
+        data = shown(admin_client, hall)
+    page = sent(admin_client, hall, data | {"boards": f"1-{MANY}", "order": "current"}, "assign")
+    proposed = fields_of(page, "boards")
+    with CaptureQueriesContext(connection) as saving:
+        admin_client.post(address(hall), {**proposed, "_save": "1"})
+
+    assert len(few) == len(many)
+    # All of them fixed would be an input more for each.
+    assert MANY < len(proposed) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS - MANY
+    assert list(hung(hall).values()) == [str(n) for n in range(1, MANY + 1)]
+    # Rows are written, and told to the history, two hundred at a time.
+    assert len(saving) < 60
+
+
 # Papers sent to posters
 
 
@@ -209,6 +249,16 @@ def test_session_without_posters_after_it_has_to_be_given_one(admin_client: Clie
     early = Session.objects.get(title="Early")
     admin_client.post(POSTERS, {**data, f"p{talks.pk}": early.pk, "pick": [talks.pk], "_save": "1"})
     assert early.presentations.count() == 4
+
+
+def test_poster_that_cannot_be_made_is_named(admin_client: Client, talks: Session, hall: Session) -> None:
+    Session.objects.filter(pk=hall.pk).update(start=MORNING + HOUR, end=MORNING + 2 * HOUR)
+    Presentation.objects.filter(session=None).update(room=make_room(make_edition(2020)))
+    data = fields_of(admin_client.get(POSTERS), "posters")
+    page = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_save": "1"})
+
+    assert "Waits: The room belongs to another edition." in page.text
+    assert hall.presentations.count() == 4
 
 
 def test_page_says_what_is_missing(admin_client: Client) -> None:

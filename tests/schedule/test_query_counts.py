@@ -53,15 +53,15 @@ def count(client: Client, path: str) -> int:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("schedule/", 15),
-        ("schedule/2021-04-06/", 15),
+        ("schedule/", 12),
+        ("schedule/2021-04-06/", 12),
         ("schedule/2021-04-06/?view=grid", 8),
         ("schedule/?view=week", 8),
         ("schedule/?view=now", 5),
-        ("sessions/", 20),
+        ("sessions/", 11),
         ("rooms/hall/", 4),
         ("talks/", 3),
-        ("posters/", 16),
+        ("posters/", 13),
         ("recordings/", 12),
     ],
 )

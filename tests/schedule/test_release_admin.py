@@ -68,6 +68,71 @@ def test_release_that_is_out_is_edited_line_by_line(admin_client: Client, editio
     assert read_change(release.changes[0]).before is not None
 
 
+def test_text_is_previewed_as_other_texts_are(admin_client: Client, edition: Edition) -> None:
+    shown = page(admin_client)
+    texts = re.findall(r'name="_text" value="([^"]+)"', shown)
+    data = sent(shown, edition, text="*Sorry*, costs $5", _text=texts)
+    all_texts = admin_client.post("/admin/text/", data).content.decode()
+
+    assert texts == ["block text Text"]
+    assert 'data-text-help="block" data-address="/admin/text/"' in shown
+    assert re.search(r'<script src="[^"]*js/admin-text[^"]*\.js"', shown)
+    assert "<em>Sorry</em>, costs $5" in all_texts
+    assert Release.objects.count() == 1
+
+
+@pytest.fixture
+def out(admin_client: Client, edition: Edition) -> Release:
+    """A release that is out, with two lines; the first has a note."""
+    notes = {"lines-note-room:session:s1": "Up"}
+    admin_client.post(ADD, sent(page(admin_client), edition, **notes))
+    return Release.objects.get(number=2)
+
+
+def shown_form(client: Client, release: Release) -> dict[str, Any]:
+    """What the form of a release sends as it is shown."""
+    form = client.get(change(release)).content.decode()
+    pairs = re.findall(r'name="((?:published_at|told-)[^"]*)"(?: class="\w+")? value="([^"]*)"', form)
+    kept = re.findall(r'name="told" value="([^"]+)" checked', form)
+    return {"title": "", "text": "", **dict(pairs), "told": kept}
+
+
+def change(release: Release) -> str:
+    return f"/admin/schedule/release/{release.pk}/change/"
+
+
+def told_notes(release: Release) -> dict[str, str]:
+    rows = map(read_change, Release.objects.get(pk=release.pk).changes)
+    return {one.line: one.note for one in rows}
+
+
+ROOM, OFF = "room:session:s1", "cancelled:session:s2"
+
+
+def test_note_of_another_chair_stays_beside_ones_own(admin_client: Client, out: Release) -> None:
+    first, second = shown_form(admin_client, out), shown_form(admin_client, out)
+    admin_client.post(change(out), {**first, f"told-note-{ROOM}": "Two floors up"})
+    admin_client.post(change(out), {**second, f"told-note-{OFF}": "Ill"})
+
+    assert told_notes(out) == {ROOM: "Two floors up", OFF: "Ill"}
+
+
+@pytest.mark.parametrize("mine", [{f"told-note-{ROOM}": "Down"}, {"told": [OFF]}])
+def test_note_changed_by_two_is_asked_about(admin_client: Client, out: Release, mine: dict[str, Any]) -> None:
+    stale = shown_form(admin_client, out)
+    admin_client.post(change(out), {**stale, f"told-note-{ROOM}": "Two floors up"})
+    answer = admin_client.post(change(out), {**stale, **mine})
+    kept = told_notes(out)
+    admin_client.post(change(out), {**stale, **mine, f"told-was-{ROOM}": "Two floors up"})
+
+    assert "this note meanwhile: “Two floors up”. Save again to replace it." in answer.content.decode()
+    assert f'name="told-was-{ROOM}" value="Two floors up"' in answer.content.decode()
+    assert (kept, told_notes(out)) == (
+        {ROOM: "Two floors up", OFF: ""},
+        {OFF: ""} if "told" in mine else {ROOM: "Down", OFF: ""},
+    )
+
+
 def test_note_that_is_too_long_is_refused_in_words(admin_client: Client, edition: Edition) -> None:
     data = sent(page(admin_client), edition, **{"lines-note-room:session:s1": "x" * 501})
     answer = admin_client.post(ADD, data)

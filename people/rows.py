@@ -1,0 +1,24 @@
+"""People in lists, as plain values: as light as a line of many can be, and equal where they say the same."""
+
+from typing import NamedTuple, Self
+
+from django.urls import reverse
+
+from conference import text
+
+
+class Named(NamedTuple):
+    """Somebody under the name as printed, with the address of the page."""
+
+    uid: str
+    name: str
+    shown_name: str
+    affiliation: str = ""
+
+    @property
+    def person(self) -> Self:
+        """Themselves: rows of models have their person apart."""
+        return self
+
+    def get_absolute_url(self) -> str:
+        return reverse("people:detail", args=[self.uid, text.slug(self.name)])

@@ -1,0 +1,196 @@
+"""The talks of sessions as plain values: what their lines show, read for all of them at once.
+
+Why plain values: see `papers.rows`.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from conference import text
+from conference.faces import Face
+from papers.boards import running_order
+from papers.models import Paper
+from papers.rows import Appearing, Many, PaperRow, authors, gathered, honours, links
+from people.querysets import with_shown_names
+from people.rows import Named
+from schedule.cancelling import Status
+from schedule.models import Presentation, Session, Speaker
+
+ABSTRACTS = ("abstract_html", "paper__abstract_html")
+# How many stand for talks that are too many for a page.
+FIRST = 10
+
+
+class Place(NamedTuple):
+    """A room of a talk's own."""
+
+    pk: int
+    slug: str
+    name: str
+
+
+class Whole(NamedTuple):
+    """The session of a talk, as far as the talk's line hangs on it."""
+
+    uid: str
+    title: str
+    edition: Face
+    kind: str
+    start: datetime
+    room_id: int | None
+    cancelled: bool
+
+    def get_absolute_url(self) -> str:
+        return reverse("schedule:session", args=[self.edition.slug, self.uid, text.slug(self.title)])
+
+
+class _Talk(NamedTuple):
+    uid: str
+    kind: str
+    title: str
+    title_html: str
+    start: datetime | None
+    end: datetime | None
+    board: str
+    position: int
+    status: str
+    cancellation_reason: str
+    recording_url: str
+    room: Place | None
+    session: Whole
+    moved_from: datetime | None
+    abstract_html: str
+    paper: PaperRow | None
+    shown_speakers: tuple[Named, ...]
+
+
+class TalkRow(Appearing, _Talk):
+    """A presentation as a line shows it. `moved_from` is when it was announced before the current release.
+
+    Its abstract is empty where it was not asked for.
+    """
+
+    __slots__ = ()
+
+    def get_absolute_url(self) -> str:
+        return (self.paper or self.session).get_absolute_url()
+
+    @property
+    def get_kind_display(self) -> str:
+        """The kind in words."""
+        return str(Presentation.Kind(self.kind).label)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it, or its session, stays in the program only to say that it does not happen."""
+        return self.status == Status.CANCELLED or self.session.cancelled
+
+    @property
+    def starts(self) -> datetime:
+        """Its own start, else its session's."""
+        return self.start or self.session.start
+
+    @property
+    def room_id(self) -> int | None:
+        """The key of its own room."""
+        return self.room.pk if self.room else None
+
+
+OWN = TalkRow._fields[: TalkRow._fields.index("room")]
+PLACE = ("session_id", "starts", "room_id", "room__slug", "room__name")
+PRINTED = ("paper_id", "paper__uid", "paper__title", "paper__title_html")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is shown of talks. `moves`: when what moved was announced before, by key.
+
+    Of a session with more than `most` of them its first `FIRST` are shown, unless it is the `entire` one.
+    """
+
+    moves: Mapping[str, datetime]
+    most: int
+    entire: Session | None = None
+    abstracts: bool = False
+    materials: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What stands in other tables, by the key of the paper or of the talk."""
+
+    authors: Many[Named]
+    honours: Many[Any]
+    links: Many[Any]
+    speakers: Many[Named]
+
+
+def fill(sessions: Iterable[Session], talks: Any, wanted: Wanted, at: datetime | None = None) -> None:
+    """Give each session its talks as `shown_talks`. Four queries, five with materials; one if there are none.
+
+    `talks` are the public presentations to choose from.
+    """
+    wholes = {session.pk: session for session in sessions}
+    columns = (*OWN, "pk", *PLACE, *PRINTED, *(ABSTRACTS if wanted.abstracts else ()))
+    rows = talks.filter(session__in=wholes).annotate(starts=Coalesce("start", "session__start"))
+    ordered = rows.order_by("position", "pk").values_list(*columns, named=True)
+    found = gathered((row.session_id, row) for row in ordered)
+    shown = {key: chosen(found[key], wanted, session) for key, session in wholes.items()}
+    beside = _beside([row for some in shown.values() for row in some], wanted, at)
+    for key, session in wholes.items():
+        session.shown_talks = _talks(shown[key], session, wanted, beside)
+
+
+def chosen[T: Any](rows: Sequence[T], wanted: Wanted, session: Session) -> Sequence[T]:
+    """Return the talks of the session; of too many the first ones, as one meets them."""
+    if len(rows) <= wanted.most or session == wanted.entire:
+        return rows
+    return running_order(rows[: wanted.most])[:FIRST]
+
+
+def _beside(rows: Sequence[Any], wanted: Wanted, at: datetime | None) -> _Beside:
+    papers, keys = Paper.objects.all(), [row.paper_id for row in rows if row.paper_id]
+    opened = links(papers, keys if wanted.materials else (), at)
+    spoken = speakers([row.pk for row in rows], at)
+    return _Beside(authors(papers, keys, at), honours(papers, keys, at), opened, spoken)
+
+
+def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Beside) -> list[TalkRow]:
+    face = session.edition.face
+    place = session.kind, session.start, session.room_id, session.cancelled
+    whole = Whole(session.uid, session.title, face, *place)
+
+    def paper(row: Any) -> PaperRow:
+        return PaperRow(
+            row.paper__uid,
+            row.paper__title,
+            row.paper__title_html,
+            face,
+            row.paper__abstract_html if wanted.abstracts else "",
+            beside.authors[row.paper_id],
+            beside.honours[row.paper_id],
+            beside.links[row.paper_id],
+        )
+
+    def talk(row: Any) -> TalkRow:
+        room = Place(row.room_id, row.room__slug, row.room__name) if row.room_id else None
+        moved = wanted.moves.get(f"presentation:{row.uid}")
+        abstract = row.abstract_html if wanted.abstracts else ""
+        printed = paper(row) if row.paper_id else None
+        own = row[: len(OWN)]
+        return TalkRow._make((*own, room, whole, moved, abstract, printed, beside.speakers[row.pk]))
+
+    return [talk(row) for row in rows]
+
+
+def speakers(talks: Collection[int], at: datetime | None = None) -> Many[Named]:
+    """Return the speakers of these talks in order, as printed. One query, none without talks."""
+    named = with_shown_names(Speaker.objects.published(at)).filter(presentation__in=talks)
+    columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
+    ordered = named.order_by("position", "pk").values_list(*columns)
+    return gathered((talk, Named(*who)) for talk, *who in ordered)
