@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.adminaccess import ScopedAdmin
 from conference.adminbases import drawn
+from conference.adminplaces import POSITION
 from conference.adminscope import working_on
 from conference.desk import DUTIES, Duty
 from exchange.conflictpages import as_it_is, sides
@@ -206,6 +207,9 @@ class ConflictAdmin(ReadOnlyAdmin):
             if not form.is_valid():
                 return [gettext("The edited value cannot be saved: see below.")]
             form.save()
+            if conflict.field == POSITION:
+                desk: Any = self.admin_site.get_model_admin(type(row))
+                desk.put_at(row, form.cleaned_data[POSITION] or 0)
             settle([conflict], Decision.EDITED, request.user)
             return []
         if choice not in (Decision.OURS, Decision.THEIRS):

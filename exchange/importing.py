@@ -20,7 +20,7 @@ from exchange.formats import readable
 from exchange.importjob import ImportJob, PlannedRow
 from exchange.load import Report, load
 from exchange.loading.planning import Plan
-from exchange.permitting import permit
+from exchange.permitting import concealed, permit
 from exchange.previewing import digest, store
 from exchange.problems import Problem, ProgramError, Where
 from exchange.records import Program
@@ -32,6 +32,10 @@ State = ImportJob.State
 
 class ChangedError(Exception):
     """The program is not any more what it was when the plan was shown."""
+
+
+class OvertakenError(Exception):
+    """The job went another way while it was worked on: what was done for it must not hold."""
 
 
 @task
@@ -56,10 +60,23 @@ def _worked(key: int, state: str, work: Callable[[ImportJob, private.Told], None
         try:
             work(job, told)
         except ProgramError as error:
-            job.pass_to(State.REFUSED, before=state, problems=_listed(error))
+            _stop(job, state, State.REFUSED, _listed(error))
+        except OvertakenError:
+            logger.warning("The import %s was dropped or begun again while it was worked on", key)
         except Exception:
             logger.exception("The import %s failed", key)
-            job.pass_to(State.FAILED, before=state, problems=[])
+            _stop(job, state, State.FAILED, [])
+
+
+def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]]) -> None:
+    """Say that it ends here: as it began, or while it was planned again."""
+    job.pass_to(end, before=State.READING if job.is_again else begun, problems=problems)
+
+
+def _pass(job: ImportJob, state: str, *, before: str, **values: Any) -> None:
+    """Go to another state. Raises `OvertakenError` where the job has gone on already."""
+    if not job.pass_to(state, before=before, **values):
+        raise OvertakenError
 
 
 def _listed(error: ProgramError) -> list[list[str]]:
@@ -77,7 +94,8 @@ def _previewed(job: ImportJob, told: private.Told) -> None:
     told("storing", 0, 0)
     with transaction.atomic():
         store(plans[0], job)
-        job.pass_to(
+        _pass(
+            job,
             State.READY,
             before=State.READING,
             digest=digest(plans[0]),
@@ -97,9 +115,9 @@ def _written(job: ImportJob, told: private.Told) -> None:
         with transaction.atomic():
             report = _loaded(job, told, look=look)
             # In the transaction of the import: either both are so, or neither.
-            job.pass_to(State.DONE, before=State.WRITING, run=report.run, has_files=False)
+            _pass(job, State.DONE, before=State.WRITING, run=report.run, has_files=False)
     except ChangedError:
-        job.pass_to(State.READING, before=State.WRITING, is_again=True)
+        _pass(job, State.READING, before=State.WRITING, is_again=True)
         _previewed(job, told)
         return
     PlannedRow.objects.filter(job=job).delete()
@@ -109,9 +127,8 @@ def _written(job: ImportJob, told: private.Told) -> None:
 def _loaded(job: ImportJob, told: private.Told, **options: Any) -> Report:
     program = _read(job, told)
     slug = job.edition.slug if job.edition else _new_slug(program)
-    return load(
-        program, slug, user=job.user, format_name=job.format, files=job.files, progress=told, **options
-    )
+    options |= {"user": job.user, "concealed": concealed(job.user), "progress": told}
+    return load(program, slug, format_name=job.format, files=job.files, **options)
 
 
 def _read(job: ImportJob, told: private.Told) -> Program:

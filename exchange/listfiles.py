@@ -79,7 +79,7 @@ def _below(name: str, rows: QuerySet[Any], editions: list[Edition]) -> Iterator[
     table, first = TABLES[name], ["edition"] if len(editions) > 1 else []
     yield [*first, *(heading(column) for column in table.headings)]
     key = KINDS_BY_MODEL[rows.model].key
-    for one in picked(rows):
+    for one in picked(rows, {table.field}):
         zone = one.edition.zone if one.edition else UTC
         for part in getattr(one.record, table.field):
             cells = cells_of(table, table.columns, Entry(getattr(one.record, key), part), zone)

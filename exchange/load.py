@@ -16,6 +16,7 @@ from conference.history import Origin
 from exchange.loading.editions import edition_for
 from exchange.loading.kinds import KINDS
 from exchange.loading.planning import Plan, Progress
+from exchange.loading.rows import NOBODY, Concealed
 from exchange.loading.steps import Tally
 from exchange.loading.writing import Record, created, write_rows
 from exchange.models import Conflict, ImportRun
@@ -68,17 +69,18 @@ def load(
     files: Sequence[str] = (),
     progress: Progress | None = None,
     look: Callable[[Plan], None] = unseen,
+    concealed: Concealed = NOBODY,
 ) -> Report:
     """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing.
 
     `look` is shown the plan before anything is written; what it raises stops the import. A dry run locks
-    nothing.
+    nothing. Whom and what is `concealed` no name in the file means, and what names them by a key is refused.
     """
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
     try:
         with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.hold():
-            plan = _planned(program, edition_slug, shown, is_locking=not dry_run)
+            plan = _planned(program, edition_slug, shown, concealed, is_locking=not dry_run)
             report = _report(plan, program)
             look(plan)
             if not dry_run and any(plan.steps.values()):
@@ -87,7 +89,8 @@ def load(
                 report.run = _recorded(plan, report, run)
                 log.refer_to(report.run)
                 for follow in after_import:
-                    transaction.on_commit(follow)
+                    # What fails now must not say that nothing was written.
+                    transaction.on_commit(follow, robust=True)
     except (IntegrityError, DataError) as error:
         raise _refused(
             gettext(
@@ -106,9 +109,11 @@ def _refused(reason: str, error: Exception) -> ProgramError:
     return ProgramError([Problem(Where(), "", said % {"reason": reason, "error": error})])
 
 
-def _planned(program: Program, edition_slug: str, progress: Progress, *, is_locking: bool) -> Plan:
-    findings = Findings()
-    plan = Plan(program, edition_for(program, edition_slug), findings, progress, is_locking=is_locking)
+def _planned(
+    program: Program, edition_slug: str, progress: Progress, concealed: Concealed, *, is_locking: bool
+) -> Plan:
+    findings, edition = Findings(), edition_for(program, edition_slug)
+    plan = Plan(program, edition, findings, progress, concealed=concealed, is_locking=is_locking)
     findings.settle()
     return plan
 

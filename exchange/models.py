@@ -3,8 +3,7 @@
 The program itself is in the apps below; how it comes in is `exchange.load`; imports on the way: `importjob`.
 """
 
-from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -183,8 +182,3 @@ class Conflict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.label}, {self.field}"
-
-    def resolve(self, decision: str = "", user: Any = None, at: datetime | None = None) -> None:
-        """Mark the conflict as decided. What that means for the row: `exchange.deciding`."""
-        self.resolved_at, self.decision, self.decided_by = at or timezone.now(), decision, user
-        self.save(update_fields=["resolved_at", "decision", "decided_by"])

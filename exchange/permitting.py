@@ -5,13 +5,36 @@ from typing import Any
 from django.utils.translation import gettext
 
 from conference.access import Access, access_of
-from exchange.loading.kinds import CONFERENCE, EDITION
+from conference.models import Edition
+from conference.restoring import CannotRestoreError
+from conference.undoing import Undoing
+from exchange.importjob import ImportJob
+from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, PERSON
 from exchange.loading.planning import Plan
+from exchange.loading.rows import Concealed
 from exchange.loading.steps import Step
 from exchange.problems import Problem, ProgramError
 
 # Kinds that a role which keeps the program may not keep.
 GUARDED = (CONFERENCE, EDITION)
+
+
+def may_import_all(access: Access) -> bool:
+    """Tell whether the account may import into every edition, by Django's own permissions."""
+    return access.everywhere("add", ImportJob) and access.everywhere("change", Edition)
+
+
+def concealed(user: Any) -> Concealed:
+    """Return who and what only drafts of other editions show, by kind: no file of a role may mean them."""
+    access = access_of(user)
+    if may_import_all(access):
+        return {}
+    return {
+        kind.name: frozenset(
+            kind.model._base_manager.exclude(access.scope(kind.model)).values_list("pk", flat=True)
+        )
+        for kind in (PERSON, INSTITUTION)
+    }
 
 
 def permit(plan: Plan, user: Any) -> None:
@@ -38,3 +61,17 @@ def _refusal(step: Step, access: Access) -> Problem | None:
         "Leave it out of the file, or ask somebody who may."
     )
     return Problem(step.where, ", ".join(step.merge.taken), said % {"row": step.row})
+
+
+def permit_undo(found: Undoing, user: Any) -> None:
+    """Raise `CannotRestoreError` for what the account may not put back of edition and conference."""
+    access = access_of(user)
+    said = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")
+    refused = [
+        said % {"row": step.label, "fields": ", ".join(step.pairs)}
+        for step in found.steps
+        if step.model in {kind.model for kind in GUARDED}
+        and not access.may("change", step.model, step.row or step.model(pk=step.key))
+    ]
+    if refused:
+        raise CannotRestoreError(refused)

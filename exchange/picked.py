@@ -4,16 +4,17 @@ Staff's own: drafts are among them, and say so. E-mail addresses and hidden name
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from conference.models import Edition
 from exchange.dump import Dump
 from exchange.formats.tables.columns import TABLES, Table
+from exchange.formats.tables.flow import menu_entries
 from exchange.formats.tables.rows import Entry, cells_of
 from exchange.loading.kinds import CONFERENCE, INSTITUTION, KINDS, PERSON, Kind
 from exchange.loading.listings import MENU, Listing
@@ -21,14 +22,9 @@ from exchange.loading.personrecords import persons
 from exchange.loading.rows import in_batches, parts_by_owner
 from exchange.reading.csvfile import heading
 
-# What a list of the admin shows -> its table. Lines of a menu are nothing without those above them.
+# What a list of the admin shows -> its table.
 KINDS_BY_MODEL = {kind.model: kind for kind in KINDS.values()}
-LISTINGS_BY_MODEL = {
-    listing.model: (kind, listing)
-    for kind in KINDS.values()
-    for listing in kind.listings
-    if listing is not MENU
-}
+LISTINGS_BY_MODEL = {listing.model: (kind, listing) for kind in KINDS.values() for listing in kind.listings}
 UTC = ZoneInfo("UTC")
 
 
@@ -64,17 +60,35 @@ def _edition_lookup(model: Any) -> str:
     return str(model.edition_lookup)
 
 
-def picked(rows: QuerySet[Any]) -> Iterator[Picked]:
-    """Read rows in their order, a batch at a time."""
+def picked(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[Picked]:
+    """Read rows in their order, a batch at a time. `wanted`: the fields of their records; none are all."""
     model: Any = rows.model
+    if model is MENU.model:
+        yield from _menus([*rows.values_list("pk", flat=True)])
+        return
     for batch in in_batches(rows.values_list("pk", flat=True)):
         if model in KINDS_BY_MODEL:
-            yield from _records(KINDS_BY_MODEL[model], batch)
+            yield from _records(KINDS_BY_MODEL[model], batch, wanted)
         else:
             yield from _parts(*LISTINGS_BY_MODEL[model], batch)
 
 
-def _records(kind: Kind, keys: list[int]) -> Iterator[Picked]:
+def _menus(keys: list[int]) -> Iterator[Picked]:
+    """Read lines of menus, in the menus' own order: below a line stands what hangs on it.
+
+    A line is nothing without the one above it, which comes along.
+    """
+    lines: Any = MENU.model._default_manager
+    wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
+    for edition, here in _by_edition(wanted, "edition").items():
+        dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
+        for parts in parts_by_owner(MENU, lines.filter(pk__in=here), dump.edition).values():
+            records: Any = dump.part_records(MENU, parts)
+            for entry in menu_entries(records, 1):
+                yield Picked(edition, entry.record, entry.link)
+
+
+def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Iterator[Picked]:
     if kind is PERSON:
         yield from (Picked(None, record) for record in persons(keys))
         return
@@ -83,8 +97,8 @@ def _records(kind: Kind, keys: list[int]) -> Iterator[Picked]:
     found: dict[int, Picked] = {}
     for edition, here in _by_edition(rows, lookup).items():
         dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
-        lists = dump.lists(kind, here)
-        records = dump.records(kind, rows.filter(pk__in=here), lists)
+        lists = dump.lists(kind, here, wanted)
+        records = dump.records(kind, rows.filter(pk__in=here), lists, wanted)
         found |= {key: Picked(edition, record) for key, record in records.items()}
     yield from (found[key] for key in keys if key in found)
 
@@ -105,14 +119,17 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[Picked]:
     owner = listing.owner
     link = f"{owner}__{kind.key}"
     owners = dict(rows.order_by().values_list(f"{owner}_id", link))
+    found: dict[int, Picked] = {}
     for edition, here in _by_edition(rows, str(listing.model.edition_lookup)).items():
-        dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
-        parts = parts_by_owner(
-            listing, rows.filter(pk__in=here), dump.edition, known_as="person" in listing.columns
-        )
-        for key, group in parts.items():
-            for record in dump.part_records(listing, group):
-                yield Picked(edition, record, owners[key])
+        dump, own = Dump(edition or Edition(), drafts=True, at=None, only=None), rows.filter(pk__in=here)
+        parts = parts_by_owner(listing, own, dump.edition, known_as="person" in listing.columns)
+        places: dict[int, list[int]] = defaultdict(list)
+        for key, above in own.order_by("position", "pk").values_list("pk", f"{owner}_id"):
+            places[above].append(key)
+        for above, group in parts.items():
+            records = (Picked(edition, one, owners[above]) for one in dump.part_records(listing, group))
+            found |= zip(places[above], records, strict=True)
+    yield from (found[key] for key in keys if key in found)
 
 
 def lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[list[str]]:
@@ -120,7 +137,7 @@ def lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[list[str]]:
     table = table_of(rows.model)
     first = ["edition"] if len(editions) > 1 else []
     yield [*first, *(heading(column) for column in table.headings)]
-    for one in picked(rows):
+    for one in picked(rows, {column.field for column in table.columns}):
         zone = one.edition.zone if one.edition else UTC
         cells = cells_of(table, table.columns, Entry(one.link, one.record), zone)
         yield [one.edition.slug if one.edition else "", *cells] if first else cells

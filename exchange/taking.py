@@ -21,6 +21,7 @@ from exchange.loading.rows import parts_by_owner, plain
 from papers.models import Paper
 from people import names
 from people.models import Person, PersonName
+from people.querysets import end_of
 
 
 class CannotTakeError(Exception):
@@ -72,10 +73,7 @@ class Finder:
             own = {"edition": self.edition} if KINDS[kind].is_in_edition else {}
             rows = model._default_manager.filter(**{KINDS[kind].key: key}, **own)
             self._known[kind, key] = rows.first() or self._missing(kind, key)
-        found = self._known[kind, key]
-        while getattr(found, "merged_into", None) is not None:
-            found = found.merged_into
-        return found
+        return end_of(self._known[kind, key])
 
     def _missing(self, kind: str, key: str) -> Any:
         said = gettext("There is no %(kind)s “%(key)s” here any more. Import the file again.")

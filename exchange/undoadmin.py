@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from conference.adminaccess import ScopedAdmin, access_for
 from conference.restoring import CannotRestoreError
 from exchange.models import ImportRun
+from exchange.permitting import permit_undo
 from exchange.undoing import CannotUndoError, plan, told, undo
 
 
@@ -48,8 +49,9 @@ class UndoAdmin(ScopedAdmin):
         found, reasons = None, []
         try:
             found = plan(run)
+            permit_undo(found, request.user)
             if request.method == "POST":
-                done = undo(run, request.user)
+                done = undo(run, request.user, look=permit_undo)
                 messages.success(
                     request, _("The import was taken back: %s.") % (", ".join(told(done)) or "-")
                 )

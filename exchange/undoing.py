@@ -1,6 +1,7 @@
 """An import taken back: its rows go, its changes and its memory are undone; hand edits stay."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
@@ -33,12 +34,20 @@ def plan(run: ImportRun) -> Undoing:
     return planned(change_set)
 
 
-def undo(run: ImportRun, user: Any = None) -> Undoing:
-    """Take the run back. Raises `CannotUndoError` or `CannotRestoreError`, having changed nothing."""
+def unseen(found: Undoing, user: Any) -> None:
+    """Let it pass without a look."""
+
+
+def undo(run: ImportRun, user: Any = None, *, look: Callable[[Undoing, Any], None] = unseen) -> Undoing:
+    """Take the run back. Raises `CannotUndoError` or `CannotRestoreError`, having changed nothing.
+
+    `look` is shown what will happen; what it raises stops it.
+    """
     detail = ", ".join(run.files) or str(run)
     with recording.recording(Origin.UNDO, user, detail) as log, revision.hold():
         run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
         found = plan(run)
+        look(found, user)
         log.refer_to(run)
         take_back(found, Origin.UNDO, user, detail)
         _forget(run, found)

@@ -16,11 +16,12 @@ from conference.models import Edition
 from exchange.detecting import detected
 from exchange.files import Format, Source
 from exchange.formats import readable
+from exchange.formats.spreadsheet import MAPPINGS
 from exchange.reading.findings import short
 from exchange.reading.sniffing import HEAD
+from exchange.reading.unpacking import ZIP
 from exchange.sources import MEGABYTE
 
-MAPPINGS = (".toml", ".json")
 MOST_FILES = 100
 LONGEST_NAME = 150
 TABULAR = "spreadsheet"
@@ -169,7 +170,7 @@ def named(upload: UploadedFile[Any]) -> Source:
     """Return a file as far as its format is told by it; a ZIP, whose list stands at its end, as a whole."""
     upload.seek(0)
     content = upload.read(HEAD)
-    if content.startswith(b"PK"):
+    if content.startswith(ZIP):
         content += upload.read()
     upload.seek(0)
     return Source(file_name(upload), content)

@@ -22,7 +22,7 @@ BRACES = (
     {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"},
 )
 # The first entry, on a line of its own.
-ENTRY = re.compile(r"^\s*@\w+\s*[{(]", re.MULTILINE)
+ENTRY = re.compile(r"^[ \t]*@\w+\s*[{(]", re.MULTILINE)
 # Formulas, commands, words, single signs: what has to be told apart where capitals are protected.
 PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 

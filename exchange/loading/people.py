@@ -4,6 +4,7 @@ By uid, then identifier, then ORCID, then exact name where that is safe. Nothing
 """
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -14,23 +15,28 @@ from conference.models import Edition
 from exchange.loading.references import Cast, Figure, Spot
 from exchange.loading.rows import in_batches
 from exchange.loading.standing import Namesakes, standing
+from exchange.loading.validation import report_concealed
 from exchange.reading.findings import Findings
 from exchange.records import PersonRef, Program
 from people import names
+from people.merged import ends
 from people.models import Person, PersonIdentifier, PersonName
 
 
 class People:
     """Every person of one program, each as the row that stands for it: an existing one, or a new one."""
 
-    def __init__(self, program: Program, edition: Edition, findings: Findings) -> None:
+    def __init__(
+        self, program: Program, edition: Edition, findings: Findings, concealed: Collection[int] = ()
+    ) -> None:
         self.edition, self.findings = edition, findings
         self.cast = Cast(program, findings)
         self.rows: dict[Figure, Person] = {}
         self.by_uid: dict[str, Person] = {}
         self._on_spot: dict[tuple[Figure, Spot], Person] = {}
+        self._concealed = frozenset(concealed)
         # Those here whom a key of the file means: no bare name can mean them for somebody else.
-        self._claimed: set[int] = set()
+        self._claimed = set(concealed)
         self._owners: dict[tuple[str, str], int] = {}
         self._merged = _merged_people()
         self.successors = {uid: person.uid for uid, person in self._merged.values()}
@@ -69,6 +75,10 @@ class People:
             # The second ORCID of somebody who had two before a merge.
             owners.append(by_id.get(("orcid", figure.orcid)))
             found = list(dict.fromkeys(self._followed(owner) for owner in owners if owner))
+            if any(person.pk in self._concealed for person in found):
+                self._settle(figure, found[0])
+                report_concealed(figure.where, "", figure.name, self.findings)
+                continue
             if found:
                 self._settle(figure, found[0])
                 self._doubt_stranger(figure, found[0], by_uid)
@@ -110,7 +120,7 @@ class People:
         return {pair: people[owner] for pair, owner in owners.items()}
 
     def _followed(self, person: Person) -> Person:
-        while person.pk in self._merged:
+        if person.pk in self._merged:
             person = self._merged[person.pk][1]
         return self.by_uid.get(person.uid, person)
 
@@ -239,11 +249,6 @@ def _is_uid(text: str) -> bool:
 def _merged_people() -> dict[int, tuple[str, Person]]:
     """Return those who were merged into others: key -> own uid, and the other person."""
     rows: Any = Person.objects.filter(merged_into__isnull=False).select_related("merged_into")
-    found = {row.pk: (row.uid, row.merged_into) for row in rows}
-    for key, (uid, person) in found.items():
-        seen = {key}
-        while person.pk in found and person.pk not in seen:
-            seen.add(person.pk)
-            person = found[person.pk][1]
-        found[key] = (uid, person)
-    return found
+    found, others = {row.pk: row for row in rows}, {row.merged_into_id: row.merged_into for row in rows}
+    links = {key: row.merged_into_id for key, row in found.items()}
+    return {key: (found[key].uid, others[there]) for key, there in ends(links).items()}

@@ -23,14 +23,21 @@ from exchange.loading.provenance import (
     remembered,
     with_successors,
 )
-from exchange.loading.rows import Shelves, parts_by_owner
+from exchange.loading.rows import NOBODY, Concealed, Shelves, parts_by_owner
 from exchange.loading.statements import Statements
 from exchange.loading.steps import Step, Tally
-from exchange.loading.validation import check_nesting, check_parts, check_row, check_unique
+from exchange.loading.validation import (
+    check_nesting,
+    check_parts,
+    check_row,
+    check_unique,
+    report_concealed,
+)
 from exchange.problems import Where
 from exchange.reading.findings import Findings, short
 from exchange.records import Program, Record, is_stated, stated
 from people import names
+from people.merged import ends
 from people.models import Institution, Person
 
 ABSENT_SHOWN = 10
@@ -48,17 +55,19 @@ class Plan:
         findings: Findings,
         progress: Progress | None = None,
         *,
+        concealed: Concealed = NOBODY,
         is_locking: bool = True,
     ) -> None:
         self.program, self.edition, self.findings = program, edition, findings
         self._progress = progress or (lambda what, done, total: None)
+        self._concealed = concealed
         self.steps: dict[str, list[Step]] = defaultdict(list)
         # Rows for which nothing is to be written.
         self.idle: dict[str, list[Step]] = defaultdict(list)
         self.tallies: dict[str, Tally] = defaultdict(Tally)
-        self.people = People(program, edition, findings)
+        self.people = People(program, edition, findings, concealed.get(PERSON.name, ()))
         whole = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if self._records(kind)]
-        self.shelves = Shelves(edition, whole, is_locking=is_locking)
+        self.shelves = Shelves(edition, whole, concealed, is_locking=is_locking)
         self.successors = Successors(self.people.successors, merged_institutions())
         gone = Institution.objects.filter(merged_into__isnull=False)
         self.merged_institutions = dict(gone.values_list("slug", "pk"))
@@ -99,8 +108,9 @@ class Plan:
             self._take(step)
         for kind in (EDITION, *PARTS):
             self._compare_kind(kind, rows[kind.name])
-        check_unique(self.steps["institution"], INSTITUTION, "ror", self.findings)
-        check_unique(self.steps["person"], PERSON, "orcid", self.findings)
+        for kind, field in ((INSTITUTION, "ror"), (PERSON, "orcid")):
+            hidden = self._concealed.get(kind.name, frozenset())
+            check_unique(self.steps[kind.name], kind, field, self.findings, hidden)
         for kind in (TOPIC, SESSION):
             if steps := self.steps[kind.name]:
                 check_nesting(steps, self.shelves[kind.name].rows.values(), self.findings)
@@ -117,6 +127,9 @@ class Plan:
         # A file may still tell of both that a chair merged: the one that stays speaks.
         for record in sorted(records, key=lambda one: getattr(one, kind.key) in merged):
             key: str = getattr(record, kind.key)
+            if key in shelf.concealed:
+                report_concealed(record.where, kind.key, key, self.findings)
+                continue
             row = shelf.rows.get(key) or namesakes.get(names.normal(stated(getattr(record, "name", ""), "")))
             if row is None:
                 row = self._new_row(kind, key)
@@ -260,11 +273,5 @@ class Plan:
 def merged_institutions() -> dict[str, str]:
     """Return the slugs of institutions that were merged, each with that of the one that stays."""
     rows = Institution.objects.filter(merged_into__isnull=False).values_list("slug", "merged_into__slug")
-    found: dict[str, str] = dict(rows)
-    for slug, there in found.items():
-        seen = {slug}
-        while there in found and there not in seen:
-            seen.add(there)
-            there = found[there]
-        found[slug] = there
-    return found
+    links: dict[str, str] = dict(rows)
+    return ends(links)

@@ -4,7 +4,7 @@ Read with few queries for many rows. Values are JSON: times in UTC, references a
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from itertools import batched
 from typing import Any
@@ -18,9 +18,14 @@ from conference.models import Edition
 from exchange.loading.kinds import INSTITUTION, KINDS, Kind
 from exchange.loading.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
 from papers.models import Authorship
+from people.merged import ends
 
 BATCH = 1000
 CHUNK = 2000
+
+# By kind the keys of rows that an import may not see.
+type Concealed = Mapping[str, frozenset[int]]
+NOBODY: Concealed = {}
 
 
 def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
@@ -43,13 +48,22 @@ class Shelf:
     """The rows of one kind in one edition, found by their keys and by their primary keys.
 
     `whole` rows hold all that a file can say; others only what a reference needs. Locked, nobody changes a
-    row between its comparison and its update.
+    row between its comparison and its update. Of those that are `hidden` only the keys are known.
     """
 
-    def __init__(self, kind: Kind, edition: Edition, *, whole: bool, is_locking: bool = True) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        edition: Edition,
+        hidden: frozenset[int],
+        *,
+        whole: bool,
+        is_locking: bool = True,
+    ) -> None:
         self.kind = kind
         self.rows: dict[str, Content] = {}
         self.by_pk: dict[int, Content] = {}
+        self.concealed: set[str] = set()
         if kind.is_in_edition and edition._state.adding:
             return
         rows: Any = kind.model._default_manager.all()
@@ -57,23 +71,23 @@ class Shelf:
             rows = rows.filter(edition=edition)
         rows = rows.defer(*kind.model.derived_fields) if whole else rows.only(*_bones(kind))
         if whole and is_locking:
-            rows = rows.select_for_update(of=("self",))
+            rows = rows.select_for_update(of=("self",), no_key=True)
         for row in rows.order_by("pk").iterator(CHUNK):
             if kind.is_in_edition:
                 row.edition = edition
-            self.put(row)
+            if row.pk in hidden:
+                self.concealed.add(getattr(row, kind.key))
+            else:
+                self.put(row)
         if kind is INSTITUTION:
             self._follow_merges()
 
     def _follow_merges(self) -> None:
         """Let the slug of an institution that was merged mean the one that stays."""
-        for slug, row in self.rows.items():
-            there: Any = row
-            seen: set[int] = set()
-            while there.merged_into_id in self.by_pk and there.pk not in seen:
-                seen.add(there.pk)
-                there = self.by_pk[there.merged_into_id]
-            self.rows[slug] = there
+        rows: dict[int, Any] = {**self.by_pk}
+        links = {key: row.merged_into_id for key, row in rows.items() if row.merged_into_id in rows}
+        for key, there in ends(links).items():
+            self.rows[rows[key].slug] = rows[there]
 
     def put(self, row: Content) -> None:
         self.rows[getattr(row, self.kind.key)] = row
@@ -91,16 +105,25 @@ def _bones(kind: Kind) -> list[str]:
 class Shelves:
     """All shelves of one edition, filled when first asked for."""
 
-    def __init__(self, edition: Edition, whole: Iterable[str] = (), *, is_locking: bool = True) -> None:
+    def __init__(
+        self,
+        edition: Edition,
+        whole: Iterable[str] = (),
+        concealed: Concealed = NOBODY,
+        *,
+        is_locking: bool = True,
+    ) -> None:
         self.edition = edition
         self._whole = frozenset(whole)
+        self._concealed = concealed
         self._is_locking = is_locking
         self._shelves: dict[str, Shelf] = {}
 
     def __getitem__(self, name: str) -> Shelf:
         if name not in self._shelves:
+            hidden = self._concealed.get(name, frozenset())
             self._shelves[name] = shelf = Shelf(
-                KINDS[name], self.edition, whole=name in self._whole, is_locking=self._is_locking
+                KINDS[name], self.edition, hidden, whole=name in self._whole, is_locking=self._is_locking
             )
             for row in shelf.rows.values():
                 self._connect(row, shelf.kind)

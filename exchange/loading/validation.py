@@ -1,6 +1,6 @@
 """One gate in: the rules that the forms hold, for many rows at once, with the place in the file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -112,7 +112,9 @@ def check_nesting(steps: Sequence[Step], rows: Iterable[Any], findings: Findings
             findings.problem(step.where, "parent", message)
 
 
-def check_unique(steps: Iterable[Step], kind: Kind, field: str, findings: Findings) -> None:
+def check_unique(
+    steps: Iterable[Step], kind: Kind, field: str, findings: Findings, concealed: Collection[int]
+) -> None:
     """Report values that two rows would share although each may have its own only. One query."""
     claims: dict[str, Step] = {}
     for step in steps:
@@ -131,9 +133,20 @@ def check_unique(steps: Iterable[Step], kind: Kind, field: str, findings: Findin
     for batch in in_batches(claims):
         for row in model.objects.filter(**{f"{field}__in": batch}).only("pk", field, "name"):
             step = claims[getattr(row, field)]
-            if row.pk != step.row.pk:
+            if row.pk in concealed:
+                report_concealed(step.where, field, getattr(row, field), findings)
+            elif row.pk != step.row.pk:
                 message = gettext("“%(field)s” belongs to %(row)s here already.") % {
                     "field": getattr(row, field),
                     "row": row,
                 }
                 findings.problem(step.where, field, message)
+
+
+def report_concealed(where: Where, field: str, name: str, findings: Findings) -> None:
+    """Refuse what only drafts of other editions show, without a word about it but the file's own."""
+    said = gettext(
+        "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
+        "Ask somebody who may."
+    )
+    findings.problem(where, field, said % {"name": short(name)})

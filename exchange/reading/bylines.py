@@ -10,12 +10,16 @@ SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 # `1 MIT`, `[2] CMU`, `(3) ETH`, `4. KAIST`: an affiliation that names refer to by its number.
 NUMBERED = re.compile(r"^[\[(^{]*(\d{1,2})[\])}.:]*\s*(?=[^\W\d])(.+)$", re.DOTALL)
 # The numbers and signs behind a name: `Zed1,2*`, `Zed [1]`, `Zed^{1}`.
-MARKS = re.compile(r"[\s,^{\[(]*((?:\d{1,2}(?:\s*[+,]\s*)?)*)[\])}]*([*†‡§✉\s]*)$")
+MARKS = re.compile(
+    r"[\s,^{\[(]{0,20}((?:\d+(?:\s?[+,]\s?\d+)*(?:\s?[+,]\s?)?)?)[\])}]{0,20}([*†‡§✉\s]{0,20})$"
+)
+SPACES = re.compile(r"[^\S\n]{2,}")
 BETWEEN_NUMBERS = re.compile(r"(?<=\d)\s*,\s*(?=\d)")
 PARENTHESES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
 AND = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
 MOST_AUTHORS = 5_000
+LONGEST_MARKS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Name:
 
 def parsed(cell: str) -> list[Name]:
     """Return the authors of a cell in order. Where only an e-mail address stands the name is empty."""
-    text = BETWEEN_NUMBERS.sub("+", cell.translate(SUPERSCRIPTS).replace("\r", ""))
+    text = SPACES.sub(" ", cell.translate(SUPERSCRIPTS).replace("\r", ""))
+    text = BETWEEN_NUMBERS.sub("+", text)
     parts, numbered = [], {}
     for part in _parts(text):
         found = NUMBERED.match(part.strip())
@@ -106,7 +111,7 @@ def _name(part: str, numbered: dict[str, str]) -> Name:
         for one in found.split(";")
     ]
     bare = PARENTHESES.sub(" ", part).strip()
-    found = MARKS.search(bare)
+    found = MARKS.search(bare, max(len(bare) - LONGEST_MARKS, 0))
     numbers = re.findall(r"\d+", f"{found[1] if found else ''} {marked}")
     signs = (found[2] if found else "") + part[-1:]
     name = bare[: found.start()] if found else bare

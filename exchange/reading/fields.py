@@ -9,8 +9,9 @@ from django.utils.translation import gettext
 
 from exchange.reading.findings import nearest, short
 
-# Everything but tab, line feed and carriage return: PDF viewers leave these in copied text.
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# Everything but tab, line feed and carriage return: PDF viewers leave these in copied text. And marks that
+# turn the direction of what stands behind them.
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 TIME = re.compile(

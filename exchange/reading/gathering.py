@@ -13,7 +13,10 @@ from exchange.reading.findings import Findings
 from exchange.reading.slugs import slug
 from exchange.records import AuthorRecord, InstitutionRecord, PersonRef, TopicRecord
 
-E_MAIL = re.compile(r"[<(\[]?\s*(?:mailto:)?[^\s<>()\[\],;|]+@[^\s<>()\[\],;|]+\.[^\s<>()\[\],;|]+\s*[>)\]]?")
+# As long as its parts may be: no more is looked at from each place of a long text.
+E_MAIL = re.compile(
+    r"(?:[<(\[]\s*)?[^\s<>()\[\],;|@]{1,64}@[^\s<>()\[\],;|]{1,255}\.[^\s<>()\[\],;|]{1,63}\s*[>)\]]?"
+)
 WEB = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dXx]")
 NAMES_SHOWN = 10

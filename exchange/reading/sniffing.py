@@ -8,10 +8,9 @@ from pathlib import PurePath
 
 from exchange.files import Source
 from exchange.reading.csvfile import DELIMITERS, column_name
+from exchange.reading.unpacking import BOOK, DAMAGED, ZIP
 
 HEAD = 65_536
-BOOK = "xl/workbook.xml"
-ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 SHEET = re.compile(r"<(?:\w+:)?sheet\b[^>]*\bname=\"([^\"]*)\"")
 # Strings, and the signs that open and close objects and lists.
 PIECES = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
@@ -63,7 +62,7 @@ def inside(source: Source) -> list[str]:
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             return archive.namelist()[:10_000]
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
+    except DAMAGED:
         return []
 
 

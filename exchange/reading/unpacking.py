@@ -13,15 +13,18 @@ from exchange.files import Source
 from exchange.problems import Where
 from exchange.reading.findings import Findings, short
 
-SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+# How a ZIP begins, and what a workbook, which is one, must hold.
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+BOOK = "xl/workbook.xml"
 MOST_FILES = 10_000
 MOST_BYTES = 100_000_000
+# What the library says of one that it cannot open or unpack.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError, ValueError)
 
 
 def unpacked(source: Source, is_wanted: Callable[[str], bool], findings: Findings) -> list[Source]:
     """Return the wanted files inside if this is a ZIP, by their bare names, else the file itself."""
-    if not source.content.startswith(SIGNATURES):
+    if not source.content.startswith(ZIP):
         return [source]
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:

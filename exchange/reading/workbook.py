@@ -7,7 +7,6 @@ The library is imported late: it takes memory that only those pay who read a wor
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -19,9 +18,8 @@ from exchange.files import Source
 from exchange.problems import Where
 from exchange.reading.csvfile import MOST_COLUMNS, MOST_ROWS, Row, Sheet, column_name, heading
 from exchange.reading.findings import Findings, short
+from exchange.reading.unpacking import BOOK, DAMAGED, ZIP
 
-SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
-BOOK = "xl/workbook.xml"
 MOST_PARTS = 1_000
 # Of the parts unpacked, and of the one that holds all texts, which is kept in memory.
 MOST_BYTES = 200_000_000
@@ -40,12 +38,12 @@ CODED = re.compile(r"_x(005F|000D)_")
 
 def is_workbook(source: Source) -> bool:
     """Whether this is a workbook, whatever its name: a ZIP that holds what a workbook must."""
-    if not source.content.startswith(SIGNATURES):
+    if not source.content.startswith(ZIP):
         return False
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             return BOOK in archive.namelist()
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, EOFError):
+    except DAMAGED:
         return False
 
 

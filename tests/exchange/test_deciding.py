@@ -1,5 +1,6 @@
 """Conflicts decided: ours stays or theirs is written through the row's rules, and the next import knows."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,10 +16,17 @@ from conference.versions import mark
 from exchange.deciding import decide
 from exchange.load import load
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.records import MaterialRecord, PaperRecord, PersonRecord, PersonRef, TopicRecord
+from exchange.records import (
+    MaterialRecord,
+    PaperRecord,
+    PersonRecord,
+    PersonRef,
+    RoomRecord,
+    TopicRecord,
+)
 from papers.models import Material, Paper
 from people.models import Person
-from schedule.models import Session
+from schedule.models import Room, Session
 from tests import factories as make
 from tests.exchange.programs import START, author, paper, person, program, session
 from tests.pseudolocale import pseudolocale, untranslated
@@ -119,6 +127,35 @@ def test_nothing_is_decided_without_a_choice(admin_client: Client, title: Confli
 
     assert "Choose what holds." in response.text
     assert Conflict.objects.undecided().count() == 1
+
+
+def test_edited_place_moves_the_others(admin_client: Client) -> None:
+    rooms = [RoomRecord(slug=slug, name=slug, position=place) for place, slug in enumerate("abc", start=1)]
+    bring(rooms=tuple(rooms))
+    Room.objects.filter(slug="b").update(position=9)
+    bring(rooms=(replace(rooms[1], position=4),))
+    choose(admin_client, "edited", None, **{"edit-position": "1"})
+
+    assert list(Room.objects.order_by("position").values_list("slug", "position")) == [
+        ("b", 1),
+        ("a", 2),
+        ("c", 3),
+    ]
+
+
+def take_back(client: Client) -> None:
+    client.post(reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk]))
+
+
+def test_decision_taken_back_derives_its_text_anew(admin_client: Client, title: Conflict) -> None:
+    Paper.objects.update(title="*By* hand", title_html="<em>By</em> hand", sort_title="by hand")
+    decide([title], "theirs", {("paper", title.provenance.object_id): Paper.objects.get()}, None)
+    taken = Paper.objects.get()
+    take_back(admin_client)
+    paper = Paper.objects.get()
+
+    assert (taken.title_html, taken.sort_title) == ("New", "new")
+    assert (paper.title, paper.title_html, paper.sort_title) == ("*By* hand", "<em>By</em> hand", "by hand")
 
 
 # Lists and references

@@ -329,3 +329,12 @@ def test_query_count_does_not_grow(client: Client, path: str, count: int, papers
         client.get(path).getvalue()
 
     assert len(queries) == count
+
+
+def test_line_break_in_the_name_of_an_edition_breaks_no_calendar(client: Client) -> None:
+    edition = make.make_edition(name="MLSys; 2021,\r\nin San Jose")
+    make.make_session(edition)
+    found = icalendar.Calendar.from_ical(body(client, "/2021/schedule.ics"))
+
+    assert str(found["name"]) == "MLSys\\; 2021\\, in San Jose"
+    assert found["x-wr-calname"] == found["name"]

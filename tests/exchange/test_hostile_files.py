@@ -22,6 +22,8 @@ from tests.exchange.samples import CONTEXT
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 1_000_000
 SECONDS = 20
+# What is read of a file to guess its format are its first kilobytes.
+QUICK = 3
 PEAK = 900
 ZEROS = 1_000_000_000
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -51,6 +53,7 @@ def hostile() -> Iterator[tuple[str, bytes]]:
     """Name each attack and make its bytes."""
     yield "empty", b""
     yield "blank", b" \n\t\n"
+    yield "blank_lines", b"\n" * MEGABYTE
     yield "nul", b'{"a": "\0"}'
     yield "not_utf8", b"title\n\xff\xfe\xfa\n"
     yield "half_utf16", b"\xff\xfea"
@@ -122,6 +125,31 @@ def test_hostile_files_are_refused_in_bounded_memory(name: str, folder: Path) ->
     assert {file: said for file, (said, _) in told.items() if not said or said.startswith("!")} == {}
     assert {file: took for file, (_, took) in told.items() if took > SECONDS} == {}
     assert peak < PEAK
+
+
+SNIFF = """
+import json, pathlib, sys, time
+import django
+django.setup()
+from exchange.detecting import detected
+from exchange.files import Source
+told = {}
+for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+    begin = time.monotonic()
+    detected([Source(path.name, path.read_bytes())])
+    told[path.name] = time.monotonic() - begin
+print(json.dumps(told))
+"""
+
+
+def test_format_of_hostile_files_is_guessed_quickly(folder: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", SNIFF, str(folder)],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "conference.settings"},
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+
+    assert {file: took for file, took in json.loads(answer.stdout).items() if took > QUICK} == {}
 
 
 @pytest.mark.parametrize("name", sorted(readable()))

@@ -5,6 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from exchange.load import load
 from exchange.models import Conflict, ImportRun, Provenance
@@ -52,7 +53,7 @@ def test_conflict_shows_the_three_values_and_leads_to_its_row(admin_client: Clie
 
 
 def test_conflicts_can_be_narrowed_to_open_ones(admin_client: Client, run: ImportRun) -> None:
-    Conflict.objects.get().resolve()
+    Conflict.objects.update(resolved_at=timezone.now())
     address = reverse("admin:exchange_conflict_changelist")
 
     counts = [

@@ -219,6 +219,14 @@ def test_program_is_fetched_once_with_a_token_that_is_not_kept(
     assert (b"secret-token" in kept, job.state, Paper.objects.get().title) == (False, "done", "On n bodies")
 
 
+def test_token_beside_files_is_not_kept(admin_client: Client, here: Edition) -> None:
+    file = ("p.json", only_papers(program(paper("p1"))))
+    job = upload(admin_client, here, file, token="secret-token")
+
+    assert job.state == "ready"
+    assert [one.name for one in private.folder(job.pk).iterdir()] == ["0"]
+
+
 @pytest.mark.parametrize(
     ("sent", "message"),
     [

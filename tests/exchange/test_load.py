@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from conference import revision
@@ -341,3 +341,18 @@ def test_start_is_stored_as_the_moment_it_means() -> None:
 
     assert Session.objects.get().start == START
     assert Person.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_fails_after_the_import_does_not_say_that_nothing_was_written(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("exchange.load.after_import", [fail])
+    report = load(program(paper("p1", "Zed Zu")), "2021")
+
+    assert report.run is not None
+    assert only().title_html == "On p1"
+    assert "database is locked" in caplog.text

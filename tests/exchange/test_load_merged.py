@@ -9,6 +9,8 @@ from conference.history import ChangeSet
 from exchange.load import load
 from exchange.models import Conflict
 from exchange.records import InstitutionRecord, PersonRecord, PersonRef, Program
+from exchange.taking import Finder
+from papers.models import Paper
 from people import merging
 from people.models import Institution, Person
 from tests.exchange.programs import author, paper, program
@@ -106,3 +108,14 @@ def test_merged_institution_is_not_made_anew(described: tuple[str, ...]) -> None
 
     assert (report.total.new, report.total.changed, report.conflicts) == (0, 0, ())
     assert Institution.objects.filter(merged_into=None).count() == 1
+
+
+def test_people_merged_in_a_circle_hold_up_nothing() -> None:
+    load(program(paper("p1", "Ada", "Zed")), "2021")
+    ada, zed = Person.objects.order_by("uid")
+    for row, there in ((ada, zed), (zed, ada)):
+        Person.objects.filter(pk=row.pk).update(merged_into=there)
+    load(program(paper("p1", "Ada", "Zed", title="New")), "2021")
+
+    assert Paper.objects.get().title == "New"
+    assert Finder(Paper.objects.get().edition).row("person", "ada") in (ada, zed)

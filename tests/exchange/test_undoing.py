@@ -1,5 +1,6 @@
 """An import taken back: all goes but what was edited by hand since, and the same file comes in again."""
 
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -12,11 +13,13 @@ from conference.history import ChangeSet, RowChange
 from conference.models import Edition
 from exchange.load import load
 from exchange.models import Conflict, ImportRun, Provenance
+from exchange.records import EditionRecord
 from exchange.undoing import CannotUndoError, plan, undo
 from papers.models import Authorship, Award, Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
+from tests.access.world import add_member
 from tests.exchange.programs import odd, paper, program, talk
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +96,7 @@ def test_hand_edits_stay_and_are_listed(edition: Edition) -> None:
     assert [one.uid for one in Paper.objects.all()] == ["p1"]
     assert printed() == [(1, "Zed Zu")]
     assert [one.name for one in Person.objects.all()] == ["Zed Zu"]
-    assert found.kept == ["paper “On p1”", "person “Zed Zu”"]
+    assert [str(one) for one in found.kept] == ["paper “On p1”", "person “Zed Zu”"]
 
 
 def test_hand_edit_of_a_part_keeps_the_whole(edition: Edition) -> None:
@@ -113,7 +116,7 @@ def test_field_edited_by_hand_stays_and_others_go_back(edition: Edition) -> None
     found = undo(second)
 
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("One", "By hand")
-    assert found.kept == ["paper “Two”: track"]
+    assert [str(one) for one in found.kept] == ["paper “Two”: track"]
 
 
 def test_what_a_row_made_by_hand_needs_stays(edition: Edition) -> None:
@@ -220,3 +223,19 @@ def test_taking_back_is_not_for_everybody(client: Client, edition: Edition, djan
 
     assert client.post(reverse("admin:exchange_importrun_undo", args=[run.pk])).status_code in (403, 404)
     assert Paper.objects.count() == 1
+
+
+def test_editor_cannot_take_back_what_an_import_did_to_the_edition(client: Client, edition: Edition) -> None:
+    head = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
+    run = load(head, "2021").run
+    assert run is not None
+    address = reverse("admin:exchange_importrun_undo", args=[run.pk])
+    client.force_login(add_member("mia", edition, "editor"))
+    refused = [ask(address).context["reasons"] for ask in (client.get, client.post)]
+    assert (Edition.objects.get().venue, Paper.objects.count()) == ("Elsewhere", 1)
+    client.force_login(add_member("ada", edition, "chair"))
+    client.post(address)
+
+    said = f"The import changed this of {edition}, which your role may not: venue."
+    assert refused == [[said], [said]]
+    assert (Edition.objects.get().venue, Paper.objects.count()) == (edition.venue, 0)

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from icalendar import Calendar, Component, Event, Timezone
+from icalendar import Calendar, Component, Event, Timezone, vText
 
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.ics.appointments import BEGINNING, EVERYTHING, Appointment, Wanted, appointments
@@ -78,8 +78,8 @@ def _head(name: str, address: str) -> Calendar:
         "version": "2.0",
         "calscale": "GREGORIAN",
         "method": "PUBLISH",
-        "name": _text(name),
-        "x-wr-calname": _text(name),
+        "name": vText(" ".join(_text(name).split())),
+        "x-wr-calname": vText(" ".join(_text(name).split())),
         "x-published-ttl": "PT1H",
     }
     for key, value in fields.items():

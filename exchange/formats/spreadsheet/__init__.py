@@ -18,7 +18,8 @@ from exchange.reading.csvfile import Sheet, heading, read_sheet
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import listed
 from exchange.reading.sniffing import columns, ending, sheets
-from exchange.reading.workbook import SIGNATURES, read_workbook
+from exchange.reading.unpacking import ZIP
+from exchange.reading.workbook import read_workbook
 from exchange.records import Program
 
 MAPPINGS = (".toml", ".json")
@@ -65,7 +66,7 @@ def _may_be_papers(table: Source) -> bool:
 
 def _sheets(sources: Sequence[Source], findings: Findings) -> Iterator[Sheet]:
     for source in sources:
-        if source.content.startswith(SIGNATURES):
+        if source.content.startswith(ZIP):
             yield from (sheet for _, sheet in read_workbook(source, findings))
         elif sheet := read_sheet(source, findings):
             yield sheet

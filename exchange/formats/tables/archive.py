@@ -1,9 +1,7 @@
 """Sets of files in one ZIP: opened with limits, written with the same bytes every time."""
 
 import io
-import lzma
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 
 from django.utils.translation import gettext
@@ -11,27 +9,18 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Where
 from exchange.reading.findings import Findings, short
+from exchange.reading.unpacking import DAMAGED, ZIP
 
-SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 MOST_FILES = 100
 MOST_BYTES = 200_000_000
 # Left by one system's packing tool beside the real files.
 RESOURCE_FORKS = "__MACOSX/"
-DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    NotImplementedError,
-    OSError,
-    ValueError,
-)
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def opened(source: Source, findings: Findings) -> list[Source]:
     """Return the files inside if this is a ZIP, else the file itself."""
-    if not source.content.startswith(SIGNATURES):
+    if not source.content.startswith(ZIP):
         return [source]
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
             raise CommandError("Nothing was taken back. " + " ".join(error.reasons)) from None
         for line in told(found) or ["Nothing to take back."]:
             self.stdout.write(line)
-        for line in found.kept:
-            self.stdout.write(f"kept, as it was edited or is needed: {line}")
+        for one in found.kept:
+            self.stdout.write(f"kept, as it was edited or is needed: {one}")
         if options["dry_run"]:
             self.stdout.write("This was a preview: nothing was changed.")

@@ -217,3 +217,16 @@ def test_author_of_no_paper_is_named() -> None:
 def test_mapping_that_names_no_column_is_refused() -> None:
     told = problems("id,title\n1,A\n", Source("m.toml", b'[columns]\nx = "titel"'))
     assert told[0].startswith('m.toml, columns.x: There is no such column: “titel”. Did you mean "title"?')
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        ("9" * 60 + "x", "9" * 60 + "x"),
+        ("a" * 70_000, "a" * 70_000),
+        ("Zed" + " " * 70_000 + "Zu", "Zed Zu"),
+        ("Zed " + "1+" * 9_000 + "x", "Zed " + "1+" * 9_000 + "x"),
+    ],
+)
+def test_cell_of_an_attacker_is_read_at_once(cell: str, name: str) -> None:
+    assert [one.name for one in parsed(cell)] == [name]

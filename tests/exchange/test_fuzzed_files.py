@@ -1,0 +1,73 @@
+"""Files that went wrong on the way: every reader takes what is left of them, or says what is wrong.
+
+Good files of each format, with bytes changed, cut out, doubled or exchanged, go to its reader for some
+seconds, in a process of its own whose memory is limited. A run is repeated by its seed: FUZZ_SEED.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exchange.formats import readable
+from tests.exchange.samples import sample
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = int(os.environ.get("FUZZ_SECONDS", "3"))
+SEED = os.environ.get("FUZZ_SEED", "1")
+PEAK = 512
+
+PROBE = """
+import json, pathlib, sys, time
+import django
+django.setup()
+from exchange.files import Context, Source
+from exchange.formats import readable
+from exchange.problems import ProgramError
+from exchange.records import Program
+from tests.exchange.mutating import mutated
+
+name, folder, seconds, seed = sys.argv[1:5]
+good = [Source(path.name, path.read_bytes()) for path in sorted(pathlib.Path(folder).iterdir())]
+read, wrong, rounds, slowest = readable()[name].read, {}, 0, 0.0
+end = time.monotonic() + int(seconds)
+while time.monotonic() < end:
+    sources = mutated(good, f"{seed}-{rounds}")
+    begin = time.monotonic()
+    try:
+        made = read(sources, Context("2021", 2021, "America/Los_Angeles"))
+        for kind in ("papers", "people", "sessions", "presentations"):
+            list(getattr(made, kind))
+        if not isinstance(made, Program):
+            raise TypeError(type(made))
+    except ProgramError as error:
+        if not str(error):
+            wrong["says nothing"] = rounds
+    except BaseException as error:
+        wrong[f"{type(error).__name__}: {str(error)[:200]}"] = rounds
+    slowest = max(slowest, time.monotonic() - begin)
+    rounds += 1
+# What getrusage() calls its own began as the memory of the process that started it.
+held = dict(line.split(":", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
+print(json.dumps([wrong, rounds, slowest, int(held["VmHWM"].split()[0]) // 1000]))
+"""
+
+
+@pytest.mark.parametrize("name", sorted(readable()))
+def test_file_that_went_wrong_ends_in_the_readers_own_words(name: str, tmp_path: Path) -> None:
+    for one in sample(name):
+        (tmp_path / one.name).write_bytes(one.content)
+    answer = subprocess.run(
+        [sys.executable, "-c", PROBE, name, str(tmp_path), str(SECONDS), SEED],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "conference.settings"},
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=SECONDS + 120,
+    )  # fmt: skip
+    wrong, rounds, slowest, peak = json.loads(answer.stdout)
+
+    assert wrong == {}
+    assert rounds > 1
+    assert slowest < 20
+    assert peak < PEAK

@@ -1,0 +1,165 @@
+"""Whose rights an import needs, and whose word counts when several look after the same upload."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conference.models import Edition
+from exchange import importing
+from exchange.importjob import ImportJob, PlannedRow
+from exchange.models import ImportRun
+from exchange.records import EditionRecord, InstitutionRecord
+from papers.models import Authorship, Paper
+from people.models import Institution, Person
+from tests import factories as make
+from tests.access.world import add_member
+from tests.exchange.programs import author, paper, program
+from tests.exchange.uploading import json_of, only_papers, press, upload
+
+ROR = "https://ror.org/042nb2s44"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def here() -> Edition:
+    return make.make_edition()
+
+
+def member(edition: Edition, role: str) -> Client:
+    client = Client()
+    client.force_login(add_member(role, edition, role))
+    return client
+
+
+def moved() -> bytes:
+    """Return a file that changes the edition too."""
+    return json_of(replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere")))
+
+
+# Who confirms
+
+
+def test_file_may_do_what_the_one_who_confirms_may(here: Edition) -> None:
+    chair, editor = member(here, "chair"), member(here, "editor")
+    job = upload(chair, here, ("p.json", moved()))
+    refused = press(editor, job, "confirm")
+    assert (job.state, refused.state, Edition.objects.get().venue) == ("ready", "refused", here.venue)
+    done = press(chair, press(chair, refused, "again"), "confirm")
+
+    assert (done.state, Edition.objects.get().venue) == ("done", "Elsewhere")
+    assert str(ImportRun.objects.get().user) == "chair"
+
+
+# Who was faster
+
+
+@pytest.fixture
+def overtaken(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let somebody put a job into another state while the worker reads its files."""
+    read = importing._read
+
+    def make_state(state: str) -> None:
+        def slowly(job: ImportJob, told: Any) -> Any:
+            ImportJob.objects.update(state=state)
+            return read(job, told)
+
+        monkeypatch.setattr(importing, "_read", slowly)
+
+    return make_state
+
+
+def test_import_begun_again_while_it_is_written_writes_nothing(
+    admin_client: Client, here: Edition, overtaken: Any
+) -> None:
+    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    overtaken("reading")
+    job = press(admin_client, job, "confirm")
+
+    # With one connection the other one's state is rolled back too.
+    assert (job.state, job.run, Paper.objects.count(), ImportRun.objects.count()) == ("writing", None, 0, 0)
+
+
+def test_import_dropped_while_it_is_read_leaves_no_preview(
+    admin_client: Client, here: Edition, overtaken: Any
+) -> None:
+    overtaken("dropped")
+    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+
+    assert (job.state, job.digest, PlannedRow.objects.count()) == ("dropped", "", 0)
+
+
+def test_second_preview_that_fails_says_so(
+    admin_client: Client, here: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    make.make_paper(here, uid="p1", title="By hand")
+    monkeypatch.setattr(importing, "store", lambda *args: 1 / 0)
+    job = press(admin_client, job, "confirm")
+
+    assert (job.state, Paper.objects.get().title) == ("failed", "By hand")
+
+
+# Whom only drafts of other editions show
+
+
+@pytest.fixture
+def hal(here: Edition) -> Person:
+    """Somebody with an institution in the draft of an edition that nobody sees yet."""
+    other = make.make_edition(2022, public_from=None)
+    person = make.make_person("Hal Hidden", uid="hal", orcid="0000-0002-1825-0097", affiliation="Old Lab")
+    authorship = make.make_paper(other, [person], status="draft").authorships.get()
+    authorship.institutions.add(make.make_institution("Hidden Lab", slug="lab", ror=ROR))
+    return person
+
+
+@pytest.mark.parametrize(
+    ("somebody", "institutions", "field"),
+    [
+        (author("Zed", "hal"), (), ""),
+        (author("Zed", "", orcid="0000-0002-1825-0097"), (), ""),
+        (author("Zed", "zed"), (InstitutionRecord(slug="lab", name="Mine", country="France"),), "slug"),
+        (author("Zed", "zed"), (InstitutionRecord(slug="mine", name="Mine", ror=ROR),), "ror"),
+    ],
+)
+def test_key_of_what_only_other_drafts_show_is_refused(
+    here: Edition, hal: Person, somebody: Any, institutions: Any, field: str
+) -> None:
+    file = json_of(program(paper("p1", somebody), institutions=institutions))
+    job = upload(member(here, "owner"), here, ("p.json", file))
+
+    assert (job.state, [problem[1] for problem in job.problems]) == ("refused", [field])
+    assert "drafts of another edition alone" in job.problems[0][2]
+    assert "Hidden" not in str(job.problems) + str(job.notes)
+
+
+def test_name_of_somebody_in_other_drafts_means_somebody_else(here: Edition, hal: Person) -> None:
+    editor = member(here, "editor")
+    file = only_papers(program(paper("p1", author("Hal Hidden", affiliations=("New Lab",)))))
+    job = press(editor, upload(editor, here, ("p.json", file)), "confirm")
+
+    assert (job.state, Person.objects.filter(name="Hal Hidden").count()) == ("done", 2)
+    assert Authorship.objects.exclude(person=hal).get().paper.uid == "p1"
+
+
+def test_who_sees_every_edition_means_whom_the_file_means(
+    admin_client: Client, here: Edition, hal: Person
+) -> None:
+    labs = (InstitutionRecord(slug="lab", name="Hidden Lab", country="France"),)
+    file = json_of(program(paper("p1", author("Hal Hidden", "hal")), institutions=labs))
+    job = press(admin_client, upload(admin_client, here, ("p.json", file)), "confirm")
+
+    assert (job.state, Paper.objects.get(uid="p1").authorships.get().person) == ("done", hal)
+    assert Institution.objects.get().country == "France"
+
+
+def test_somebody_public_elsewhere_is_found_by_name(here: Edition) -> None:
+    ada = make.make_person("Ada Known")
+    make.make_paper(make.make_edition(2020), [ada])
+    editor = member(here, "editor")
+    file = only_papers(program(paper("p1", author("Ada Known"))))
+    press(editor, upload(editor, here, ("p.json", file)), "confirm")
+
+    assert (Person.objects.get(), ada.authorships.count()) == (ada, 2)
