@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import BadRequest
 from django.utils.translation import gettext as _
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -53,6 +53,9 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, BadRequest):
         return Response({"detail": _("The request cannot be read.")}, status=status.HTTP_400_BAD_REQUEST)
     response: Response | None = exception_handler(error, context)
+    if response is not None and isinstance(error, UnsupportedMediaType):
+        said = _("Send JSON. Files are uploaded in the admin; a material takes an address as “href”.")
+        response.data = {"detail": said}
     if response is not None and isinstance(error, BadValue):
         response.data = {"detail": str(error.detail), "parameter": error.parameter}
         if error.allowed is not None:

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from api.shapes import Field, Row
@@ -23,42 +25,42 @@ def column(name: str, schema: Any) -> Field:
     return Field((name,), lambda row: row[name], schema)
 
 
-def string(name: str, help: str) -> Field:
+def string(name: str, help: Any) -> Field:
     return column(name, serializers.CharField(help_text=help, allow_blank=True))
 
 
-def number(name: str, help: str, *, empty: bool = False) -> Field:
+def number(name: str, help: Any, *, empty: bool = False) -> Field:
     return column(name, serializers.IntegerField(help_text=help, allow_null=empty))
 
 
-def yes_or_no(name: str, help: str) -> Field:
+def yes_or_no(name: str, help: Any) -> Field:
     return column(name, serializers.BooleanField(help_text=help))
 
 
-def address(name: str, help: str) -> Field:
+def address(name: str, help: Any) -> Field:
     """A web address, empty where there is none."""
     return column(name, serializers.CharField(help_text=help, allow_blank=True))
 
 
-def day(name: str, help: str) -> Field:
+def day(name: str, help: Any) -> Field:
     return Field((name,), lambda row: row[name].isoformat(), serializers.DateField(help_text=help))
 
 
-def strings(name: str, help: str) -> Field:
+def strings(name: str, help: Any) -> Field:
     return column(name, serializers.ListField(child=serializers.CharField(), help_text=help))
 
 
-def choice(name: str, choices: Iterable[tuple[str, Any]], help: str) -> Field:
+def choice(name: str, choices: Iterable[tuple[str, Any]], help: Any) -> Field:
     known = [(value, str(label)) for value, label in choices]
     return column(name, serializers.ChoiceField(choices=known, help_text=help))
 
 
 def state() -> Field:
     """The state of a row that has one: everybody sees what is out, staff with a token drafts too."""
-    return string("status", "As published or cancelled; to staff also draft or withdrawn.")
+    return string("status", _("As published or cancelled; to staff also draft or withdrawn."))
 
 
-def file(name: str, help: str) -> Field:
+def file(name: str, help: Any) -> Field:
     """The address of an uploaded file, empty where there is none."""
 
     def make(row: Row) -> str:
@@ -67,21 +69,25 @@ def file(name: str, help: str) -> Field:
     return Field((name,), make, serializers.CharField(help_text=help, allow_blank=True))
 
 
-def texts(name: str, help: str, *, source: Callable[[Row], str] | None = None) -> dict[str, Field]:
+def texts(name: str, help: Any, *, source: Callable[[Row], str] | None = None) -> dict[str, Field]:
     """A text in three forms: as its author wrote it, as HTML, and without markup."""
     html = f"{name}_html"
     read = source or (lambda row: row[name])
     forms = serializers.CharField
     return {
-        name: Field((name,), read, forms(help_text=f"{help} Markdown with TeX.", allow_blank=True)),
-        html: Field((html,), lambda row: row[html], forms(help_text="As safe HTML.", allow_blank=True)),
+        name: Field(
+            (name,),
+            read,
+            forms(help_text=format_lazy("{} {}", help, _("Markdown with TeX.")), allow_blank=True),
+        ),
+        html: Field((html,), lambda row: row[html], forms(help_text=_("As safe HTML."), allow_blank=True)),
         f"{name}_plain": Field(
-            (name,), lambda row: plain(read(row)), forms(help_text="Without markup.", allow_blank=True)
+            (name,), lambda row: plain(read(row)), forms(help_text=_("Without markup."), allow_blank=True)
         ),
     }
 
 
-def moment(name: str, zone: str, help: str, *, empty: bool = False) -> Field:
+def moment(name: str, zone: str, help: Any, *, empty: bool = False) -> Field:
     """A moment as ISO 8601 with the offset that its zone has then."""
 
     def make(row: Row) -> str | None:
@@ -91,7 +97,7 @@ def moment(name: str, zone: str, help: str, *, empty: bool = False) -> Field:
 
 
 def zone(name: str) -> Field:
-    return string(name, "The IANA name of the zone that times are given in.")
+    return string(name, _("The IANA name of the zone that times are given in."))
 
 
 def local(moment: datetime | None, zone: str) -> str | None:
@@ -101,7 +107,7 @@ def local(moment: datetime | None, zone: str) -> str | None:
 
 def page(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
     """The address of the page on the site."""
-    schema = serializers.URLField(help_text="The page on the site.")
+    schema = serializers.URLField(help_text=_("The page on the site."))
     return Field(columns, lambda row: full(path(row)), schema)
 
 

@@ -8,6 +8,7 @@ from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db.models import Q
 from django.http import QueryDict
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django_filters import BooleanFilter, CharFilter, DateFilter, FilterSet, IsoDateTimeFilter, NumberFilter
 
@@ -72,10 +73,12 @@ class Whole(NumberFilter):  # type: ignore[misc]
 FIRST, LAST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
 
 
-def program_day(help: str) -> DateFilter:
+def program_day(help: Any) -> DateFilter:
     """What stands on a day; the method `on_day` says how."""
     bounds = [MinValueValidator(FIRST.date()), MaxValueValidator(LAST.date())]
-    return DateFilter(method="on_day", validators=bounds, help_text=f"{help}, such as 2021-04-06.")
+    return DateFilter(
+        method="on_day", validators=bounds, help_text=format_lazy("{}, {}.", help, _("such as 2021-04-06"))
+    )
 
 
 class ResourceFilter(FilterSet):  # type: ignore[misc]
@@ -84,8 +87,10 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
     changed_since = IsoDateTimeFilter(
         method="since",
         validators=[MinValueValidator(FIRST), MaxValueValidator(LAST)],
-        help_text="Only what may have changed since a moment, such as 2021-04-06T08:00:00Z. "
-        "Changes are known edition by edition: nothing that changed is left out.",
+        help_text=_(
+            "Only what may have changed since a moment, such as 2021-04-06T08:00:00Z. "
+            "Changes are known edition by edition: nothing that changed is left out."
+        ),
     )
 
     class Meta:

@@ -6,6 +6,8 @@ from operator import or_
 from typing import Any
 
 from django.db.models import Q
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter
 
 from api.filters import MAX_WORDS, Named, ResourceFilter, Whole, YesNo, named, program_day
@@ -15,7 +17,7 @@ from papers.querysets import TOPIC_PATHS, called_off
 from people.models import PersonName
 from schedule.models import Presentation, Session, SessionRole, Speaker
 
-WORDS = 'Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.'
+WORDS = _('Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.')
 # An edition's program may begin before its first day and end after its last.
 NEAR = timedelta(days=31)
 
@@ -25,12 +27,16 @@ def words() -> CharFilter:
     return CharFilter(method="searched", max_length=MAX_WORDS, help_text=WORDS)
 
 
-def exactly(column: str, help: str) -> CharFilter:
+def exactly(column: str, help: Any) -> CharFilter:
     return CharFilter(field_name=column, lookup_expr="iexact", max_length=MAX_WORDS, help_text=help)
 
 
-def in_a_name(help: str) -> CharFilter:
-    return CharFilter(method="called", max_length=MAX_WORDS, help_text=f"{help} Accents do not matter.")
+def in_a_name(help: Any) -> CharFilter:
+    return CharFilter(
+        method="called",
+        max_length=MAX_WORDS,
+        help_text=format_lazy("{} {}", help, _("Accents do not matter.")),
+    )
 
 
 def in_room(value: str) -> Q:
@@ -66,20 +72,20 @@ class Searched(ResourceFilter):
 class EditionPart(ResourceFilter):
     """Of whatever belongs to an edition."""
 
-    edition = Named("edition__slug", help_text="Of this edition, such as 2021.")
-    conference = Named("edition__conference__slug", help_text="Of all editions of this conference.")
+    edition = Named("edition__slug", help_text=_("Of this edition, such as 2021."))
+    conference = Named("edition__conference__slug", help_text=_("Of all editions of this conference."))
 
 
 class EditionFilter(ResourceFilter):
-    conference = Named("conference__slug", help_text="Of this conference.")
-    year = Whole(help_text="Of this year.")
+    conference = Named("conference__slug", help_text=_("Of this conference."))
+    year = Whole(help_text=_("Of this year."))
 
 
 class PersonFilter(Searched):
-    name = in_a_name("With these words in a name.")
-    orcid = exactly("orcid", "With this ORCID iD.")
-    edition = Named(method="in_edition", help_text="Whom something of this edition shows.")
-    institution = Named(method="of_institution", help_text="Who wrote papers from there.")
+    name = in_a_name(_("With these words in a name."))
+    orcid = exactly("orcid", _("With this ORCID iD."))
+    edition = Named(method="in_edition", help_text=_("Whom something of this edition shows."))
+    institution = Named(method="of_institution", help_text=_("Who wrote papers from there."))
 
     def called(self, rows: Any, name: str, value: str) -> Any:
         for word in fold(value).split():
@@ -101,9 +107,9 @@ class PersonFilter(Searched):
 
 
 class InstitutionFilter(ResourceFilter):
-    name = in_a_name("With these words in its name or another name.")
-    country = exactly("country", "From this country.")
-    edition = Named(method="in_edition", help_text="That papers of this edition come from.")
+    name = in_a_name(_("With these words in its name or another name."))
+    country = exactly("country", _("From this country."))
+    edition = Named(method="in_edition", help_text=_("That papers of this edition come from."))
 
     def called(self, rows: Any, name: str, value: str) -> Any:
         for word in fold(value).split():
@@ -116,29 +122,31 @@ class InstitutionFilter(ResourceFilter):
 
 
 class TopicFilter(EditionPart):
-    parent = Named("parent__slug", "parent__edition__slug", help_text="Right below this topic.")
+    parent = Named("parent__slug", "parent__edition__slug", help_text=_("Right below this topic."))
 
 
 class PaperFilter(Searched, EditionPart):
-    topic = Named(method="on_topic", help_text="In this topic or below it.")
-    track = exactly("track", "Of this track.")
-    decision = exactly("decision", "With this decision.")
-    doi = exactly("doi", "With this DOI.")
-    person = Named(method="by_person", help_text="Written by this person.")
-    institution = Named(method="from_institution", help_text="With an author from there.")
-    award = Named(method="honoured", help_text="Which won this award.")
-    kind = ChoiceFilter(method="of_kind", choices=Presentation.Kind.choices, help_text="Presented like this.")
-    session = Named(method="in_session", help_text="Presented in this session.")
-    room = Named(method="in_room", help_text="Presented in this room.")
-    day = program_day("Presented on this program day")
-    has_award = YesNo(method="with_award", help_text="Whether it won anything.")
-    has_pdf = YesNo(method="with_material", help_text="Whether it has a PDF.")
-    has_slides = YesNo(method="with_material", help_text="Whether it has slides.")
-    has_poster = YesNo(method="with_material", help_text="Whether it has a poster as a file.")
-    has_video = YesNo(method="with_material", help_text="Whether it has a video.")
-    has_code = YesNo(method="with_material", help_text="Whether it has code.")
-    has_data = YesNo(method="with_material", help_text="Whether it has data.")
-    has_review = YesNo(method="with_material", help_text="Whether it has reviews.")
+    topic = Named(method="on_topic", help_text=_("In this topic or below it."))
+    track = exactly("track", _("Of this track."))
+    decision = exactly("decision", _("With this decision."))
+    doi = exactly("doi", _("With this DOI."))
+    person = Named(method="by_person", help_text=_("Written by this person."))
+    institution = Named(method="from_institution", help_text=_("With an author from there."))
+    award = Named(method="honoured", help_text=_("Which won this award."))
+    kind = ChoiceFilter(
+        method="of_kind", choices=Presentation.Kind.choices, help_text=_("Presented like this.")
+    )
+    session = Named(method="in_session", help_text=_("Presented in this session."))
+    room = Named(method="in_room", help_text=_("Presented in this room."))
+    day = program_day(_("Presented on this program day"))
+    has_award = YesNo(method="with_award", help_text=_("Whether it won anything."))
+    has_pdf = YesNo(method="with_material", help_text=_("Whether it has a PDF."))
+    has_slides = YesNo(method="with_material", help_text=_("Whether it has slides."))
+    has_poster = YesNo(method="with_material", help_text=_("Whether it has a poster as a file."))
+    has_video = YesNo(method="with_material", help_text=_("Whether it has a video."))
+    has_code = YesNo(method="with_material", help_text=_("Whether it has code."))
+    has_data = YesNo(method="with_material", help_text=_("Whether it has data."))
+    has_review = YesNo(method="with_material", help_text=_("Whether it has reviews."))
 
     def on_topic(self, rows: Any, name: str, value: str) -> Any:
         ways = (named(value, f"{path}__slug", "edition__slug") for path in TOPIC_PATHS)
@@ -180,8 +188,8 @@ class PaperFilter(Searched, EditionPart):
 
 
 class AwardFilter(EditionPart):
-    paper = Named(method="won_by_paper", help_text="Which this paper won.")
-    person = Named(method="won_by_person", help_text="Which this person won, alone or with a paper.")
+    paper = Named(method="won_by_paper", help_text=_("Which this paper won."))
+    person = Named(method="won_by_person", help_text=_("Which this person won, alone or with a paper."))
 
     def won_by_paper(self, rows: Any, name: str, value: str) -> Any:
         grants = self.reader.rows(AwardGrant).filter(named(value, "paper__uid", "paper__edition__slug"))
@@ -194,22 +202,22 @@ class AwardFilter(EditionPart):
 
 
 class MaterialFilter(ResourceFilter):
-    edition = Named("paper__edition__slug", help_text="Of this edition, such as 2021.")
-    paper = Named("paper__uid", "paper__edition__slug", help_text="Of this paper.")
-    kind = ChoiceFilter(choices=Material.Kind.choices, help_text="Of this kind.")
+    edition = Named("paper__edition__slug", help_text=_("Of this edition, such as 2021."))
+    paper = Named("paper__uid", "paper__edition__slug", help_text=_("Of this paper."))
+    kind = ChoiceFilter(choices=Material.Kind.choices, help_text=_("Of this kind."))
 
 
 class RoomFilter(EditionPart):
-    virtual = YesNo(help_text="Whether it is no place.")
+    virtual = YesNo(help_text=_("Whether it is no place."))
 
 
 class SessionFilter(Searched, EditionPart):
-    kind = ChoiceFilter(choices=Session.Kind.choices, help_text="Of this kind.")
-    day = program_day("On this program day")
-    room = Named("room__slug", "edition__slug", help_text="In this room.")
-    parent = Named("parent__uid", "edition__slug", help_text="Part of this session.")
-    person = Named(method="with_person", help_text="With this person in a role or as a speaker.")
-    recorded = YesNo(method="with_recording", help_text="Whether there is a recording of it.")
+    kind = ChoiceFilter(choices=Session.Kind.choices, help_text=_("Of this kind."))
+    day = program_day(_("On this program day"))
+    room = Named("room__slug", "edition__slug", help_text=_("In this room."))
+    parent = Named("parent__uid", "edition__slug", help_text=_("Part of this session."))
+    person = Named(method="with_person", help_text=_("With this person in a role or as a speaker."))
+    recorded = YesNo(method="with_recording", help_text=_("Whether there is a recording of it."))
 
     def on_day(self, rows: Any, name: str, value: date) -> Any:
         return rows.filter(on_day(self.reader.editions(), value, "start"))
@@ -225,15 +233,15 @@ class SessionFilter(Searched, EditionPart):
 
 
 class PresentationFilter(Searched, EditionPart):
-    kind = ChoiceFilter(choices=Presentation.Kind.choices, help_text="Of this kind.")
-    day = program_day("On this program day")
-    room = Named(method="in_room", help_text="In this room.")
-    session = Named("session__uid", "edition__slug", help_text="In this session.")
-    paper = Named("paper__uid", "edition__slug", help_text="Of this paper.")
-    topic = Named(method="on_topic", help_text="Of papers in this topic or below it.")
-    person = Named(method="by_person", help_text="Of papers that this person wrote, or with this speaker.")
-    cancelled = YesNo(method="is_called_off", help_text="Whether it does not take place.")
-    scheduled = YesNo(method="in_a_session", help_text="Whether it stands in a session.")
+    kind = ChoiceFilter(choices=Presentation.Kind.choices, help_text=_("Of this kind."))
+    day = program_day(_("On this program day"))
+    room = Named(method="in_room", help_text=_("In this room."))
+    session = Named("session__uid", "edition__slug", help_text=_("In this session."))
+    paper = Named("paper__uid", "edition__slug", help_text=_("Of this paper."))
+    topic = Named(method="on_topic", help_text=_("Of papers in this topic or below it."))
+    person = Named(method="by_person", help_text=_("Of papers that this person wrote, or with this speaker."))
+    cancelled = YesNo(method="is_called_off", help_text=_("Whether it does not take place."))
+    scheduled = YesNo(method="in_a_session", help_text=_("Whether it stands in a session."))
 
     def on_day(self, rows: Any, name: str, value: date) -> Any:
         return rows.filter(talks_on_day(self.reader.editions(), value))
@@ -258,7 +266,7 @@ class PresentationFilter(Searched, EditionPart):
 
 
 class SponsorFilter(EditionPart):
-    tier = exactly("tier", "Of this tier.")
+    tier = exactly("tier", _("Of this tier."))
 
 
 class PageFilter(Searched, EditionPart):
@@ -266,8 +274,8 @@ class PageFilter(Searched, EditionPart):
 
 
 class AnnouncementFilter(EditionPart):
-    pinned = YesNo(help_text="Whether it stays above the others.")
+    pinned = YesNo(help_text=_("Whether it stays above the others."))
 
 
 class ReleaseFilter(EditionPart):
-    number = Whole(help_text="With this number.")
+    number = Whole(help_text=_("With this number."))

@@ -56,9 +56,18 @@ class Asker:
         is_theirs = access_of(self.user).may(action, type(row), row)
         return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
 
-    def may_delete(self, row: Any) -> bool:
-        """Tell whether they may delete a row, by itself or along with another."""
-        return self.may("delete", type(row)) and access_of(self.user).may("delete", type(row), row)
+    def may_with_all(self, rows: Any, action: str) -> bool:
+        """Tell the same of all these rows, without reading them."""
+        model, access = rows.model, access_of(self.user)
+        if not self.may(action, model):
+            return not rows.exists()
+        allowed = access.rows(model._base_manager.order_by(), action)
+        if self.edition is not None:
+            lookup = lookup_of(model)
+            allowed = allowed.filter(**{lookup: self.edition}) if lookup else allowed.none()
+        elif access.everywhere(action, model):
+            return True
+        return not rows.exclude(pk__in=allowed.values("pk")).exists()
 
     def reads_all(self, row: Any) -> bool:
         """Tell whether they may read all that can be written of a row, former names and addresses too."""

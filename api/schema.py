@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django_filters import BooleanFilter, ChoiceFilter, DateFilter, IsoDateTimeFilter, NumberFilter
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.generators import SchemaGenerator
@@ -20,13 +22,13 @@ from api.shapes import RESOURCES, Resource
 from api.writing import described
 
 ERRORS = {
-    400: "A parameter is unknown or malformed; it is named.",
+    400: _("A parameter is unknown or malformed; it is named."),
     401: described.CODES[401],
-    404: "There is no such thing, or nothing public of that name.",
-    429: "Too many requests; Retry-After says for how many seconds to wait.",
+    404: _("There is no such thing, or nothing public of that name."),
+    429: described.CODES[429],
 }
 
-MOVED = OpenApiResponse(description="It was merged with another, which goes on at Location.")
+MOVED = OpenApiResponse(description=_("It was merged with another, which goes on at Location."))
 # What can be merged.
 MERGED = frozenset({"people", "institutions"})
 
@@ -34,6 +36,10 @@ MERGED = frozenset({"people", "institutions"})
 @cache
 def schema() -> dict[str, Any]:
     """Return the description of the whole API; it is the same while the process runs."""
+    return described_anew()
+
+
+def described_anew() -> dict[str, Any]:
     generator: Any = SchemaGenerator
     found: dict[str, Any] = generator().get_schema(public=True)
     return found
@@ -79,8 +85,9 @@ class ResourceSchema(AutoSchema):
         if self.resource is None:
             return (type(self.view).__doc__ or "").partition("\n")[0]
         if self.writes:
-            return described.SUMMARIES[self.action].format(title=self.resource.title)
-        return self.resource.help if self.is_list else f"One of them: {self.resource.title}."
+            return str(described.SUMMARIES[self.action]).format(title=self.resource.title)
+        one = gettext("One of them: %(title)s.") % {"title": self.resource.title}
+        return str(self.resource.help) if self.is_list else one
 
     def get_description(self, *args: str) -> str:
         return ""
@@ -105,20 +112,26 @@ class ResourceSchema(AutoSchema):
         ]
 
     def _identity(self) -> Iterator[OpenApiParameter]:
-        told = {"id": "The id of the thing.", "edition": "The slug of its edition, such as 2021."}
+        told = {
+            "id": gettext("The id of the thing."),
+            "edition": gettext("The slug of its edition, such as 2021."),
+        }
         for name, text in told.items():
             if f"{{{name}}}" in self.path:
                 yield OpenApiParameter(name, str, OpenApiParameter.PATH, required=True, description=text)
 
     @staticmethod
     def _shaping(resource: Resource) -> Iterator[OpenApiParameter]:
-        fields = "Only these, separated by commas; deeper ones by dots, such as authors.name."
-        yield OpenApiParameter("fields", str, description=f"{fields} Known: {', '.join(resource.names)}.")
+        known = gettext("Known: %(names)s.")
+        fields = gettext("Only these, separated by commas; deeper ones by dots, such as authors.name.")
+        names = known % {"names": ", ".join(resource.names)}
+        yield OpenApiParameter("fields", str, description=f"{fields} {names}")
         if resource.relations:
-            deeper = "With these in full, separated by commas; deeper ones by dots, at most three levels."
-            yield OpenApiParameter(
-                "expand", str, description=f"{deeper} Known: {', '.join(resource.relations)}."
+            deeper = gettext(
+                "With these in full, separated by commas; deeper ones by dots, at most three levels."
             )
+            names = known % {"names": ", ".join(resource.relations)}
+            yield OpenApiParameter("expand", str, description=f"{deeper} {names}")
 
     def _narrowing(self, resource: Resource) -> Iterator[OpenApiParameter]:
         view: Any = self.view
@@ -128,16 +141,19 @@ class ResourceSchema(AutoSchema):
         orders += [RELEVANCE] if resource.kind else []
         if orders:
             yield OpenApiParameter(
-                "ordering", {"type": "string", "enum": orders}, description="The usual order never changes."
+                "ordering",
+                {"type": "string", "enum": orders},
+                description=gettext("The usual order never changes."),
             )
         size = {"type": "integer", "minimum": 1, "default": USUAL}
-        yield OpenApiParameter(
-            "page_size", size, description=f"At most {MOST}; more is answered with {MOST}."
-        )
+        most = gettext("At most %(most)d; more is answered with %(most)d.") % {"most": MOST}
+        yield OpenApiParameter("page_size", size, description=most)
         if files := FILES.get(resource.name):
             known = {"type": "string", "enum": ["json", *files]}
-            yield OpenApiParameter("format", known, description="All that is left of the list as a file.")
-        yield OpenApiParameter("cursor", str, description="From “next” of the page before.")
+            yield OpenApiParameter(
+                "format", known, description=gettext("All that is left of the list as a file.")
+            )
+        yield OpenApiParameter("cursor", str, description=gettext("From “next” of the page before."))
 
     def get_response_serializers(self) -> Any:
         if self.resource and self.writes:
@@ -176,7 +192,7 @@ def filter_schema(one: Any) -> dict[str, Any]:
 @cache
 def page_serializer(resource: Resource) -> Any:
     """Return the serializer of one page of a list."""
-    following = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
+    following = serializers.URLField(allow_null=True, help_text=_("The next page; null on the last."))
     return inline_serializer(
         f"{resource.title}List", {"next": following, "results": serializer_of(resource)(many=True)}
     )

@@ -3,6 +3,8 @@
 import copy
 from typing import Any
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from api.shapes import Many, One, Resource, Shape
@@ -18,10 +20,10 @@ class ReferenceSerializer(serializers.Serializer[Any]):
 class ErrorSerializer(serializers.Serializer[Any]):
     """Why there is no other answer."""
 
-    detail = serializers.CharField(help_text="What is wrong, in a sentence.")
-    parameter = serializers.CharField(help_text="The parameter that is wrong.", required=False)
+    detail = serializers.CharField(help_text=_("What is wrong, in a sentence."))
+    parameter = serializers.CharField(help_text=_("The parameter that is wrong."), required=False)
     allowed = serializers.ListField(
-        child=serializers.CharField(), help_text="The values or parameters that are known.", required=False
+        child=serializers.CharField(), help_text=_("The values or parameters that are known."), required=False
     )
 
 
@@ -66,6 +68,7 @@ def _made(shape: Shape) -> type[serializers.Serializer[Any]]:
             part = serializer_of(many.resolved)
             fields[name] = part(many=True, help_text=many.help, required=False)
         else:
-            fields[name] = ExpandedField(many, help_text=f"{many.help} With expand={name}.", required=False)
+            words = format_lazy("{} {}", many.help, format_lazy(_("With expand={name}."), name=name))
+            fields[name] = ExpandedField(many, help_text=words, required=False)
     told = shape.help if isinstance(shape, Resource) else shape.title
     return type(f"{shape.title}Serializer", (serializers.Serializer,), {**fields, "__doc__": told})

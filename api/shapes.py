@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Model
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 VERSION = "v1"
@@ -36,7 +37,7 @@ class One:
 
     target: str
     path: str
-    help: str
+    help: Any
     key: str = ""
     edition: str = ""
 
@@ -65,7 +66,7 @@ class Many:
 
     shape: "Shape | str"
     owner: str
-    help: str
+    help: Any
     order: tuple[str, ...] = ("pk",)
 
     @property
@@ -124,7 +125,7 @@ class Resource(Shape):
 
     name: str
     key: str
-    help: str
+    help: Any
     edition: str = ""
     edition_optional: bool = False
     page: Field
@@ -165,16 +166,18 @@ def identity(resource: Resource) -> dict[str, Field]:
 
     found = {
         "id": Field((key,), lambda row: str(row[key]), serializers.CharField(help_text=ID_HELP)),
-        "url": Field(columns, url, serializers.URLField(help_text="The address of this very thing.")),
+        "url": Field(columns, url, serializers.URLField(help_text=_("The address of this very thing."))),
         "page": resource.page,
     }
     if resource.lists:
-        schema = serializers.DictField(child=serializers.URLField(), help_text="Lists of what belongs to it.")
+        schema = serializers.DictField(
+            child=serializers.URLField(), help_text=_("Lists of what belongs to it.")
+        )
         found["links"] = Field(columns, links, schema)
     return found
 
 
-ID_HELP = "Fixed for life; unique in its edition, or in the site for what belongs to no edition."
+ID_HELP = _("Fixed for life; unique in its edition, or in the site for what belongs to no edition.")
 
 
 def list_url(name: str) -> str:

@@ -1,6 +1,7 @@
 """Conferences, editions, and what stands on their sites apart from the program."""
 
 from django.db.models import F
+from django.utils.translation import gettext_lazy as _
 
 from api.fields import (
     address,
@@ -20,21 +21,21 @@ from api.shapes import Many, One, Resource, Shape
 from conference.models import Announcement, Conference, Edition, Page, Sponsor
 from people.models import CommitteeRole
 
-EDITION = One("editions", "edition", "The edition it belongs to.")
+EDITION = One("editions", "edition", _("The edition it belongs to."))
 
 CONFERENCES = Resource(
     name="conferences",
     title="Conference",
-    help="Series of conferences, each with its editions.",
+    help=_("Series of conferences, each with its editions."),
     model=Conference,
     key="slug",
     page=page((), lambda row: "/"),
     fields={
-        "name": string("name", "As people say it, such as MLSys."),
-        "full_name": string("full_name", "In full."),
-        **texts("description", "What it is about."),
-        "website": address("website", "Its own site."),
-        "logo": file("logo", "Its logo."),
+        "name": string("name", _("As people say it, such as MLSys.")),
+        "full_name": string("full_name", _("In full.")),
+        **texts("description", _("What it is about.")),
+        "website": address("website", _("Its own site.")),
+        "logo": file("logo", _("Its logo.")),
     },
     lists={"editions": "conference"},
     orders={"name": F("name")},
@@ -61,40 +62,42 @@ COMMITTEE = Shape(
     title="CommitteeMember",
     model=CommitteeRole,
     fields={
-        "role": string("role", "The office, such as Program Chair."),
-        "name": string("person__name", "The person's name."),
-        "affiliation": string("affiliation", "As printed in this year's program."),
+        "role": string("role", _("The office, such as Program Chair.")),
+        "name": string("person__name", _("The person's name.")),
+        "affiliation": string("affiliation", _("As printed in this year's program.")),
     },
-    ones={"person": One("people", "person", "Who it is.")},
+    ones={"person": One("people", "person", _("Who it is."))},
 )
 
 EDITIONS = Resource(
     name="editions",
     title="Edition",
-    help="The years of a conference.",
+    help=_("The years of a conference."),
     model=Edition,
     key="slug",
     page=page(("slug",), lambda row: f"/{row['slug']}/"),
     fields={
-        "year": number("year", "The year."),
-        "name": string("name", "Such as MLSys 2021."),
-        "start_date": day("start_date", "The first day."),
-        "end_date": day("end_date", "The last day."),
+        "year": number("year", _("The year.")),
+        "name": string("name", _("Such as MLSys 2021.")),
+        "start_date": day("start_date", _("The first day.")),
+        "end_date": day("end_date", _("The last day.")),
         "timezone": zone("timezone"),
-        "second_timezone": string("second_timezone", "Of those who take part from elsewhere; may be empty."),
-        "day_start_hour": number(
-            "day_start_hour", "What starts before this hour belongs to the evening before."
+        "second_timezone": string(
+            "second_timezone", _("Of those who take part from elsewhere; may be empty.")
         ),
-        "mode": choice("mode", Edition.Mode.choices, "Whether there is a place to travel to."),
-        "venue": string("venue", "The building."),
-        "city": string("city", "The city."),
-        "country": string("country", "The country."),
-        **texts("description", "The welcome."),
-        "accent": string("accent", "The colour of its pages."),
-        "logo": file("logo", "Its logo."),
+        "day_start_hour": number(
+            "day_start_hour", _("What starts before this hour belongs to the evening before.")
+        ),
+        "mode": choice("mode", Edition.Mode.choices, _("Whether there is a place to travel to.")),
+        "venue": string("venue", _("The building.")),
+        "city": string("city", _("The city.")),
+        "country": string("country", _("The country.")),
+        **texts("description", _("The welcome.")),
+        "accent": string("accent", _("The colour of its pages.")),
+        "logo": file("logo", _("Its logo.")),
     },
-    ones={"conference": One("conferences", "conference", "The series it belongs to.")},
-    manys={"committee": Many(COMMITTEE, "edition", "The committee, in order.", ("position", "pk"))},
+    ones={"conference": One("conferences", "conference", _("The series it belongs to."))},
+    manys={"committee": Many(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},
     lists=dict.fromkeys(PARTS, "edition"),
     orders={"year": F("year"), "start_date": F("start_date")},
 )
@@ -102,7 +105,7 @@ EDITIONS = Resource(
 PAGES = Resource(
     name="pages",
     title="Page",
-    help="Free pages, of an edition or of the whole site.",
+    help=_("Free pages, of an edition or of the whole site."),
     model=Page,
     key="slug",
     edition="edition__slug",
@@ -111,7 +114,7 @@ PAGES = Resource(
         ("slug", "edition__slug"),
         lambda row: f"/{row['edition__slug'] + '/' if row['edition__slug'] else ''}pages/{row['slug']}/",
     ),
-    fields={"title": string("title", "Its title."), **texts("body", "Its text."), "status": state()},
+    fields={"title": string("title", _("Its title.")), **texts("body", _("Its text.")), "status": state()},
     ones={"edition": EDITION},
     orders={"title": F("title")},
     kind="page",
@@ -120,18 +123,18 @@ PAGES = Resource(
 SPONSORS = Resource(
     name="sponsors",
     title="Sponsor",
-    help="Sponsors of an edition, by tier.",
+    help=_("Sponsors of an edition, by tier."),
     model=Sponsor,
     key="slug",
     edition="edition__slug",
     page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/sponsors/"),
     fields={
-        "name": string("name", "The name."),
-        "tier": string("tier", "Such as Gold."),
-        "position": number("position", "Its place among the sponsors of its edition."),
-        "website": address("url", "Its own site."),
-        "logo": file("logo", "Its logo."),
-        **texts("description", "What it says of itself."),
+        "name": string("name", _("The name.")),
+        "tier": string("tier", _("Such as Gold.")),
+        "position": number("position", _("Its place among the sponsors of its edition.")),
+        "website": address("url", _("Its own site.")),
+        "logo": file("logo", _("Its logo.")),
+        **texts("description", _("What it says of itself.")),
         "status": state(),
     },
     ones={"edition": EDITION},
@@ -141,17 +144,17 @@ SPONSORS = Resource(
 ANNOUNCEMENTS = Resource(
     name="announcements",
     title="Announcement",
-    help="News of an edition.",
+    help=_("News of an edition."),
     model=Announcement,
     key="uid",
     edition="edition__slug",
     page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
     fields={
-        "title": string("title", "Its title."),
-        **texts("text", "The news."),
-        "published_at": moment("published_at", "edition__timezone", "Since when it is shown."),
+        "title": string("title", _("Its title.")),
+        **texts("text", _("The news.")),
+        "published_at": moment("published_at", "edition__timezone", _("Since when it is shown.")),
         "timezone": zone("edition__timezone"),
-        "pinned": yes_or_no("pinned", "Whether it stays above the others."),
+        "pinned": yes_or_no("pinned", _("Whether it stays above the others.")),
         "status": state(),
     },
     ones={"edition": EDITION},

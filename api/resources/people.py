@@ -1,49 +1,50 @@
 """People across all years, and institutions. E-mail addresses and hidden names have no field."""
 
 from django.db.models import F
+from django.utils.translation import gettext_lazy as _
 
 from api.fields import address, file, page, slug, string, strings, texts
 from api.shapes import Many, Resource, Shape
 from people.models import Institution, Person, PersonIdentifier, PersonName
 
-NAMES = Shape(title="OtherName", model=PersonName, fields={"name": string("name", "Another spelling.")})
+NAMES = Shape(title="OtherName", model=PersonName, fields={"name": string("name", _("Another spelling."))})
 
 IDENTIFIERS = Shape(
     title="Identifier",
     model=PersonIdentifier,
     fields={
-        "scheme": string("scheme", "The other system, such as dblp."),
-        "value": string("value", "What it calls the person."),
+        "scheme": string("scheme", _("The other system, such as dblp.")),
+        "value": string("value", _("What it calls the person.")),
     },
 )
 
 PEOPLE = Resource(
     name="people",
     title="Person",
-    help="Everybody whom something published shows, across all years.",
+    help=_("Everybody whom something published shows, across all years."),
     model=Person,
     key="uid",
     page=page(("uid", "name"), lambda row: f"/people/{row['uid']}/{slug(row['name'])}/"),
     fields={
-        "name": string("name", "The name as it is shown."),
-        "given": string("given", "Given names."),
-        "family": string("family", "The family name, by which lists are sorted."),
-        "native_name": string("native_name", "The name in its own script."),
-        "affiliation": string("affiliation", "Where the person is now."),
-        "orcid": string("orcid", "The ORCID iD."),
-        "homepage": address("homepage", "The person's own site."),
-        "photo": file("photo", "A photo."),
-        **texts("biography", "A biography."),
+        "name": string("name", _("The name as it is shown.")),
+        "given": string("given", _("Given names.")),
+        "family": string("family", _("The family name, by which lists are sorted.")),
+        "native_name": string("native_name", _("The name in its own script.")),
+        "affiliation": string("affiliation", _("Where the person is now.")),
+        "orcid": string("orcid", _("The ORCID iD.")),
+        "homepage": address("homepage", _("The person's own site.")),
+        "photo": file("photo", _("A photo.")),
+        **texts("biography", _("A biography.")),
     },
     manys={
-        "other_names": Many(NAMES, "person", "Other spellings of the name.", ("name", "pk")),
+        "other_names": Many(NAMES, "person", _("Other spellings of the name."), ("name", "pk")),
         "identifiers": Many(
-            IDENTIFIERS, "person", "What other systems call the person.", ("scheme", "value")
+            IDENTIFIERS, "person", _("What other systems call the person."), ("scheme", "value")
         ),
         "papers": Many(
             "papers",
             "authorships__person",
-            "What the person wrote.",
+            _("What the person wrote."),
             ("-edition__start_date", "sort_title", "pk"),
         ),
     },
@@ -55,15 +56,15 @@ PEOPLE = Resource(
 INSTITUTIONS = Resource(
     name="institutions",
     title="Institution",
-    help="Universities, laboratories and companies that published papers come from.",
+    help=_("Universities, laboratories and companies that published papers come from."),
     model=Institution,
     key="slug",
     page=page(("slug",), lambda row: f"/institutions/{row['slug']}/"),
     fields={
-        "name": string("name", "The name."),
-        "aliases": strings("aliases", "Other names and short forms."),
-        "ror": address("ror", "The ROR iD."),
-        "country": string("country", "The country."),
+        "name": string("name", _("The name.")),
+        "aliases": strings("aliases", _("Other names and short forms.")),
+        "ror": address("ror", _("The ROR iD.")),
+        "country": string("country", _("The country.")),
     },
     lists={"papers": "institution", "people": "institution"},
     orders={"name": F("folded")},

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from api.fields import (
@@ -42,7 +43,7 @@ def program_day(name: str) -> Field:
         local: datetime = row[name].astimezone(ZoneInfo(row[ZONE]))
         return (local.date() - timedelta(days=1 if local.hour < row[HOUR] else 0)).isoformat()
 
-    schema = serializers.DateField(help_text="The program day it belongs to.", allow_null=True)
+    schema = serializers.DateField(help_text=_("The program day it belongs to."), allow_null=True)
     return Field((name, ZONE, HOUR), make, schema)
 
 
@@ -59,7 +60,7 @@ def called_off(*levels: str) -> dict[str, Field]:
         )
         return next(told, "")
 
-    help = "Whether it stays in the program only to say that it does not happen."
+    help = _("Whether it stays in the program only to say that it does not happen.")
     return {
         "cancelled": Field(
             states,
@@ -69,7 +70,7 @@ def called_off(*levels: str) -> dict[str, Field]:
         "cancellation_reason": Field(
             (*states, *reasons),
             why,
-            serializers.CharField(help_text="Why, in the chairs' words.", allow_blank=True),
+            serializers.CharField(help_text=_("Why, in the chairs' words."), allow_blank=True),
         ),
     }
 
@@ -82,17 +83,17 @@ def session_path(row: Row, prefix: str = "") -> str:
 ROOMS = Resource(
     name="rooms",
     title="Room",
-    help="Rooms in which something public takes place.",
+    help=_("Rooms in which something public takes place."),
     model=Room,
     key="slug",
     edition="edition__slug",
     page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/rooms/{row['slug']}/"),
     fields={
-        "name": string("name", "The name."),
-        "capacity": number("capacity", "Seats, or poster boards in a hall.", empty=True),
-        "virtual": yes_or_no("virtual", "Whether it is no place."),
-        "stream_url": address("stream_url", "The stream."),
-        "position": number("position", "Its place among the rooms of its edition."),
+        "name": string("name", _("The name.")),
+        "capacity": number("capacity", _("Seats, or poster boards in a hall."), empty=True),
+        "virtual": yes_or_no("virtual", _("Whether it is no place.")),
+        "stream_url": address("stream_url", _("The stream.")),
+        "position": number("position", _("Its place among the rooms of its edition.")),
     },
     ones={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
@@ -104,44 +105,46 @@ ROLES = Shape(
     model=SessionRole,
     prepare=with_shown_names,
     fields={
-        "role": choice("role", SessionRole.Role.choices, "The part in the session."),
-        "name": string("shown_name", "The name as printed."),
-        "affiliation": string("affiliation", "The affiliation as printed."),
+        "role": choice("role", SessionRole.Role.choices, _("The part in the session.")),
+        "name": string("shown_name", _("The name as printed.")),
+        "affiliation": string("affiliation", _("The affiliation as printed.")),
     },
-    ones={"person": One("people", "person", "Who it is.")},
+    ones={"person": One("people", "person", _("Who it is."))},
 )
 
 SESSIONS = Resource(
     name="sessions",
     title="Session",
-    help="The blocks of the timetable: talks, posters, breaks, registration.",
+    help=_("The blocks of the timetable: talks, posters, breaks, registration."),
     model=Session,
     key="uid",
     edition="edition__slug",
     page=page(("uid", "title", "edition__slug"), session_path),
     fields={
-        "kind": choice("kind", Session.Kind.choices, "What it is."),
-        **texts("title", "The title."),
-        **texts("abstract", "What it is about."),
-        "start": moment("start", ZONE, "When it begins."),
-        "end": moment("end", ZONE, "When it ends."),
+        "kind": choice("kind", Session.Kind.choices, _("What it is.")),
+        **texts("title", _("The title.")),
+        **texts("abstract", _("What it is about.")),
+        "start": moment("start", ZONE, _("When it begins.")),
+        "end": moment("end", ZONE, _("When it ends.")),
         "timezone": zone(ZONE),
         "day": program_day("start"),
         **called_off("", "parent__"),
-        "stream_url": address("stream_url", "The stream."),
-        "recording_url": address("recording_url", "The recording."),
-        "chat_url": address("chat_url", "The chat."),
+        "stream_url": address("stream_url", _("The stream.")),
+        "recording_url": address("recording_url", _("The recording.")),
+        "chat_url": address("chat_url", _("The chat.")),
         "status": state(),
     },
     ones={
         "edition": EDITION,
-        "room": One("rooms", "room", "Where it is."),
-        "parent": One("sessions", "parent", "The workshop or tutorial that it is part of."),
+        "room": One("rooms", "room", _("Where it is.")),
+        "parent": One("sessions", "parent", _("The workshop or tutorial that it is part of.")),
     },
     manys={
-        "people": Many(ROLES, "session", "Speakers, chairs and others, in order.", ("position", "pk")),
-        "presentations": Many("presentations", "session", "What is presented.", ("begins", "position", "pk")),
-        "parts": Many("sessions", "parent", "The sessions in it.", ("start", "pk")),
+        "people": Many(ROLES, "session", _("Speakers, chairs and others, in order."), ("position", "pk")),
+        "presentations": Many(
+            "presentations", "session", _("What is presented."), ("begins", "position", "pk")
+        ),
+        "parts": Many("sessions", "parent", _("The sessions in it."), ("start", "pk")),
     },
     lists={"presentations": "session", "sessions": "parent", "papers": "session"},
     orders={"start": F("start"), "title": F("title")},
@@ -153,10 +156,10 @@ SPEAKERS = Shape(
     model=Speaker,
     prepare=with_shown_names,
     fields={
-        "name": string("shown_name", "The name as printed."),
-        "affiliation": string("affiliation", "The affiliation as printed."),
+        "name": string("shown_name", _("The name as printed.")),
+        "affiliation": string("affiliation", _("The affiliation as printed.")),
     },
-    ones={"person": One("people", "person", "Who it is.")},
+    ones={"person": One("people", "person", _("Who it is."))},
 )
 
 
@@ -185,7 +188,7 @@ def presentation_path(row: Row) -> str:
 PRESENTATIONS = Resource(
     name="presentations",
     title="Presentation",
-    help="Appearances of papers, and talks of their own.",
+    help=_("Appearances of papers, and talks of their own."),
     model=Presentation,
     key="uid",
     edition="edition__slug",
@@ -194,41 +197,41 @@ PRESENTATIONS = Resource(
         ("edition__slug", "paper__uid", "paper__title", "session__uid", "session__title"), presentation_path
     ),
     fields={
-        "kind": choice("kind", Presentation.Kind.choices, "How it is presented."),
+        "kind": choice("kind", Presentation.Kind.choices, _("How it is presented.")),
         "title": Field(
             ("title", "paper__title"),
             title_of,
-            serializers.CharField(help_text="Its own title, else its paper's. Markdown with TeX."),
+            serializers.CharField(help_text=_("Its own title, else its paper's. Markdown with TeX.")),
         ),
         "title_html": Field(
             ("title_html", "paper__title_html"),
             lambda row: row["title_html"] or row["paper__title_html"] or "",
-            serializers.CharField(help_text="As safe HTML."),
+            serializers.CharField(help_text=_("As safe HTML.")),
         ),
         "title_plain": Field(
             ("title", "paper__title"),
             lambda row: plain(title_of(row)),
-            serializers.CharField(help_text="Without markup."),
+            serializers.CharField(help_text=_("Without markup.")),
         ),
-        **texts("abstract", "Its own abstract; empty where its paper's holds."),
-        "start": moment("starts", ZONE, "When it begins; null while it is not scheduled.", empty=True),
-        "end": moment("ends", ZONE, "When it ends.", empty=True),
+        **texts("abstract", _("Its own abstract; empty where its paper's holds.")),
+        "start": moment("starts", ZONE, _("When it begins; null while it is not scheduled."), empty=True),
+        "end": moment("ends", ZONE, _("When it ends."), empty=True),
         "timezone": zone(ZONE),
         "day": program_day("starts"),
-        "position": number("position", "Its place in its session."),
-        "board": string("board", "The poster board."),
+        "position": number("position", _("Its place in its session.")),
+        "board": string("board", _("The poster board.")),
         **called_off("", "session__", "session__parent__"),
-        "recording_url": address("recording_url", "The recording."),
+        "recording_url": address("recording_url", _("The recording.")),
         "status": state(),
     },
     ones={
         "edition": EDITION,
-        "paper": One("papers", "paper", "The paper that is presented; null for a talk of its own."),
-        "session": One("sessions", "session", "The session it stands in; null while it is not scheduled."),
-        "room": One("rooms", "place", "Where it is.", key="place_slug", edition="edition__slug"),
+        "paper": One("papers", "paper", _("The paper that is presented; null for a talk of its own.")),
+        "session": One("sessions", "session", _("The session it stands in; null while it is not scheduled.")),
+        "room": One("rooms", "place", _("Where it is."), key="place_slug", edition="edition__slug"),
     },
     manys={
-        "speakers": Many(SPEAKERS, "presentation", "The speakers of a talk, in order.", ("position", "pk"))
+        "speakers": Many(SPEAKERS, "presentation", _("The speakers of a talk, in order."), ("position", "pk"))
     },
     orders={"start": Coalesce("start", "session__start", NEVER)},
     kind="talk",
@@ -237,7 +240,7 @@ PRESENTATIONS = Resource(
 RELEASES = Resource(
     name="releases",
     title="Release",
-    help="Numbered announcements of the program.",
+    help=_("Numbered announcements of the program."),
     model=Release,
     key="number",
     edition="edition__slug",
@@ -245,10 +248,10 @@ RELEASES = Resource(
         ("number", "edition__slug"), lambda row: f"/{row['edition__slug']}/changes/#release-{row['number']}"
     ),
     fields={
-        "number": number("number", "Counted from 1 in each edition."),
-        "title": string("title", "Its title; may be empty."),
-        **texts("text", "What it says."),
-        "published_at": moment("published_at", ZONE, "When the program was announced."),
+        "number": number("number", _("Counted from 1 in each edition.")),
+        "title": string("title", _("Its title; may be empty.")),
+        **texts("text", _("What it says.")),
+        "published_at": moment("published_at", ZONE, _("When the program was announced.")),
         "timezone": zone(ZONE),
     },
     ones={"edition": EDITION},

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import models
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
@@ -17,6 +18,8 @@ from conference.fields import LinesField
 
 type Body = serializers.Serializer[Any]
 
+# What holds an uploaded file.
+FILES = frozenset({"file", "logo", "photo"})
 YEARS = range(1900, 2201)
 MOST_ROWS = 2000
 
@@ -30,7 +33,10 @@ class StrictSerializer(serializers.Serializer[Any]):
             if unknown:
                 known = ", ".join(self.fields)
                 said = _("This cannot be written here. What can: %(names)s.") % {"names": known}
-                raise serializers.ValidationError({shown(str(name)): [said] for name in unknown})
+                raise serializers.ValidationError({
+                    shown(str(name)): [_("Files are uploaded in the admin.")] * (name in FILES) + [said]
+                    for name in unknown
+                })  # fmt: skip
         return super().to_internal_value(data)
 
 
@@ -76,7 +82,7 @@ class ReferenceField(serializers.Field[Any, Any, Any, Any]):
 def field_of(column: Any) -> Any:
     """Return how a column is read: its type, whether it may be left out, empty, or null."""
     told: dict[str, Any] = {
-        "help_text": str(column.help_text or column.verbose_name),
+        "help_text": column.help_text or column.verbose_name,
         "required": False,
     }
     if column.choices:
@@ -117,7 +123,8 @@ def fields_of(model: Any, columns: tuple[str, ...], called: Any = None) -> dict[
 def reference_to(model: Any, column: str, target: str) -> ReferenceField:
     field = model._meta.get_field(column)
     told = RESOURCES[target].title
-    help = f"{told}: its id, with its edition in front where that is another one."
+    words = gettext_lazy("{kind}: its id, with its edition in front where that is another one.")
+    help = format_lazy(words, kind=told)
     return ReferenceField(target, required=not field.null, allow_null=field.null, help_text=help)
 
 
@@ -146,12 +153,15 @@ def body_serializer(written: Written) -> type[Body]:
         fields["id"] = serializers.CharField(
             max_length=column.max_length,
             required=not column.has_default(),
-            help_text="Fixed for life: only what is new can choose it.",
+            help_text=gettext_lazy("Fixed for life: only what is new can choose it."),
         )
     if written.has_edition:
         optional = written.resource.edition_optional
         fields["edition"] = ReferenceField(
-            "editions", required=not optional, allow_null=optional, help_text="The edition; fixed for life."
+            "editions",
+            required=not optional,
+            allow_null=optional,
+            help_text=gettext_lazy("The edition; fixed for life."),
         )
     for column, target in written.references.items():
         fields[column] = reference_to(model, column, target)
@@ -159,7 +169,7 @@ def body_serializer(written: Written) -> type[Body]:
     for name, part in written.parts.items():
         inner: Any = part_serializer(name, part)
         fields[name] = inner(
-            many=True, required=False, max_length=MOST_ROWS, help_text="All of them, in order."
+            many=True, required=False, max_length=MOST_ROWS, help_text=gettext_lazy("All of them, in order.")
         )
     title = f"{written.resource.title}Body"
     return type(title, (StrictSerializer,), {**fields, "__doc__": f"What can be written: {title[:-4]}."})

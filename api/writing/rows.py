@@ -13,8 +13,9 @@ from api.writing import parts
 from api.writing.declared import Written
 from api.writing.naming import told_as
 from api.writing.refusals import Invalid, conflict, forbidden, not_allowed, of_model
-from conference.bases import Ordered, reorder
+from conference.bases import Ordered
 from conference.deleting import is_recorded
+from conference.places import reorder
 
 PLACE = "position"
 
@@ -128,13 +129,19 @@ def delete(row: Any, reader: Reader) -> None:
 
 def check_rights(going: Collector, asker: Asker) -> None:
     """Refuse if something goes along that the asker may not delete."""
-    models: dict[Any, list[Any]] = {model: [*rows] for model, rows in going.data.items() if rows}
-    for rows in going.fast_deletes:
-        models.setdefault(rows.model, []).extend(rows)
-    for model in sorted(filter(is_recorded, models), key=lambda one: one._meta.label):
-        # What goes along may stand in another edition, as an award that an old paper got.
-        if models[model] and not all(asker.may_delete(row) for row in models[model]):
-            raise forbidden(not_allowed("delete", model))
+    # What goes along may stand in another edition, as an award that an old paper got.
+    refused = {
+        model
+        for model, rows in going.data.items()
+        if is_recorded(model) and not all(asker.may_with(row, "delete") for row in rows)
+    }
+    refused |= {
+        rows.model
+        for rows in going.fast_deletes
+        if is_recorded(rows.model) and not asker.may_with_all(rows, "delete")
+    }
+    for model in sorted(refused, key=lambda one: one._meta.label):
+        raise forbidden(not_allowed("delete", model))
 
 
 def owner_of(row: Any) -> Model:

@@ -137,10 +137,12 @@ class WritingMixin:
         """Return the row, locked to the end of the act, if it is still what the asker has seen."""
         written = WRITTEN[self.resource.name]
         key = self.addressed(id, edition).values_list("pk", flat=True).first()
-        held = written.model._base_manager.select_for_update(of=("self",))
-        row = in_full(written, held).filter(pk=key).first()
-        if row is None:
+        rows_of = written.model._base_manager
+        # First the lock, then what stands there: a statement that waits for a lock has begun to read before.
+        held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
+        if held.first() is None:
             raise Http404
+        row = in_full(written, rows_of.all()).get(pk=key)
         rows.check_reach(self.reader.asker, row, action)
         if version(written, row, told(written, row)) not in self.seen(request):
             response = self.answer(request, row, Wanted(), status.HTTP_412_PRECONDITION_FAILED, clash=False)

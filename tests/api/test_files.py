@@ -1,11 +1,15 @@
 """Lists as files in the formats of the exchange."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
+from api.files import FILES
 from exchange.citing import FORMATS
 from tests import factories as make
 from tests.api.asking import get
@@ -82,3 +86,11 @@ def test_table_holds_what_the_filters_leave(client: Client) -> None:
 @pytest.mark.usefixtures("two_years")
 def test_table_of_several_editions_is_refused(client: Client) -> None:
     assert "edition" in get(client, "papers/", 400, format="csv")["detail"]
+
+
+def test_docs_promise_the_files_that_there_are() -> None:
+    text = (Path(settings.BASE_DIR) / "docs/api.md").read_text("utf-8")
+    said = text.partition("- **`?format=`**")[2].partition("\n- ")[0]
+    formats = {name for files in FILES.values() for name in files}
+
+    assert {*re.findall(r"`(\w+)`", said)} == {*FILES, *formats}

@@ -7,12 +7,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from api.models import Token
+from api.permissions import Asker
 from conference.caching import PageCache
 from conference.models import Edition
-from papers.models import Paper
+from papers.models import Authorship, Paper
 from tests import factories as make
+from tests.access.world import add_member
 from tests.api.asking import application
 from tests.api.writing import Writer, bearer, make_staff, make_token
 from tests.conference.test_caching import ask
@@ -223,3 +226,28 @@ def test_token_for_one_edition_sees_and_writes_no_drafts_of_others(edition: Edit
     person = writer.create("people", 201, name="New Person")["id"]
     writer.patch(f"people/{person}/", 403, name="Other")
     assert Paper.objects.get(uid="out").title == "Out"
+
+
+def test_token_for_an_edition_deletes_nothing_along_in_another(edition: Edition) -> None:
+    old = make.make_paper(edition, ["Bob", "Mia"], uid="old")
+    make.make_award(make.make_edition(2022), [old])
+    writer = Writer(make_token(make_staff(), edition=edition))
+    refused = writer.delete("papers/2021/old/", 403).json()
+    writer.delete("papers/2021/draft/")
+
+    assert refused["detail"] == "You have no permission to delete award grants."
+    assert [*Paper.objects.all()] == [old]
+
+
+@pytest.mark.parametrize(("role", "allowed"), [("owner", True), ("viewer", False)])
+def test_what_goes_along_is_judged_in_one_query(
+    role: str, allowed: bool, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    asker = Asker(add_member("asker", edition, role))
+    paper = make.make_paper(edition, ["Ada", "Bob", "Mia"])
+    authors = Authorship.objects.filter(paper=paper)
+    # The memberships are read once.
+    asker.may("view", Paper)
+
+    with django_assert_num_queries(1):
+        assert asker.may_with_all(authors, "delete") is allowed

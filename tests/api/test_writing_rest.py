@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import FileField
 from django.test import Client
 
 from api.shapes import RESOURCES
+from api.writing.bodies import FILES
 from api.writing.resources import WRITTEN
 from papers.models import Award, Material
 from people.models import Person
@@ -62,6 +65,28 @@ def test_row_is_made_read_sent_back_changed_and_deleted(writer: Writer, name: st
     assert [row["url"] for row in writer.get(f"{name}/").json()["results"]].count(made["url"]) == 1
     writer.delete(path)
     writer.get(path, 404)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [("people", "photo"), ("sponsors", "logo"), ("materials", "file")]
+)
+def test_file_is_refused_in_words_and_nothing_is_written(writer: Writer, name: str, field: str) -> None:
+    upload = SimpleUploadedFile("a.png", b"\x89PNG")
+    path, values = f"/api/v1/{name}/", {key: str(value) for key, value in NEW[name].items()}
+    sent = writer.client.post(path, {**values, field: upload}, **writer.headers)
+    named = writer.create(name, 400, **{**NEW[name], field: "a.png"})["errors"][field]
+
+    assert sent.status_code == 415
+    assert sent.json()["detail"].startswith("Send JSON. Files are uploaded in the admin; a material takes")
+    assert named[0] == "Files are uploaded in the admin."
+    assert named[1].startswith("This cannot be written here. What can: ")
+    assert WRITTEN[name].model.objects.count() == 0
+
+
+def test_every_field_for_a_file_is_refused_as_one() -> None:
+    fields = [field for one in WRITTEN.values() for field in one.model._meta.fields]
+
+    assert {field.name for field in fields if isinstance(field, FileField)} == FILES
 
 
 @pytest.mark.parametrize("name", sorted({*NEW} - {"materials"}))
