@@ -1,11 +1,20 @@
-"""Uploaded files: pictures and PDFs are shown, all else is saved. A bucket has its own host."""
+"""Uploaded files, for whom a row that names them may be shown: pictures and PDFs open, all else is saved."""
 
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import PurePosixPath
+from typing import Any
 
+from django.apps import apps
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404, HttpRequest
+from django.db.models import FileField, ImageField
+from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
+
+from conference.adminaccess import access_for
 
 # What a browser shows without running anything. SVG is not among them: it may hold scripts.
 SHOWN = {
@@ -17,15 +26,36 @@ SHOWN = {
     ".png": "image/png",
     ".webp": "image/webp",
 }
-# Storages give each upload a name of its own.
-FOR_AN_HOUR = "public, max-age=3600"
+# What belongs to a paper may be withdrawn at any moment; a picture may stand there an hour longer.
+FOR_AN_HOUR, ASKED_FOR = "public, max-age=3600", "public, max-age=0, must-revalidate"
+FOR_ONE = "private, no-store"
 # Even if a browser took a file for a page: it could do nothing.
 NOTHING_RUNS = "sandbox; default-src 'none'"
 
 
-@require_safe
-def media_file(request: HttpRequest, name: str) -> FileResponse:
-    """Hand out an uploaded file."""
+def file_fields() -> Iterator[tuple[Any, Any]]:
+    """Walk the fields that name files, with their models."""
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            if isinstance(field, FileField):
+                yield model, field
+
+
+def how_kept(request: HttpRequest, name: str) -> str:
+    """Return by whom a file may be kept, and how long; nothing where it is not for this reader.
+
+    What no row names any more is for nobody.
+    """
+    fields = [(model, one) for model, one in file_fields() if name.startswith(one.upload_to)]
+    for model, field in fields:
+        if model.objects.published().filter(**{field.name: name}).exists():
+            return FOR_AN_HOUR if isinstance(field, ImageField) else ASKED_FOR
+    access = access_for(request)
+    held = (access.rows(model._base_manager.filter(**{field.name: name})) for model, field in fields)
+    return FOR_ONE if access.is_active and any(rows.exists() for rows in held) else ""
+
+
+def answered(name: str) -> FileResponse:
     try:
         opened = default_storage.open(name)
     except (OSError, SuspiciousFileOperation, ValueError) as error:
@@ -36,5 +66,17 @@ def media_file(request: HttpRequest, name: str) -> FileResponse:
         as_attachment=media_type is None,
         filename=PurePosixPath(name).name,
         content_type=media_type or "application/octet-stream",
-        headers={"Cache-Control": FOR_AN_HOUR, "Content-Security-Policy": NOTHING_RUNS},
     )
+
+
+@require_safe
+def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
+    """Hand out an uploaded file. Storages give each upload a name of its own: what has one never changes."""
+    kept, tag = how_kept(request, name), quote_etag(sha256(name.encode()).hexdigest())
+    if not kept:
+        raise Http404("There is no such file.")
+    answer: HttpResponseBase = get_conditional_response(request, tag) or answered(name)
+    answer.headers["ETag"] = tag
+    answer.headers["Cache-Control"] = kept
+    answer.headers["Content-Security-Policy"] = NOTHING_RUNS
+    return answer

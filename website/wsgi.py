@@ -13,9 +13,7 @@ django = get_wsgi_application()
 
 # They need the models, which Django has loaded by now.
 from conference.caching import PageCache  # noqa: E402
-from website.running import reporting  # noqa: E402
 from website.running.layer import Layer  # noqa: E402
 
-reporting.start()
 pages = PageCache(django)
 application = Layer(pages)

@@ -87,8 +87,43 @@ def test_what_nginx_mounts_is_there() -> None:
         if place.startswith("./nginx")
     ]
 
-    assert len(files) == 4
+    assert len(files) == 5
     assert [name for name in files if not (DEPLOY / name).is_file()] == []
+
+
+def mounted_in_nginx() -> dict[str, str]:
+    """Return the text of each configuration file in the service, by its place there."""
+    found = {}
+    for place in COMPOSE["services"]["nginx"]["volumes"]:
+        here, there, *_ = place.split(":")
+        if here.endswith(".conf"):
+            found[there] = (DEPLOY / here).read_text("utf-8")
+    return found
+
+
+def test_nginx_writes_where_it_may() -> None:
+    service, files = COMPOSE["services"]["nginx"], mounted_in_nginx()
+    text = "\n".join(files.values())
+    written = re.findall(r"^\s*(?:access_log|error_log|proxy_cache_path) (/\S+)", text, re.M)
+    volumes = [place.split(":")[1] for place in service["volumes"] if not place.endswith(":ro")]
+
+    assert service["read_only"] is True
+    assert {*written} == {"/dev/stdout", "/dev/stderr", "/var/cache/nginx/plenary"}
+    assert volumes == ["/var/cache/nginx"]
+    assert {*re.findall(r"include (\S+);", text)} <= files.keys()
+
+
+def test_nginx_follows_the_application_as_it_is_replaced() -> None:
+    upstream = mounted_in_nginx()["/etc/nginx/plenary/upstream.conf"]
+    version = COMPOSE["services"]["nginx"]["image"].partition(":")[2].partition("-")[0]
+
+    # Since then names are looked up anew; it needs a zone and somebody to ask.
+    assert tuple(map(int, version.split("."))) >= (1, 28)
+    assert re.findall(r"^server (\S+) (\w+)", upstream, re.M) == [("web:8000", "resolve")]
+    assert re.findall(r"^(zone|resolver) (\S+)", upstream, re.M) == [
+        ("zone", "plenary_web"),
+        ("resolver", "127.0.0.11"),
+    ]
 
 
 def test_logs_and_health_of_each_service() -> None:

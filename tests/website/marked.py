@@ -143,3 +143,10 @@ def hide_edition(edition: Edition) -> None:
     make.make_announcement(edition, title=MARKER, text=MARKER)
     make.make_committee_role(edition, ghost, MARKER)
     Release.objects.create(edition=edition, number=1, title=MARKER, text=MARKER)
+
+
+def make_marked_program() -> dict[str, Any]:
+    """Make a public program with something hidden of every kind beside it."""
+    program = make_public_program()
+    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+    return program

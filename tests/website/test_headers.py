@@ -11,6 +11,7 @@ from django.middleware.security import SecurityMiddleware
 from django.test import Client
 from pytest_django import Settings
 
+from tests import factories as make
 from tests.website.marked import make_public_program
 from tests.website.test_visibility import every_address
 
@@ -48,7 +49,9 @@ def strict(settings: Settings, tmp_path: Path, client: Client) -> Client:
     settings.SECURE_HSTS_SECONDS = 31_536_000
     for name in ("logos/pixel.png", "material/page.html"):
         default_storage.save(name, ContentFile(b"x"))
-    make_public_program()
+    paper = make_public_program()["paper"]
+    make.make_material(paper, file="material/page.html")
+    type(paper.edition).objects.update(logo="logos/pixel.png")
     client.defaults["wsgi.url_scheme"] = "https"
     return client
 

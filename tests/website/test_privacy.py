@@ -16,12 +16,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from conference.history import ChangeSet
+from conference.models import Edition
 from exchange.models import Change, Conflict, ImportRun, Provenance
 from papers.models import Authorship, Paper
-from people.models import Person, PersonName
+from people.models import Invitation, Person, PersonName
 from tests import factories as make
 from website.freshness import refresh
 from website.privacy.inventory import PERSONAL, listed_in_vain, unlisted
+from website.privacy.subjects import find_person
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "privacy.md"
 # A name that nothing else here is called.
@@ -127,6 +129,15 @@ def test_who_was_merged_goes_along(person: Person) -> None:
     assert "quux" not in everything().lower()
 
 
+def test_who_was_merged_in_a_circle_is_found(person: Person) -> None:
+    twin = make.make_person("Mina Quux", uid="twin", merged_into=person)
+    Person._base_manager.filter(pk=person.pk).update(merged_into=twin)
+    subject = find_person("twin")
+
+    assert subject is not None
+    assert subject.uids == {"twin", "quux"}
+
+
 def test_texts_that_name_the_person_are_told(person: Person) -> None:
     page = make.make_page(Paper.objects.get().edition, body=f"Thanks to {NAME}.")
     out = io.StringIO()
@@ -157,6 +168,60 @@ def test_an_account_is_closed_and_what_it_did_stays() -> None:
     assert client.get("/admin/").status_code == 302
     assert ChangeSet.objects.get().user_name == f"former-{user.pk}"
     assert not Client().login(username=f"former-{user.pk}", password="correct horse")
+
+
+def invite(edition: Edition, **fields: Any) -> Invitation:
+    invitation = Invitation(
+        edition=edition, role="viewer", **{"name": "W", "email": "w@example.org", **fields}
+    )
+    invitation.renew()
+    invitation.save()
+    return invitation
+
+
+def test_who_was_invited_is_taken_out_with_the_invitation(person: Person) -> None:
+    edition = Edition.objects.get()
+    invite(edition, email="QUUX@example.org", name="Quux")
+    invite(edition, person=person, name="Billy Quux")
+    other = invite(edition, name="Ada")
+    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+
+    assert [*Invitation.objects.all()] == [other]
+    assert "quux" not in everything().lower()
+
+
+def test_every_personal_column_of_a_person_is_emptied(person: Person) -> None:
+    Person.objects.filter(pk=person.pk).update(
+        orcid="0000-0002-1825-0097", native_name="Q", homepage="https://q.example"
+    )
+    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+    person.refresh_from_db()
+    left = {name: getattr(person, name) for name in PERSONAL["people.Person"] if getattr(person, name)}
+
+    assert left.pop("uid") != "quux"
+    assert left == {
+        "name": "Anonymous", "family": "Anonymous", "sort_key": "anonymous", "folded": "anonymous"
+    }  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_an_account_is_exported_with_its_invitations_and_where_it_is_signed_in() -> None:
+    user, edition = (
+        User.objects.create_superuser("quux", "quux@example.org", "correct horse"),
+        make.make_edition(),
+    )
+    Client(headers={"user-agent": "Firefox"}).login(username="quux", password="correct horse")
+    invite(edition, email="quux@example.org", name="Quux")
+    invite(edition, email="ada@example.org", created_by=user)
+    invite(edition, email="bob@example.org")
+    out = io.StringIO()
+    call_command("export_personal_data", account="quux", stdout=out)
+    found = json.loads(out.getvalue())
+
+    assert [one["email"] for one in found["invitations"]] == ["quux@example.org", "ada@example.org"]
+    (session,) = found["signed in"]
+    assert (session["user_id"], session["session_key"]) == (user.pk, "(stored, not shown)")
+    assert session["session_data"] == found["invitations"][0]["digest"] == "(stored, not shown)"
 
 
 @pytest.mark.django_db

@@ -7,6 +7,7 @@ present shape by the ordinary migrations: an archive outlives the version of the
 from itertools import batched
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import SuspiciousOperation
 from django.core.management import call_command
@@ -27,7 +28,8 @@ AT_ONCE = 500
 def is_in_use() -> bool:
     """Whether the database holds a program, or an account."""
     try:
-        return Edition.objects.exists() or SiteRevision.objects.exists()
+        rows: list[Any] = [Edition, SiteRevision, get_user_model()]
+        return any(model._default_manager.exists() for model in rows)
     except DatabaseError:
         return False
 
@@ -36,13 +38,14 @@ def restore(archive: Archive) -> None:
     """Put everything of an archive in place of what is here. What is damaged or unknown is refused before."""
     archive.check()
     before = last_revision()
-    with built_anew():
+    # The database is exchanged first: until then every file is as it was.
+    with mediafiles.arriving() as put, built_anew():
         apps = shaped(archive.targets)
         load(archive, apps)
         try:
             for name in archive.files:
                 with archive.file(name) as content:
-                    mediafiles.put(name, content)
+                    put(name, content)
         except (OSError, SuspiciousOperation) as error:
             raise BadArchiveError(f"The uploaded files cannot be stored: {error}") from error
         ContentType.objects.clear_cache()

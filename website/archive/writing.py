@@ -7,7 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +24,7 @@ from website.archive.tables import columns, plain, tables
 
 PIECE = 1 << 20
 AT_ONCE = 2000
+STALE = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,17 @@ def migrations() -> list[list[str]]:
     return sorted([app, name] for app, name in leaves)
 
 
+def forget_partials(folder: Path, at: datetime) -> None:
+    """Remove what backups that were killed left behind: nobody has written to it for a day."""
+    for partial in folder.glob(".*.zip.*"):
+        if at.timestamp() - partial.stat().st_mtime > STALE.total_seconds():
+            partial.unlink(missing_ok=True)
+
+
 def write(path: Path, at: datetime) -> Summary:
     """Write an archive of everything, read it back, and only then give it its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    forget_partials(path.parent, at)
     handle, partial = tempfile.mkstemp(
         prefix=f".{path.name}.", dir=path.parent
     )  # readable by its owner alone

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
-from django.contrib.sessions.models import Session
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
@@ -21,12 +20,11 @@ from conference.recording import recording
 from conference.signins import AccountSession
 from exchange.models import Change, Conflict, Provenance
 from people.accounts import PersonAccount
-from people.invitations import Invitation
 from people.models import Person
 from people.pairs import PersonPair
 from website.freshness import refresh
 from website.privacy.inventory import PERSONAL
-from website.privacy.subjects import APPEARANCES, Subject
+from website.privacy.subjects import APPEARANCES, Subject, invitations
 
 NOBODY = "Anonymous"
 PERSON = "people.person"
@@ -37,7 +35,7 @@ KEPT = frozenset(("role", "citation", "citation_html"))
 def blank(model: Any, name: str) -> Any:
     """Return the empty value of a column."""
     column = model._meta.get_field(name)
-    return column.get_default() if column.has_default() and name != "uid" else ""
+    return column.get_default() if column.has_default() else ""
 
 
 def erase_person(subject: Subject) -> None:
@@ -82,13 +80,14 @@ def anonymise(person: Person) -> None:
             for authorship in rows.all():
                 authorship.institutions.clear()
     PersonAccount._base_manager.filter(person=person).delete()
+    invitations(person.email, Q(person=person)).delete()
     # Whom somebody was taken for.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
-    for name in ("given", "family", "native_name", "affiliation", "orcid", "homepage", "biography", "email"):
-        setattr(person, name, "")
-    person.photo = ""
+    for name in {*PERSONAL[Person._meta.label]} - {"uid", *Person.derived_fields}:
+        setattr(person, name, blank(Person, name))
     person.name = NOBODY
     person.save()
+    # What imports remember is found by the old one.
     Person.objects.filter(pk=person.pk).update(uid=new_uid())
 
 
@@ -162,11 +161,7 @@ def erase_account(user: Any) -> None:
         for model in (Token, Membership, PersonAccount):
             model._base_manager.filter(user=user).delete()
         AccountSession._base_manager.filter(user_id=user.pk).delete()
-        if user.email:
-            Invitation._base_manager.filter(email__iexact=user.email).delete()
-        for session in Session.objects.all():
-            if session.get_decoded().get("_auth_user_id") == str(user.pk):
-                session.delete()
+        invitations(user.email).delete()
         user.groups.clear()
         user.user_permissions.clear()
         user.username, user.first_name, user.last_name, user.email = new, "", "", ""

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Model
+from django.db.models import Model, Q
 
 from conference.history import RowChange
 from conference.rowvalues import plain
+from conference.signins import AccountSession
 from exchange.models import Provenance
-from website.privacy.subjects import Subject
+from website.privacy.subjects import Subject, invitations
 
 
 def row(one: Model) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def row(one: Model) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for column in one._meta.concrete_fields:
         value = getattr(one, column.attname)
-        hidden = column.name in {"password", "digest", "token_digest", "session_key"}
+        hidden = column.name in {"password", "digest", "token_digest", "session_key", "session_data"}
         found[column.name] = "(stored, not shown)" if hidden and value else plain(value)
     return found
 
@@ -65,4 +66,13 @@ def history(change: RowChange) -> dict[str, Any]:
 def of_account(user: Any) -> dict[str, Any]:
     """Return all that is stored about an account, with what it did."""
     groups = [str(group) for group in user.groups.all()]
-    return {"account": row(user), "groups": groups, "did": related(user)}
+    # Neither points at the account as other rows do.
+    invited = invitations(user.email, Q(created_by=user))
+    sessions = AccountSession.objects.filter(user_id=user.pk)
+    return {
+        "account": row(user),
+        "groups": groups,
+        "did": related(user),
+        "invitations": [row(one) for one in invited.order_by("pk")],
+        "signed in": [row(one) for one in sessions.order_by("since")],
+    }

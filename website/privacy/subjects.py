@@ -4,11 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.db.models import Q
 
+from people.invitations import Invitation
 from people.models import Person
+from people.querysets import PersonQuerySet, end_of
 
 # Relations below which a person stands somewhere under a printed name.
-APPEARANCES = ("authorships", "session_roles", "talks", "committee_roles", "grants")
+APPEARANCES = PersonQuerySet.APPEARANCES
 
 
 @dataclass
@@ -34,8 +37,7 @@ def find_person(asked: str) -> Subject | None:
         found = Person.objects.filter(email__iexact=asked).first()
     if found is None:
         return None
-    while found.merged_into is not None:
-        found = found.merged_into
+    found = end_of(found)
     people, new = [found], [found]
     while new:
         new = [*Person.objects.filter(merged_into__in=new).exclude(pk__in=[one.pk for one in people])]
@@ -55,6 +57,12 @@ def words_of(people: list[Person]) -> set[str]:
             if any(column.name == "name" for column in rows.model._meta.concrete_fields):
                 words |= {*rows.values_list("name", flat=True)}
     return words - {""}
+
+
+def invitations(email: str, more: Q | None = None) -> Any:
+    """Return the invitations that were sent to an address, and those that `more` describes."""
+    sent = Q(email__iexact=email) if email else Q(pk__in=())
+    return Invitation._base_manager.filter(sent | more if more else sent)
 
 
 def find_account(name: str) -> Any:

@@ -18,6 +18,8 @@ from website.running import metrics
 
 log = logging.getLogger("plenary.requests")
 SAFE = frozenset(("GET", "HEAD"))
+# Answers that nginx may keep, where nothing else in them forbids it.
+KEPT_OUTSIDE = frozenset(("200", "304"))
 
 
 class Layer:
@@ -35,6 +37,8 @@ class Layer:
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
             statuses[:] = [status[:3]]
             named = [*headers, ("X-Request-ID", note.request)]
+            if settings.BEHIND_PROXY and statuses[0] in KEPT_OUTSIDE:
+                named.append(("X-Accel-Expires", this_second()))
             return start_response(status, named, exc_info) if exc_info else start_response(status, named)
 
         try:
@@ -53,6 +57,14 @@ def is_anonymous_reading(environ: WSGIEnvironment) -> bool:
     return (
         environ["REQUEST_METHOD"] in SAFE and "HTTP_AUTHORIZATION" not in environ and not has_session(environ)
     )
+
+
+def this_second() -> str:
+    """Return until when nginx may keep an answer, as it writes that: to the end of this second.
+
+    It counts whole seconds: what it is told to keep for one of them lives up to two.
+    """
+    return f"@{int(time.time())}"
 
 
 def conclude(note: tracing.Note, method: str, status: str, began: float) -> None:

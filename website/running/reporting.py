@@ -5,12 +5,18 @@ from typing import Any
 from django.conf import settings
 
 from conference.logs import bare
+from conference.tracing import note
 
 
 def stripped(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
-    """Take out of a report whatever may say whom it is about."""
+    """Take out of a report whatever may say whom it is about; name the request or task, as the log does."""
     for name in ("user", "request", "server_name", "extra", "breadcrumbs"):
         event.pop(name, None)
+    if "logentry" in event:
+        # What it is filled with may be an address.
+        event["logentry"] = {"message": bare(str(event["logentry"].get("message", "")))}
+    if found := note():
+        event["tags"] = {"request": found.request}
     for error in event.get("exception", {}).get("values", ()):
         error["value"] = bare(str(error.get("value", "")))
     return event

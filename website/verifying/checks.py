@@ -22,7 +22,7 @@ CHECKS = [
     Check("places count from 1 without gaps", places.gaps, places.mend),
     Check("links, sort keys and rendered text follow from what was written", derived.stale, derived.mend),
     Check("what imports remember is about rows that are here", sources.orphans, sources.mend),
-    Check("merged people lead to one person, and stand nowhere themselves", people.misled),
+    Check("merged people and institutions lead to one that stays, and stand nowhere", people.misled),
     Check("uploaded files are there", media.missing),
     Check("stamps are no older than the last change", stamps.late, stamps.mend),
     Check("search finds what is public, and nothing else", findability.wrong, findability.mend),

@@ -1,24 +1,27 @@
-"""People who were merged into others: they lead to one who was not, and no paper is theirs any more."""
+"""What was merged, people and institutions: it leads to what was not, and stands nowhere itself any more."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from people.models import Person
+from people.merged import ends
+from people.models import Institution, Person
+from people.querysets import appearances
 
 
 def misled() -> Iterator[str]:
-    successors = dict(
-        Person._base_manager.filter(merged_into__isnull=False).values_list("pk", "merged_into_id")
-    )
-    for key in sorted(successors):
-        seen, now = {key}, successors[key]
-        while now in successors and now not in seen:
-            seen.add(now)
-            now = successors[now]
-        if now in seen:
-            yield f"person {key}: is merged in a circle"
-    for relation in Person.objects.all().APPEARANCES:
-        model: Any = Person._meta.get_field(relation).related_model
-        rows = model._base_manager.filter(person__merged_into__isnull=False).order_by("pk")
-        for row, person in rows.values_list("pk", "person_id"):
-            yield f"{model._meta.verbose_name} {row}: is of person {person}, who was merged into another"
+    models: list[Any] = [Person, Institution]
+    for model in models:
+        yield from _in_circles(model)
+        for rows, name in appearances(model):
+            left = rows._base_manager.filter(**{f"{name}__merged_into__isnull": False}).order_by("pk")
+            for key, gone in left.values_list("pk", name):
+                what = model._meta.verbose_name
+                yield f"{rows._meta.verbose_name} {key}: is of {what} {gone}, who was merged into another"
+
+
+def _in_circles(model: Any) -> Iterator[str]:
+    merged = model._base_manager.filter(merged_into__isnull=False)
+    successors = dict(merged.values_list("pk", "merged_into_id"))
+    for key, end in sorted(ends(successors).items()):
+        if end in successors:
+            yield f"{model._meta.verbose_name} {key}: is merged in a circle"

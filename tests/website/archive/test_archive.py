@@ -1,18 +1,20 @@
 """Archives: whole or refused, whatever byte of them is lost; secrets stay at home."""
 
 import json
+import os
 import zipfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from tests import factories as make
 from website.archive.reading import Archive, BadArchiveError
-from website.archive.restoring import shaped
+from website.archive.restoring import is_in_use, shaped
 from website.archive.writing import write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,8 +48,26 @@ def test_an_archive_says_what_is_in_it(archive: Path) -> None:
         assert not [label for label in found.tables if label.startswith("search.")]
 
 
+def test_accounts_alone_are_worth_asking_before_they_are_replaced() -> None:
+    assert is_in_use() is False
+    User.objects.create_user("chair")
+
+    assert is_in_use() is True
+
+
 def test_only_its_owner_reads_it(archive: Path) -> None:
     assert archive.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_killed_backup_left_is_removed_after_a_day(tmp_path: Path) -> None:
+    partials = {name: tmp_path / f".{name}.zip.x1y2z3" for name in ("old", "new")}
+    for name, days in (("old", 2), ("new", 0)):
+        partials[name].touch()
+        moment = (AT - timedelta(days=days)).timestamp()
+        os.utime(partials[name], (moment, moment))
+    write(tmp_path / "a.zip", AT)
+
+    assert {one.name for one in tmp_path.iterdir()} == {"a.zip", partials["new"].name}
 
 
 @pytest.mark.parametrize("member", ["rows/papers.paper.jsonl", "media/logos/mark.png"])

@@ -114,6 +114,45 @@ def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: st
     assert output(look).split() == ["True"] * 4
 
 
+# A restoration that fails after the files came.
+FAIL = """
+from pathlib import Path
+from unittest import mock
+from website.archive import restoring
+from website.archive.reading import Archive
+late = mock.patch.object(restoring, "outdate_kept_pages", side_effect=OSError("full"))
+with Archive(Path({archive!r})) as archive, late:
+    try:
+        restoring.restore(archive)
+    except OSError as error:
+        print(error)
+"""
+
+
+def test_a_failing_restoration_leaves_the_files_too(seeded: Path, tmp_path: Path) -> None:
+    archive = backup(seeded, tmp_path / "first.zip")
+    (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
+    photo.write_bytes(b"newer")
+    said = output(start(seeded, FAIL.format(archive=str(archive))))
+    files = {file.name: file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()}
+    photo.unlink()
+    output(start(seeded, FAIL.format(archive=str(archive))))
+
+    assert (said.strip(), files) == ("full", {photo.name: b"newer"})
+    assert not photo.exists()
+
+
+def test_a_restoration_puts_its_files_in_place_of_others(seeded: Path, tmp_path: Path) -> None:
+    archive = backup(seeded, tmp_path / "first.zip")
+    (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
+    before = photo.read_bytes()
+    photo.write_bytes(b"newer")
+    done = manage(seeded, "restore --replace", str(archive))
+
+    assert done.returncode == 0, done.stderr
+    assert {file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()} == {before}
+
+
 def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> None:
     archive = backup(seeded, tmp_path / "first.zip")
     refused = manage(seeded, "restore", str(archive))

@@ -1,5 +1,9 @@
 """What is told to a Sentry: the error and where it happened, never whom it is about."""
 
+from pathlib import Path
+
+from conference import tracing
+from tests.processes import output, start
 from website.running.reporting import stripped
 
 
@@ -17,3 +21,19 @@ def test_nothing_personal_is_told() -> None:
         "exception": {"values": [{"type": "ValueError", "value": "no mail to <e-mail>"}]},
         "level": "error",
     }
+
+
+def test_report_has_the_name_that_the_log_has() -> None:
+    tracing.begin("a-request-1")
+    told = stripped({"logentry": {"message": "%s: %s", "params": ["Error", "/2021/agenda/secret/"]}}, {})
+    tracing.end()
+
+    assert told == {"logentry": {"message": "%s: %s"}, "tags": {"request": "a-request-1"}}
+
+
+def test_worker_and_commands_report_too(tmp_path: Path) -> None:
+    (tmp_path / "sentry_sdk.py").write_text("def init(**options):\n    print(options['dsn'])\n")
+    dsns = ["", "https://key@127.0.0.1/1"]
+    said = [output(start(tmp_path, "", SENTRY_DSN=dsn, PYTHONPATH=str(tmp_path))) for dsn in dsns]
+
+    assert [words.strip() for words in said] == dsns

@@ -110,6 +110,19 @@ def test_merged_people_stand_nowhere_and_lead_somewhere(paper: Paper) -> None:
     assert len(re.findall("who was merged into another", text)) == 2
 
 
+def test_merged_institutions_stand_nowhere_and_lead_somewhere(paper: Paper) -> None:
+    first, second = make.make_institution("Tech"), make.make_institution("MIT")
+    author = paper.authorships.order_by("position")[0]
+    author.institutions.add(first)
+    type(first)._base_manager.filter(pk=first.pk).update(merged_into=second)
+    said = verify()[1]
+    type(first)._base_manager.filter(pk=second.pk).update(merged_into=first)
+
+    wrong = f"    authorship {author.pk}: is of institution {first.pk}, who was merged into another"
+    assert wrong in said
+    assert len(re.findall("institution .* is merged in a circle", "\n".join(verify()[1]))) == 2
+
+
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes no longer texts")
 def test_texts_that_only_sqlite_takes_are_named(paper: Paper) -> None:
     Paper._base_manager.filter(pk=paper.pk).update(pages="1" * 31)

@@ -1,0 +1,91 @@
+"""Nothing hidden is in a file of any format, in an agenda of hidden things, or in what is kept for all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from conference.caching import PageCache
+from exchange.agendafiles import KINDS
+from exchange.citing import FORMATS
+from exchange.formats import writable
+from exchange.offers import APPS, file_names
+from tests.connections import left_open
+from tests.website.marked import LOW, make_marked_program
+from tests.website.test_visibility import every_address, leaks, unpacked
+from website.wsgi import django
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def program() -> dict[str, Any]:
+    return make_marked_program()
+
+
+def files(edition: Any) -> Iterator[tuple[str, str]]:
+    """Walk the files of every registered format, each with its address."""
+    for name, fmt in writable().items():
+        for file in file_names(fmt, edition):
+            yield name, reverse("exchange:program_file", args=[edition.slug, name, file])
+    for name in APPS.values():
+        ending = next(ending for ending, app in APPS.items() if app == name)
+        yield name, reverse(f"exchange:schedule_{ending}", args=[edition.slug])
+    for ending in FORMATS:
+        yield ending, f"/{edition.slug}/papers.{ending}"
+    for ending in ("csv", "xlsx", "ics"):
+        yield ending, f"/{edition.slug}/papers.{ending}"
+
+
+def test_no_file_of_any_format_holds_the_marker(client: Client, program: dict[str, Any]) -> None:
+    found = dict(files(program["edition"]))
+    paths = [path for _, path in files(program["edition"])]
+
+    assert found.keys() >= writable().keys()
+    assert leaks(client, paths) == []
+
+
+def test_every_format_shows_what_is_public(client: Client, program: dict[str, Any]) -> None:
+    """The search for the marker proves something only if it can read the files."""
+    shown: dict[str, str] = {}
+    for name, path in files(program["edition"]):
+        shown[name] = shown.get(name, "") + unpacked(client.get(path).getvalue())
+
+    assert [name for name, text in shown.items() if "Notes" not in text and "Engines" not in text] == []
+
+
+def test_agenda_of_hidden_things_says_nothing_of_them(client: Client, program: dict[str, Any]) -> None:
+    stars = "+".join(f"{kind}.{LOW}-{end}" for kind in "sp" for end in ("s", "a", "b", "c", "part", "ghost"))
+    query = f"?s=s.s1+{stars}"
+    paths = ["/2021/agenda/", *(f"/2021/agenda.{ending}" for ending in KINDS)]
+    texts = [client.get(f"{path}{query}").getvalue().decode().lower() for path in paths]
+    texts = [text.replace("\r\n ", "") for text in texts]
+    for end in ("s", "a", "b", "c", "part", "ghost"):
+        texts = [text.replace(f"{LOW}-{end}", "") for text in texts]
+
+    assert "engines" in texts[0]
+    assert [path for path, text in zip(paths, texts, strict=True) if LOW in text] == []
+
+
+def kept(cache: PageCache, path: str, cookie: str = "") -> str:
+    """Ask the page cache in front of Django; return headers and body."""
+    begun: list[Any] = []
+    environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
+    with left_open():
+        body = cache(environ, lambda status, headers, exc_info=None: begun.extend((status, headers)))  # type: ignore[arg-type]
+        return f"{begun} {unpacked(b''.join(body))}"
+
+
+def test_nothing_hidden_is_kept_for_all(admin_client: Client, program: dict[str, Any]) -> None:
+    admin_client.get(f"/admin/conference/edition/{program['edition'].pk}/preview/")
+    cookie = f"sessionid={admin_client.cookies['sessionid'].value}"
+    # Only pages are previewed.
+    paths = [path for path in every_address() if path.startswith("/2021/") and path.endswith("/")]
+    cache, paths = PageCache(django), [path for path in paths if LOW not in path]
+    shown = [path for path in paths if LOW in kept(cache, path, cookie).lower()]
+    found = [path for _ in range(2) for path in shown if LOW in kept(cache, path).lower()]
+
+    assert {"/2021/papers/", "/2021/schedule/", "/2021/awards/"} <= {*shown}
+    assert found == []

@@ -1,0 +1,106 @@
+"""Uploaded files: who gets them, and who may keep them."""
+
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client
+
+from conference.models import Edition
+from papers.models import Paper
+from people.models import Person
+from tests import factories as make
+from tests.access.world import World, make_world
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/media/material/slides.pdf"
+
+
+@pytest.fixture
+def paper() -> Paper:
+    """A public paper with uploaded slides."""
+    default_storage.save("material/slides.pdf", ContentFile(b"slides"))
+    paper = make.make_paper(make.make_edition())
+    make.make_material(paper, "slides", url="", file="material/slides.pdf")
+    return paper
+
+
+def test_slides_of_a_public_paper_are_for_everybody(client: Client, paper: Paper) -> None:
+    response: Any = client.get(ADDRESS)
+    again = client.get(ADDRESS, headers={"If-None-Match": response["ETag"]})
+
+    assert b"".join(response) == b"slides"
+    assert response["Cache-Control"] == "public, max-age=0, must-revalidate"
+    assert not response.has_header("Vary")
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"visible": False},
+        {"paper__status": "draft"},
+        {"paper__status": "withdrawn"},
+        {"paper__edition__papers_public_from": None},
+        {"file": "material/newer.pdf"},
+    ],
+)
+def test_slides_that_are_not_public_are_for_nobody(
+    client: Client, paper: Paper, changed: dict[str, Any]
+) -> None:
+    tag = client.get(ADDRESS)["ETag"]
+    material = paper.materials.get()
+    for path, value in changed.items():
+        *owners, name = path.split("__")
+        row: Any = material
+        for owner in owners:
+            row = getattr(row, owner)
+        setattr(row, name, value)
+        row.save()
+
+    assert client.get(ADDRESS).status_code == 404
+    assert client.get(ADDRESS, headers={"If-None-Match": tag}).status_code == 404
+    assert client.get("/media/logos/../material/slides.pdf").status_code == 404
+    assert client.get("/media//material/slides.pdf").status_code == 404
+
+
+def kept_for(world: World, who: str, address: str) -> str:
+    """Return how long somebody's browser may keep a file; nothing where it is not for them."""
+    response = world.client(who).get(address)
+    return response["Cache-Control"] if response.status_code == 200 else ""
+
+
+def test_staff_get_what_they_may_see_and_nobody_keeps_it() -> None:
+    world = make_world()
+    for name, rows in (("ours", world.rows), ("theirs", world.others)):
+        default_storage.save(f"material/{name}.pdf", ContentFile(b"x"))
+        make.make_material(rows["papers.paper"], "slides", url="", file=f"material/{name}.pdf")
+    inside = ["session_chair", "viewer", "editor", "chair", "owner"]
+
+    for who in [*inside, "superuser"]:
+        assert kept_for(world, who, "/media/material/ours.pdf") == "private, no-store", who
+    assert [kept_for(world, who, "/media/material/ours.pdf") for who in ("anonymous", "other")] == ["", ""]
+    assert [kept_for(world, who, "/media/material/theirs.pdf") for who in inside] == [""] * 5
+
+
+def test_pictures_are_public_with_what_they_show(client: Client) -> None:
+    for name in ("people/ada.png", "logos/mark.png"):
+        default_storage.save(name, ContentFile(b"x"))
+    edition = make.make_edition(logo="logos/mark.png", papers_public_from=None)
+    make.make_paper(edition, [make.make_person("Ada", photo="people/ada.png")])
+    portrait, logo = client.get("/media/people/ada.png"), client.get("/media/logos/mark.png")
+    Edition.objects.update(papers_public_from=make.PAST)
+
+    assert portrait.status_code == 404
+    assert logo["Cache-Control"] == client.get("/media/people/ada.png")["Cache-Control"]
+    assert logo["Cache-Control"] == "public, max-age=3600"
+    Person.objects.update(photo="")
+    assert client.get("/media/people/ada.png").status_code == 404
+
+
+def test_a_file_of_everybody_costs_one_query(
+    client: Client, paper: Paper, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(1):
+        assert client.get(ADDRESS).status_code == 200

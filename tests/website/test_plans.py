@@ -1,0 +1,122 @@
+"""How the databases find what public pages show: by an index, never through a large table from end to end."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+LARGE = frozenset(
+    (
+        "papers_authorship",
+        "papers_authorship_institutions",
+        "papers_awardgrant",
+        "papers_material",
+        "papers_paper",
+        "people_institution",
+        "people_person",
+        "people_personname",
+        "schedule_presentation",
+        "schedule_session",
+        "schedule_sessionrole",
+        "schedule_speaker",
+        "search_document",
+        "search_word",
+    )
+)
+PAGES = (
+    "",
+    "schedule/?view=list",
+    "schedule/?view=week",
+    "schedule/2021-04-06/",
+    "schedule/2021-04-06/?view=grid",
+    "papers/",
+    "papers/?has=pdf",
+    "topics/compilers/",
+    "awards/",
+    "talks/",
+    "posters/",
+    "recordings/",
+    "changes/",
+    "committee/",
+    "statistics/",
+    "downloads/",
+)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    """An edition with one of everything that pages show."""
+    edition = make.make_edition()
+    topic, hall = make.make_topic(edition, slug="compilers"), make.make_room(edition, slug="hall")
+    text = {"topic": topic, "keywords": ["TPU"], "abstract": "sparse attention"}
+    for number in range(3):
+        paper = make.make_paper(edition, ["Ada Lovelace", "Bob"], uid=f"p{number}", **text)
+        make.make_material(paper)
+        session = make.make_session(edition, room=hall, uid=f"s{number}", kind="poster")
+        make.make_presentation(session, paper, kind="poster", board="7", uid=f"t{number}")
+        make.add_role(session, "Cy", "chair")
+        make.make_award(edition, [paper])
+    return edition
+
+
+def addresses(edition: Edition) -> list[str]:
+    paper, session = edition.papers.get(uid="p1"), edition.sessions.get(uid="s1")
+    person = paper.authorships.get(position=1).person
+    own = [f"{edition.get_absolute_url()}{page}" for page in PAGES]
+    return [*own, *(one.get_absolute_url() for one in (paper, session, person)), "/search/?q=lovelace"]
+
+
+def asked(client: Client, address: str) -> list[str]:
+    """Return what a page asks the database for when all that is kept for long is there."""
+    client.get(address)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200, address
+    return [query["sql"] for query in queries if query["sql"].startswith("SELECT")]
+
+
+def walked(statement: str) -> Iterator[str]:
+    """Yield the large tables that the database reads from end to end to answer."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"EXPLAIN QUERY PLAN {statement}".replace("%", "%%"))
+            names = aliases(statement)
+            steps = [row[3].split() for row in cursor.fetchall()]
+            yield from (names.get(step[1], step[1]) for step in steps if step[0] == "SCAN")
+        else:
+            # Small tables are read whole where nothing forbids it: forbidden, only what has no index is.
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute(f"EXPLAIN {statement}".replace("%", "%%"))
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+            yield from re.findall(r"Seq Scan on (\w+)", plan)
+
+
+def aliases(statement: str) -> dict[str, str]:
+    """Return which table an alias such as U0 stands for."""
+    return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?([A-Z]\d+)"?', statement)}
+
+
+def test_no_public_page_walks_a_large_table(client: Client, edition: Edition) -> None:
+    found: dict[str, Any] = {}
+    # It fills the index, in which a paper finds those like it.
+    client.get("/search/?q=sparse")
+    for address in addresses(edition):
+        for statement in asked(client, address):
+            if tables := LARGE.intersection(walked(statement)):
+                found[address] = (tables, statement)
+
+    assert found == {}
+
+
+def test_a_walk_is_noticed(edition: Edition) -> None:
+    statement = str(edition.papers.model.objects.filter(abstract__contains="x").query)
+
+    assert [*walked(statement.replace("LIKE %x%", "LIKE 'x'"))][:1] == ["papers_paper"]
