@@ -94,6 +94,7 @@ BESIDE: dict[str, set[str]] = {
     "account": STAFF,
     "conference_edition_as_public": SEEING,
     "conference_membership_revoke": {"owner", "chair"},
+    "conference_membership_send": {"owner", "chair"},
     "conference_edition_preview": SEEING,
     "conference_edition_publish": {"owner", "chair"},
     "exchange_importjob_progress": KEEPERS,
@@ -103,6 +104,7 @@ BESIDE: dict[str, set[str]] = {
     "people_person_merges": KEEPERS,
     "people_person_unmerge": KEEPERS,
     "people_person_split": KEEPERS,
+    "people_person_unsplit": KEEPERS,
     "people_personpair_look": set(),  # By POST alone.
     "people_institution_compare": KEEPERS,
     "people_institution_merges": KEEPERS,
@@ -116,3 +118,28 @@ BESIDE: dict[str, set[str]] = {
     "take_back": KEEPERS,
     "text_help": STAFF,  # By POST alone.
 }
+
+# Resources of the API, with the model whose line above says who may do what. A new one needs a line here.
+RESOURCES = {
+    "announcements": "conference.announcement",
+    "awards": "papers.award",
+    "conferences": "conference.conference",
+    "editions": "conference.edition",
+    "institutions": "people.institution",
+    "materials": "papers.material",
+    "pages": "conference.page",
+    "papers": "papers.paper",
+    "people": "people.person",
+    "presentations": "schedule.presentation",
+    "releases": "schedule.release",
+    "rooms": "schedule.room",
+    "sessions": "schedule.session",
+    "sponsors": "conference.sponsor",
+    "topics": "papers.topic",
+}
+# The edition of the world is public, though most in it is not: everybody reads these.
+READ_BY_ALL = {"conferences", "editions", "people", "releases"}
+# These belong to no edition: whoever enters some program adds to them.
+ADDED_BY_ALL = {"people", "institutions"}
+# The other addresses of the API, which tell nothing of any row.
+BESIDE_RESOURCES = {"root", "schema", "docs", "unknown"}

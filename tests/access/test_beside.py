@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from conference.history import ChangeSet, Origin, RowChange
 from conference.models import Membership
 from conference.recording import recording
-from people import merging
+from papers.models import Paper
+from people import merging, splitting
 from people.models import Invitation
 from tests import factories as make
 from tests.access.table import BESIDE, MODELS
@@ -33,6 +36,14 @@ def merged_into(row: Any) -> int:
     return act.pk if act else merging.merge(row, [other]).change_set
 
 
+def split_from(person: Any) -> int:
+    """Return the act by which another was split from a person."""
+    if not splitting.acts().exists():
+        spelling = person.names.earliest("pk")
+        splitting.split(person, "Twin", {type(spelling): [spelling.pk]})
+    return int(splitting.acts().get().pk)
+
+
 def acted_on(paper: Any) -> int:
     """Return an act over rows of a list, one of which was this paper."""
     with recording(Origin.ACTION, detail="Set track"):
@@ -51,8 +62,10 @@ def address(name: str, world: World) -> str:
         "exchange_importjob_progress": [rows["exchange.importjob"].pk],
         "exchange_importrun_undo": [rows["exchange.importrun"].pk],
         "conference_membership_revoke": [Invitation.objects.get().pk],
+        "conference_membership_send": [Invitation.objects.get().pk],
         "people_person_split": [rows["people.person"].pk],
         "take_back": [acted_on(rows["papers.paper"])],
+        "people_person_unsplit": [split_from(rows["people.person"])],
         "people_person_unmerge": [merged_into(rows["people.person"])],
         "people_institution_unmerge": [merged_into(rows["people.institution"])],
         **{f"conference_edition_{page}": [edition.pk] for page in ("as_public", "preview", "publish")},
@@ -162,6 +175,52 @@ def test_session_chair_changes_text_and_order_but_no_more(world: World) -> None:
     assert (session.abstract, session.title, session.status) == ("New text.", "Ours session", "draft")
 
 
+def test_author_is_not_restored_to_a_paper_of_another_edition(world: World) -> None:
+    ours, theirs = world.rows["papers.paper"], world.others["papers.paper"]
+    author = theirs.authorships.get()
+    before = ChangeSet.objects.latest("pk").pk
+    author.paper, author.position = ours, 0
+    author.save()
+    came = ChangeSet.objects.latest("pk").pk
+    Paper.objects.filter(pk=ours.pk).update(track="Theory")
+    client, path = world.client("chair"), f"/admin/papers/paper/{ours.pk}/history"
+    page = client.post(f"{path}/{before}/")
+
+    assert "You may not change this: authorship" in page.text
+    assert (theirs.authorships.count(), ours.authorships.count()) == (0, 2)
+    assert client.post(f"{path}/{came}/").status_code == 302
+    assert world.client("superuser").post(f"{path}/{before}/").status_code == 302
+    assert (theirs.authorships.count(), ours.authorships.count()) == (1, 1)
+
+
+def also_editor_of_the_other(world: World) -> Any:
+    """Return a browser of the session chair, who enters the program of the other edition."""
+    Membership.objects.create(user=world.users["session_chair"], edition=world.other, role="editor")
+    return world.client("session_chair")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"action": "publish"},
+        {"action": "publish", "index": "9"},
+        {"action": ["", "publish"], "index": "-1"},
+        {"action": ["export_csv", "publish"], "index": "5"},
+        {"action": ["publish", ""], "index": "0"},
+    ],
+)
+def test_session_is_not_published_by_its_chair_however_the_action_is_named(
+    world: World, sent: dict[str, Any]
+) -> None:
+    client = also_editor_of_the_other(world)
+    ours, theirs = world.rows["schedule.session"], world.others["schedule.session"]
+    page = client.post("/admin/schedule/session/", {**sent, "_selected_action": [ours.pk, theirs.pk]}).text
+
+    assert f"/admin/schedule/session/{theirs.pk}/change/" in page
+    assert f"/admin/schedule/session/{ours.pk}/change/" not in page
+    assert "1 row was left out: you may look at it, not change it." in page
+
+
 def test_email_and_former_names_are_for_those_who_keep_people(world: World) -> None:
     person = world.rows["people.person"]
     pages = {
@@ -180,3 +239,46 @@ def test_email_and_former_names_are_for_those_who_keep_people(world: World) -> N
         "viewer": False, "session_chair": False, "editor": True, "other": False,
     }  # fmt: skip
     assert found == {"viewer": False, "editor": True, "other": False}
+
+
+def merged_by_the_whole_site(world: World) -> tuple[Any, str]:
+    """Merge a person of the other edition into one of ours; return who went, and the way back."""
+    survivor, gone = world.rows["people.person"], world.others["people.person"]
+    act = merging.merge(survivor, [gone], user=world.users["superuser"]).change_set
+    return gone, reverse("admin:people_person_unmerge", args=[act])
+
+
+@pytest.mark.parametrize("who", ["owner", "editor"])
+def test_merge_that_moved_rows_of_another_edition_is_not_taken_back_here(who: str, world: World) -> None:
+    gone, undo = merged_by_the_whole_site(world)
+    client, before = world.client(who), RowChange.objects.count()
+    answers = [client.get(undo).status_code, client.post(undo).status_code]
+
+    assert (answers, RowChange.objects.count()) == ([403, 403], before)
+    assert undo not in client.get("/admin/people/person/merges/").text
+    world.client("superuser").post(undo)
+    assert gone.authorships.count() == 1
+
+
+def test_list_of_merges_asks_as_much_for_one_as_for_three(world: World) -> None:
+    client, asked = world.client("owner"), []
+    for _ in range(2):
+        merging.merge(world.rows["people.person"], [make.make_person("Twin")])
+        merging.merge(world.rows["people.person"], [make.make_person("Twin")])
+        with CaptureQueriesContext(connection) as queries:
+            page = client.get("/admin/people/person/merges/")
+        asked.append((len(queries), page.text.count("/admin/people/person/merges/")))
+
+    assert [count for count, _ in asked] == [asked[0][0]] * 2
+
+
+def test_split_that_moved_rows_of_another_edition_is_not_taken_back_here(world: World) -> None:
+    person, authorship = world.rows["people.person"], world.others["papers.authorship"]
+    type(authorship).objects.filter(pk=authorship.pk).update(person=person)
+    new = splitting.split(person, "Twin", {type(authorship): [authorship.pk]})
+    make.add_role(world.rows["schedule.session"], new)
+    undo = reverse("admin:people_person_unsplit", args=[splitting.acts().get().pk])
+    client = world.client("owner")
+
+    assert [client.get(undo).status_code, client.post(undo).status_code] == [403, 403]
+    assert new.authorships.count() == 1

@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from conference.models import Edition, Membership
 from conference.roles import Role
+from people import merging
+from people.invitations import InvitationQuerySet
 from people.models import Invitation, Person, PersonAccount
 from tests import factories as make
 from tests.access.world import add_member
@@ -34,12 +36,17 @@ def browser(user: User) -> Client:
 
 def invite(client: Client, edition: Edition, role: str = "editor", person: Person | None = None) -> str:
     """Invite Ada, and return the path of the link."""
+    page = invited(client, edition, role, person)
+    found = re.search(r'value="[^"]*(/invitation/[^"]+)"', page)
+    assert found, page
+    return found[1]
+
+
+def invited(client: Client, edition: Edition, role: str, person: Person | None = None) -> str:
+    """Invite Ada, and return the page that answers."""
     values = {"name": "Ada Byron", "email": "ada@example.org", "role": role}
     values["person"] = str(person.pk) if person else ""
-    page = client.post(f"{MEMBERS}add/?edition={edition.pk}", {**values, "edition": edition.pk})
-    found = re.search(r'value="[^"]*(/invitation/[^"]+)"', page.text)
-    assert found, page.text
-    return found[1]
+    return client.post(f"{MEMBERS}add/?edition={edition.pk}", {**values, "edition": edition.pk}).text
 
 
 def new_account(**other: str) -> dict[str, str]:
@@ -83,6 +90,27 @@ def test_expired_revoked_and_unknown_links_say_the_same(edition: Edition) -> Non
 
     assert [page.status_code for page in pages] == [404] * 3
     assert len({re.sub(r'nonce[^ >]*|value="[^"]*"', "", page.text) for page in pages}) == 1
+
+
+@pytest.mark.parametrize("is_member", [False, True])
+def test_link_that_somebody_else_takes_meanwhile_makes_no_account(
+    edition: Edition, is_member: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = add_member("owner", edition, Role.OWNER)
+    link, guest = invite(browser(owner), edition), browser(owner) if is_member else Client()
+    open_now = InvitationQuerySet.open
+    asked: list[Any] = []
+
+    def taken_by_another(rows: Any, at: Any = None) -> Any:
+        asked.append(rows)
+        return open_now(rows, at) if len(asked) == 1 else rows.none()
+
+    monkeypatch.setattr(InvitationQuerySet, "open", taken_by_another)
+    page = guest.post(link, new_account())
+
+    assert (page.status_code, len(asked)) == (404, 2)
+    assert "This invitation leads nowhere" in page.text
+    assert [*User.objects.values_list("username", flat=True)] == ["owner"]
 
 
 def test_only_a_digest_of_the_link_is_stored(edition: Edition) -> None:
@@ -134,6 +162,19 @@ def test_session_chair_is_invited_as_a_person(edition: Edition) -> None:
     assert "Say whose sessions a session chair sees." in refused.text
     assert PersonAccount.objects.get().person == lea
     assert session.title in mine.text
+
+
+def test_session_chair_who_is_merged_keeps_the_own_sessions(edition: Edition) -> None:
+    user, lea = add_member("lea", edition, Role.SESSION_CHAIR), make.make_person("L. Leader")
+    session = make.make_session(edition, title="Engines")
+    make.add_role(session, lea, "chair")
+    PersonAccount.objects.create(user=user, person=lea)
+    first, last = make.make_person("Lea Leader"), make.make_person("Lea M. Leader")
+    merging.merge(first, [lea])
+    merging.merge(last, [first])
+
+    assert "Engines" in browser(user).get("/admin/schedule/session/").text
+    assert browser(user).get(f"/admin/schedule/session/{session.pk}/change/").status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -24,37 +24,37 @@ EVERYBODY = ["anonymous", "session_chair", "viewer", "editor", "chair", "owner",
 MARKER = "Zyxwv"
 
 
-def rows_of(edition: Edition, word: str) -> dict[str, Model]:
+def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Model]:
     """Make a row of every kind in an edition, named by a word."""
     person = make.make_person(f"{word} Author", email=f"{word}@example.org", affiliation=f"{word} Lab")
     institution = make.make_institution(f"{word} University")
     topic = make.make_topic(edition, f"{word} topic")
-    paper = make.make_paper(edition, [person], title=f"{word} paper", topic=topic, status="draft")
+    paper = make.make_paper(edition, [person], title=f"{word} paper", topic=topic, status=status)
     authorship = paper.authorships.get()
     authorship.institutions.add(institution)
     room = make.make_room(edition, f"{word} hall")
-    session = make.make_session(edition, title=f"{word} session", room=room, status="draft")
-    talk = make.make_presentation(session, speakers=[person], title=f"{word} talk", status="draft")
-    award = make.make_award(edition, [paper], name=f"{word} award", status="draft")
+    session = make.make_session(edition, title=f"{word} session", room=room, status=status)
+    talk = make.make_presentation(session, speakers=[person], title=f"{word} talk", status=status)
+    award = make.make_award(edition, [paper], name=f"{word} award", status=status)
     run = ImportRun.objects.create(edition=edition, files=[f"{word}.json"])
     memory = Provenance.objects.create(kind="paper", object_id=paper.pk, edition=edition, run=run)
     job = ImportJob.objects.create(edition=edition, state="dropped")
     found: list[Any] = [
         edition, edition.conference, person, institution, topic, paper, authorship, room, session, talk,
         award, run, memory, job,
-        make.make_presentation(session, paper, status="draft"),
+        make.make_presentation(session, paper, status=status),
         Speaker.objects.get(presentation=talk),
         AwardGrant.objects.get(award=award),
         make.add_role(session, person),
         make.make_material(paper, label=f"{word} slides"),
-        make.make_announcement(edition, title=f"{word} news", status="draft"),
-        make.make_page(edition, title=f"{word} page", status="draft"),
+        make.make_announcement(edition, title=f"{word} news", status=status),
+        make.make_page(edition, title=f"{word} page", status=status),
         make.make_menu_item(edition, f"{word} line"),
-        make.make_sponsor(edition, f"{word} sponsor", status="draft"),
+        make.make_sponsor(edition, f"{word} sponsor", status=status),
         make.make_committee_role(edition, person),
         PersonName.objects.create(person=person, name=f"{word} Formerly", hidden=True),
         PersonIdentifier.objects.create(person=person, scheme="dblp", value=word),
-        Release.objects.create(edition=edition, number=1, title=f"{word} release"),
+        Release.objects.create(edition=edition, number=edition.releases.count() + 1, title=f"{word} release"),
         Conflict.objects.create(provenance=memory, run=run, field="title", label=f"{word} paper"),
     ]  # fmt: skip
     return {row._meta.label_lower: row for row in found}

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Dialog, Locator, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from schedule.models import Session
@@ -199,6 +199,70 @@ def test_clash_shows_while_editing(opened: Callable[..., Page], sessions: list[S
     assert stands(sessions[0])[0] == "06 08:00"
 
 
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize("by", ["board", "form"])
+def test_part_on_another_day_keeps_its_distance(
+    opened: Callable[..., Page], sessions: list[Session], by: str
+) -> None:
+    whole = sessions[0]
+    parts = [
+        make_session(whole.edition, title="Same", parent=whole, room=whole.room, minutes=30),
+        make_session(whole.edition, title="Next", parent=whole, room=whole.room, start=MORNING + DAY),
+    ]
+    page = opened()
+    page.goto(PAGE)
+    block(page, "One").focus()
+    if by == "board":
+        page.keyboard.press("PageDown")
+    else:
+        page.keyboard.press("Enter")
+        page.get_by_role("dialog").get_by_label("Day").select_option("2021-04-07")
+        page.keyboard.press("Escape")
+    expect(page.locator(".tt-count")).to_have_text("Sessions moved: 3")
+    save(page)
+    assert [stands(one)[0] for one in (whole, *parts)] == ["07 08:00", "07 08:00", "08 08:00"]
+
+
+def test_row_says_that_it_was_moved_and_changed_meanwhile(
+    opened: Callable[..., Page], sessions: list[Session]
+) -> None:
+    page = opened()
+    page.goto(PAGE)
+    Session.objects.filter(pk=sessions[0].pk).update(start=MORNING - timedelta(hours=1))
+    block(page, "One").focus()
+    page.keyboard.press("ArrowDown")
+    badges = page.locator(f"#s{sessions[0].pk} .tt-badges")
+    expect(badges.locator(".tt-badge").first).to_have_text("changed meanwhile by somebody else")
+    expect(badges.locator(".tt-moved")).to_have_text("moved")
+    page.get_by_role("button", name="Undo").click()
+    expect(badges.locator(".tt-moved")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("keys", "is_asked"), [(["ArrowDown"], True), (["ArrowDown", "ArrowUp"], False)])
+def test_page_asks_before_moves_are_lost(
+    opened: Callable[..., Page], sessions: list[Session], keys: list[str], is_asked: bool
+) -> None:
+    page = opened()
+    page.goto(PAGE)
+    asked: list[str] = []
+
+    def accept(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", accept)
+    block(page, "One").click()
+    page.keyboard.press("Escape")
+    for key in keys:
+        page.keyboard.press(key)
+    expect(page.locator(".tt-count")).to_have_text(f"Sessions moved: {int(is_asked)}")
+    page.goto("/admin/")
+
+    assert asked == (["beforeunload"] if is_asked else [])
+
+
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_form_does_it_all_without_a_script(
     opened: Callable[..., Page], sessions: list[Session], size: ViewportSize
@@ -212,7 +276,7 @@ def test_form_does_it_all_without_a_script(
     page.get_by_role("button", name="Check").click()
     expect(page.locator("#tt-clashes")).to_contain_text("Ada: in two places at once")
     page.get_by_role("button", name="Wed 7 Apr").click()
-    expect(page.locator(".tt-list")).to_contain_text("Moves on other days")
+    expect(page.locator(".tt-list")).to_contain_text("On other days")
     save(page)
     assert stands(sessions[0])[:2] == ("06 10:00", "06 11:00")
     page.get_by_role("button", name="Take all of it back").click()

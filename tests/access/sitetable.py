@@ -1,0 +1,48 @@
+"""What each address of the site answers to everybody: a line for each. A new address needs a line here.
+
+page: shows what is public; who may preview an edition sees its drafts there, and nobody else does.
+file: shows what is public, the same to everybody, in a preview too.
+sent: takes what a page of the site sends, by POST alone.
+secret: for who has the link or the token, whatever the role.
+nothing: answers that there is nothing.
+"""
+
+from collections.abc import Iterator
+
+WORDS = {
+    "page": """
+        api:docs conference:site_page conference:page conference:sponsors conference:accent people:list
+        people:short people:detail people:institutions people:institution people:committee
+        papers:all_awards papers:awards papers:list papers:short papers:detail papers:statistics
+        papers:topic schedule:index schedule:day schedule:short schedule:session schedule:room
+        schedule:talks schedule:posters schedule:recordings schedule:agenda schedule:changes
+        exchange:downloads website:home website:search website:edition_search website:edition
+        website:old-home-slash website:old-day-slash website:old-events-slash website:old-event-slash
+        website:older-home-slash website:older-schedule-slash
+    """,
+    "file": """
+        api:root api:schema papers:card schedule:card schedule:changes_feed exchange:program_file
+        exchange:edition_bib exchange:edition_ris exchange:edition_csl exchange:paper_bib exchange:paper_ris
+        exchange:paper_csl exchange:topic_bib exchange:topic_ris exchange:topic_csl exchange:person_bib
+        exchange:person_ris exchange:person_csl exchange:papers_csv exchange:papers_xlsx
+        exchange:papers_calendar exchange:schedule_xml exchange:schedule_json exchange:schedule_xcal
+        exchange:edition_calendar exchange:day_calendar exchange:session_calendar exchange:room_calendar
+        exchange:topic_calendar exchange:paper_calendar exchange:presentation_calendar
+        exchange:person_calendar exchange:agenda_file website:healthz website:readyz website:media
+        website:opensearch website:robots website:llms website:sitemaps website:sitemap website:search_feed
+        website:suggestions website:old-home website:old-day website:old-events website:old-event
+        website:old-page website:older-home website:older-schedule website:edition_suggestions
+        website:announcements_feed website:papers_feed website:edition_sitemap website:card
+    """,
+    "sent": "schedule:agenda_stars schedule:agenda_sync",
+    "secret": "people:invitation schedule:agenda_link exchange:agenda_calendar website:metrics",
+    "nothing": "api:unknown",
+}
+
+
+def lines() -> Iterator[tuple[str, str]]:
+    for kind, names in WORDS.items():
+        yield from ((name, kind) for name in names.split())
+
+
+SITE: dict[str, str] = dict(lines())

@@ -1,0 +1,116 @@
+"""What an attacker might type into a field, and the fields that can hold it."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import cycle, islice
+from typing import Any
+
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from conference.bases import TURNING, Content
+
+# Stands in every payload as the name of an element, an attribute, a function, a header, a property.
+WORD = "xq7"
+PAYLOADS = (
+    f"<script>{WORD}()</script>",
+    f'"><img src={WORD} onerror={WORD}()>',
+    f"' onmouseover='{WORD}()' {WORD}='",
+    f"<svg onload={WORD}()><{WORD}>",
+    f'<math><mtext href="javascript:{WORD}()">',
+    f"[{WORD}](javascript:{WORD}())",
+    f"[{WORD}](data:text/html,{WORD})",
+    f'<a href="javascript:{WORD}()">{WORD}',
+    f"$\\href{{javascript:{WORD}()}}{{x}}$",
+    f"javascript:{WORD}()",
+    f"{{{{7*7}}}}{WORD}{{% debug %}}${{7*7}}{WORD}",
+    f"a\r\n{WORD}: 1\r\nEND:VEVENT\r\n{WORD}  - 1",
+    f"\u202e{WORD}\u2066",
+    f"=cmd|'/C {WORD}'!A0",
+    f"@{WORD}{{",
+    f"}},\n@article{{{WORD},\n",
+    f"]]></title></script></style></textarea><{WORD}>-->",
+)
+# Typed by nobody: made of other fields, or of what a machine knows; or kept for nobody to see.
+MADE = {
+    "conference.accountsession", "conference.changeset", "people.comparison", "contenttypes.contenttype",
+    "django_tasks_database.dbtaskresult", "search.document", "search.indexed", "people.invitation",
+    "auth.permission", "conference.rowchange", "exchange.provenance", "sessions.session",
+    "conference.siterevision", "search.word",
+}  # fmt: skip
+OWN = {
+    "model",
+    "state",
+    "digest",
+    "folded",
+    "sort_key",
+    "sort_title",
+    "token_key",
+    "token_digest",
+    "password",
+}
+OWN |= {"field", "format", "object_id", "change_message", "counts", "signs"}
+# What the program itself wrote in a shape of its own: a text in it comes from another field of this list.
+SHAPED = {
+    "notes", "problems", "fields", "created", "changes", "snapshot", "reasons", "values",
+    "old", "new", "base",
+}  # fmt: skip
+
+
+@cache
+def is_typed(field: Any) -> bool:
+    """Whether somebody outside, or a file, decides what stands in a field."""
+    is_text = isinstance(field, models.CharField | models.TextField | models.JSONField)
+    is_derived = field.name.endswith("_html") or field.name in OWN | SHAPED
+    return is_text and not is_derived and field.model._meta.label_lower not in MADE
+
+
+@cache
+def holds(field: Any, payload: str) -> bool:
+    """Whether the rules of a field let a payload in as it is."""
+    value = [payload] if isinstance(field, models.JSONField) else payload
+    if not issubclass(field.model, Content) and TURNING.search(payload):
+        # Names of accounts and files: they show in the admin alone, each in a line of its own.
+        return False
+    row = field.model(**{field.name: value})
+    try:
+        row.clean_fields(exclude={one.name for one in field.model._meta.fields} - {field.name})
+    except ValidationError:
+        return False
+    return bool(getattr(row, field.name) == value)
+
+
+def fields(model: type[models.Model]) -> Iterator[Any]:
+    """Walk the fields of a model in which at least one payload can be put."""
+    for field in model._meta.concrete_fields:
+        if is_typed(field) and any(holds(field, fitted(field, one)) for one in PAYLOADS):
+            yield field
+
+
+def fitted(field: Any, payload: str) -> str:
+    return payload[: field.max_length or None]
+
+
+def refused() -> set[str]:
+    """Return the names of the fields that no payload gets into."""
+    return {
+        f"{model._meta.label_lower}.{field.name}"
+        for model in apps.get_models()
+        for field in model._meta.concrete_fields
+        if is_typed(field) and field not in [*fields(model)]
+    }
+
+
+def filling(field: Any, number: int) -> Any:
+    """Return as many payloads as a field holds, from another one for each number."""
+    line = islice(cycle(PAYLOADS), number % len(PAYLOADS), number % len(PAYLOADS) + len(PAYLOADS))
+    ours = [one for one in line if holds(field, fitted(field, one))]
+    if isinstance(field, models.JSONField):
+        return ours
+    text, most = "", field.max_length or 10_000
+    for one in ours:
+        between = "\n\n" if isinstance(field, models.TextField) else " "
+        if not text or len(text) + len(one) + len(between) <= most:
+            text += (between if text else "") + one
+    return fitted(field, text)

@@ -1,0 +1,110 @@
+"""A program with a payload in every field that can hold one, and the addresses that may show it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import Group
+from django.db import models
+from django.urls import reverse
+
+from api.files import FILES
+from api.shapes import RESOURCES
+from conference.adminexport import files_of
+from exchange.agendafiles import KINDS
+from exchange.importjob import ImportJob, PlannedRow
+from exchange.models import Change
+from people.models import Invitation, PersonName
+from schedule.releases import announce
+from tests import factories as make
+from tests.access.sitetable import SITE
+from tests.access.table import BESIDE, MODELS, PAGES
+from tests.access.test_beside import address as beside
+from tests.access.test_every_address import OWN, ROW_PAGES, list_address, no_history, row_address
+from tests.access.test_site import ROUTES
+from tests.access.test_site import address as of_site
+from tests.access.world import World, make_world, rows_of
+from tests.api.asking import expansions
+from tests.attack.payloads import fields, filling
+from tests.website.test_marked_files import files
+
+# Addresses of the admin that only take what is sent, or change what is looked at.
+NOT_ASKED = {"login", "logout", "text_help", "conference_membership_revoke", "auth_user_password_change"}
+NOT_ASKED |= {"conference_edition_as_public", "conference_edition_preview", "view_on_site", "autocomplete"}
+
+
+def attacked_world(number: int) -> World:
+    """Return both editions of the table of roles, all of the first one public and full of payloads."""
+    world = make_world()
+    rows: dict[str, Any] = rows_of(world.edition, "Shown", "published")
+    paper, person = rows["papers.paper"], rows["people.person"]
+    rows["people.personname"] = PersonName.objects.create(person=person, name="Shown Earlier")
+    rows["exchange.importjob"].delete()
+    rows["exchange.importjob"] = job = ImportJob.objects.create(edition=world.edition, state="ready")
+    rows["exchange.plannedrow"] = PlannedRow.objects.create(job=job, kind="paper", label="x", is_new=True)
+    run = rows["exchange.importrun"]
+    rows["exchange.change"] = Change.objects.create(run=run, kind="paper", object_id=paper.pk, field="x")
+    rows["auth.group"] = Group.objects.create(name="x")
+    rows["auth.user"] = user = world.users["superuser"]
+    rows["admin.logentry"] = LogEntry.objects.create(user=user, object_repr="x", action_flag=CHANGE)
+    rows["conference.page"] = make.make_page(None, slug="conduct")
+    rows["api.token"] = world.rows["api.token"]
+    rows["conference.membership"] = world.rows["conference.membership"]
+    world.rows = rows
+    invited = {"role": "viewer", "name": "A", "email": "a@example.org", "digest": "x"}
+    Invitation.objects.create(edition=world.edition, expires_at=make.PAST, **invited)
+    attack([*rows.values(), make.make_page(world.edition, slug="conduct")], number)
+    announce(world.edition, make.PAST)
+    return world
+
+
+def attack(rows: list[models.Model], number: int) -> None:
+    """Put payloads into every field of these rows: no form and no reader stands between."""
+    for row in rows:
+        for field in fields(type(row)):
+            setattr(row, field.name, filling(field, number))
+            number += 1
+        row.save()
+
+
+def unattacked(world: World) -> set[str]:
+    """Return the models with fields for payloads of which no row was attacked."""
+    return {model._meta.label_lower for model in apps.get_models() if [*fields(model)]} - {*world.rows}
+
+
+def public_addresses(world: World) -> Iterator[str]:
+    """Walk the site, the files of every format, and the resources of the API with all that is in them."""
+    edition, slug = world.edition, world.edition.slug
+    asked = [name for name, kind in SITE.items() if kind in ("page", "file")]
+    yield from (of_site(ROUTES[name], edition, world.rows) for name in asked)
+    yield from (path for _, path in files(edition))
+    yield from (f"/{slug}/papers/?view=detailed", f"/{slug}/schedule/2021-04-06/?view=grid", "/search/?q=xq7")
+    yield from (
+        f"/{slug}/search/?q=xq7",
+        "/search/suggest?q=xq7",
+        "/search/feed?q=xq7",
+        "/nothing/<xq7 xq7>/",
+    )
+    stars = "+".join(f"p.{one.uid}" for one in edition.presentations.all())
+    yield from (f"/{slug}/agenda{ending}?s={stars}" for ending in ("/", *(f".{one}" for one in KINDS)))
+    for name, resource in RESOURCES.items():
+        yield f"/api/v1/{name}/?expand={','.join(expansions(resource, 1))}"
+        yield from (f"/api/v1/{name}/?format={form}&edition={slug}" for form in FILES.get(name, ()))
+
+
+def desk_addresses(world: World) -> Iterator[str]:
+    """Walk lists, forms, histories and exports of the admin, and the pages beside them."""
+    for label in MODELS:
+        model = apps.get_model(label)
+        for page in PAGES:
+            if page == "export":
+                for file in files_of(model):
+                    yield reverse(f"admin:{label.replace('.', '_')}_export", args=[file.name])
+            elif page in ROW_PAGES:
+                is_past = page in ("history", "restore", "bring_back")
+                if label not in OWN and label in world.rows and not (is_past and no_history(label)):
+                    yield row_address(label, page, world.rows[label])
+            elif not (page == "deleted" and no_history(label)):
+                yield list_address(label, page)
+    yield from (beside(name, world) for name in BESIDE if name not in NOT_ASKED)

@@ -1,0 +1,72 @@
+"""Payloads in every field of every model stay text: on pages, in the admin, in files, feeds and answers."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser
+
+from tests.attack.answers import Document, documents, faults
+from tests.attack.payloads import PAYLOADS, WORD, refused
+from tests.attack.world import attacked_world, desk_addresses, public_addresses, unattacked
+
+# Each round begins with another payload. All of them: ATTACK_ROUNDS=17
+ROUNDS = range(int(os.environ.get("ATTACK_ROUNDS", "1")))
+SCRIPT = (Path(__file__).parent / "inspect.js").read_text()
+# Fields with a reason why nothing harmful gets in: the rule of their kind.
+# By POST alone, or for nobody: 403 and 405; a clash of versions: 409.
+ANSWERS = {200, 403, 404, 405, 409}
+CHOICES = {"scope", "status", "mode", "role", "section", "kind", "decision", "state"}
+ADDRESSES = {"uid", "slug", "email", "username", "timezone", "second_timezone", "accent", "orcid"}
+LINKS = {"website", "url", "homepage", "ror", "stream_url", "recording_url", "chat_url"}
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
+
+
+def test_fields_that_take_no_payload_have_a_reason() -> None:
+    names = {name.rpartition(".")[2] for name in refused()}
+
+    assert names <= CHOICES | ADDRESSES | LINKS
+
+
+def ask(client: Client, paths: set[str]) -> tuple[list[str], list[Document]]:
+    """Return what is wrong with the answers, and what a browser has to look at."""
+    wrong: list[str] = []
+    shown: list[Document] = []
+    for path in sorted(paths):
+        response: Any = client.get(path, follow=True)
+        body = response.getvalue()
+        wrong += [f"{path}: {response.status_code}"] if response.status_code not in ANSWERS else []
+        wrong += faults(path, response, body)
+        shown += documents(path, response.headers["Content-Type"].partition(";")[0], body)
+    return wrong, shown
+
+
+def looked_at(browser: Browser, shown: list[Document]) -> list[str]:
+    """Let a browser read documents; return what became active in them."""
+    page = browser.new_page()
+    found: list[str] = page.evaluate(SCRIPT, [WORD, [[*one] for one in shown]])
+    page.close()
+    return found
+
+
+def test_browser_finds_what_is_active(browser: Browser) -> None:
+    """The search proves something only if it finds each of the payloads that are HTML."""
+    raw = [one for one in PAYLOADS if "<" in one and "title" not in one and "mouse" not in one]
+    found = looked_at(browser, [(str(place), "text/html", one) for place, one in enumerate(raw)])
+
+    assert {line.partition(":")[0] for line in found} == {str(place) for place in range(len(raw))}
+
+
+@pytest.mark.parametrize("number", ROUNDS)
+def test_trap_12_xss_payloads_are_text_wherever_they_show(number: int, browser: Browser) -> None:
+    world = attacked_world(number)
+    wrong, shown = ask(Client(), {*public_addresses(world)})
+    wrong_there, shown_there = ask(world.client("superuser"), {*desk_addresses(world)})
+    found = looked_at(browser, shown + shown_there)
+
+    assert unattacked(world) == set()
+    assert [*wrong, *wrong_there, *found] == []
+    assert sum(WORD in text for _, _, text in shown + shown_there) > 150

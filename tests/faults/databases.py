@@ -1,0 +1,48 @@
+"""A database of a test's own, for processes that outlive its transaction: the kind that the suite runs on."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+from tests.processes import PYTHON, ROOT, environment
+
+
+@contextmanager
+def own_database(folder: Path) -> Iterator[str]:
+    """Make an empty database; yield its address. It is gone afterwards."""
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{folder / 'own.sqlite3'}"
+        return
+    at = connection.settings_dict
+    server = {"host": at["HOST"], "port": at["PORT"] or 5432, "user": at["USER"], "password": at["PASSWORD"]}
+    name = f"plenary_faults_{os.getpid()}"
+    with psycopg.connect(dbname="postgres", autocommit=True, **server) as owner:
+        owner.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        owner.execute(f"CREATE DATABASE {name}")
+        try:
+            secret = f":{at['PASSWORD']}" if at["PASSWORD"] else ""
+            yield f"postgres://{at['USER']}{secret}@{server['host']}:{server['port']}/{name}"
+        finally:
+            owner.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def told(module: str, folder: Path, *options: str) -> Any:
+    """Run a module in a process and on a database of its own; return what it writes as JSON."""
+    with own_database(folder) as database:
+        said = subprocess.run(
+            [*PYTHON, "-m", module, *options],
+            cwd=ROOT,
+            env=environment(folder, DATABASE_URL=database),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert said.returncode == 0, said.stderr
+    return json.loads(said.stdout)

@@ -1,0 +1,143 @@
+"""What a worker may be killed at: an import, a timetable save, a merge, a release, a backup."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from conference.models import Edition
+from exchange import importing, private
+from exchange.importjob import ImportJob
+from papers.models import Paper
+from people import merging
+from people.models import Person
+from schedule.models import Release, Session
+from schedule.releases import announce
+from tests import factories as make
+from tests.schedule.sittings import fields_of
+from website.archive import writing
+from website.archive.reading import Archive
+
+PAPERS, SESSIONS, YEAR = 40, 10, "2031"
+TIMETABLE = "/admin/schedule/session/timetable/"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work to be killed at, and how much of it is there: 0 none, 1 all of it, anything else is torn."""
+
+    work: Callable[[], object]
+    share: Callable[[], float]
+
+
+def build() -> None:
+    """Make two editions: one from a file, one with a timetable."""
+    call_command("migrate", verbosity=0)
+    call_command("generate_program", papers=PAPERS, verbosity=0, stdout=StringIO())
+    edition = make.make_edition()
+    room = make.make_room(edition)
+    for number in range(SESSIONS):
+        start = make.MORNING + timedelta(hours=number)
+        make.make_session(edition, 50, start=start, room=room)
+    announce(edition, timezone.now())
+    User.objects.create_superuser("chair")
+
+
+def program(number: int) -> bytes:
+    """Return the imported file with another title for each paper."""
+    written = json.loads((settings.VAR_DIR / "generated" / f"{YEAR}.json").read_text())
+    for paper in written["papers"]:
+        paper["title"] = f"{paper['title'].partition(' (take')[0]} (take {number})"
+    return json.dumps(written).encode()
+
+
+def importing_a_file(number: int) -> Job:
+    edition = Edition.objects.get(slug=YEAR)
+    job = ImportJob.objects.create(
+        edition=edition, format="program_json", files=["p.json"], user=User.objects.get()
+    )
+    private.keep(job.pk, [[program(number)]])
+    importing.preview.func(job.pk)
+    job.pass_to("writing", before="ready")
+
+    def share() -> float:
+        job.refresh_from_db()
+        done = Paper.objects.filter(edition=edition, title__endswith=f"(take {number})").count()
+        return done / PAPERS if (job.state == "done") == (done == PAPERS) else 0.5
+
+    return Job(lambda: importing.write.func(job.pk), share)
+
+
+def saving_a_timetable(number: int) -> Job:
+    client = Client(SERVER_NAME="127.0.0.1")
+    client.force_login(User.objects.get())
+    sessions = [*Session.objects.filter(edition__slug="2021").order_by("pk")]
+    later = timedelta(minutes=5 if number % 2 else -5)
+    starts = {one.pk: one.start + later for one in sessions}
+    sent = fields_of(client.get(TIMETABLE, {"edition": sessions[0].edition_id, "day": "2021-04-06"}))
+    for one in sessions:
+        for name, moment in (("start", one.start + later), ("end", one.end + later)):
+            sent[f"s{one.pk}-{name}"] = f"{moment.astimezone(one.edition.zone):%H:%M}"
+
+    def share() -> float:
+        now = Session.objects.filter(pk__in=starts).values_list("pk", "start")
+        return float(sum(starts[key] == start for key, start in now) / len(starts))
+
+    address = f"{TIMETABLE}?edition={sessions[0].edition_id}"
+    return Job(lambda: client.post(address, {**sent, "_save": "1"}), share)
+
+
+def merging_people(number: int) -> Job:
+    edition = Edition.objects.get(slug="2021")
+    stays, goes = make.make_person(f"Stays {number}"), make.make_person(f"Goes {number}")
+    for _ in range(5):
+        make.make_paper(edition, [goes])
+    make.make_committee_role(edition, goes)
+
+    def share() -> float:
+        moved = stays.authorships.count() + stays.committee_roles.count()
+        return float(moved + Person.objects.filter(pk=goes.pk, merged_into=stays).count()) / 7
+
+    return Job(lambda: merging.merge(stays, [goes]), share)
+
+
+def announcing(number: int) -> Job:
+    edition = Edition.objects.get(slug="2021")
+    papers = [make.make_paper(edition, title=f"New {number}") for _ in range(3)]
+
+    def share() -> float:
+        release = Release.objects.filter(title=f"Release {number}").count()
+        told = Paper.objects.filter(pk__in=[one.pk for one in papers], announced_at__isnull=False).count()
+        return (release + told) / 4
+
+    return Job(lambda: announce(edition, timezone.now(), f"Release {number}"), share)
+
+
+def backing_up(number: int) -> Job:
+    path: Path = settings.VAR_DIR / "backups" / f"{number}.zip"
+
+    def share() -> float:
+        if path.exists():
+            with Archive(path) as archive:
+                archive.check()
+        return float(path.exists())
+
+    return Job(lambda: writing.write(path, timezone.now()), share)
+
+
+JOBS: dict[str, Callable[[int], Any]] = {
+    "import": importing_a_file,
+    "timetable": saving_a_timetable,
+    "merge": merging_people,
+    "release": announcing,
+    "backup": backing_up,
+}

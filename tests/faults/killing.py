@@ -1,0 +1,140 @@
+"""Work begun, killed with -9 at a random moment, and looked at: `python -m tests.faults.killing --runs 200`.
+
+Runs on what PLENARY_VAR_DIR and DATABASE_URL name, which must be empty. Prints what came of it as JSON.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from io import StringIO
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.core.management import CommandError, call_command  # noqa: E402
+from django.db import connection, connections  # noqa: E402
+from django.test import RequestFactory  # noqa: E402
+
+from conference import stamps  # noqa: E402
+from tests.faults.jobs import JOBS, Job, build  # noqa: E402
+from website.wsgi import django as uncached  # noqa: E402
+from website.wsgi import pages  # noqa: E402
+
+SHOWN = ("/2021/", "/2021/schedule/", "/2021/papers/", "/2031/papers/", "/2021/changes/", "/people/")
+PATIENCE = 20.0
+
+
+def ask(application: Any, path: str) -> bytes:
+    """Return a page as a WSGI application answers."""
+    begun_with: list[str] = []
+    environ = RequestFactory(SERVER_NAME="127.0.0.1").get(path).environ
+    body = b"".join(application(environ, lambda status, headers, exc_info=None: begun_with.append(status)))
+    if begun_with != ["200 OK"]:
+        raise SystemExit(f"{path}: {begun_with}")
+    return body
+
+
+def older() -> list[str]:
+    """Return the pages that are kept although they are not what the site shows now."""
+    return [path for path in SHOWN if ask(pages, path) != ask(uncached, path)]
+
+
+def faults() -> str:
+    """Return what `verify` finds."""
+    said = StringIO()
+    try:
+        call_command("verify", verbosity=0, stdout=said)
+    except CommandError:
+        return said.getvalue()
+    return ""
+
+
+def begun(job: Job) -> int:
+    """Start the work in a process of its own, with connections of its own."""
+    connections.close_all()
+    child = os.fork()
+    if child:
+        return child
+    try:
+        job.work()
+    except BaseException as error:
+        sys.stderr.write(f"{error!r}\n")
+        os._exit(1)
+    os._exit(0)
+
+
+def settle() -> None:
+    """Wait until the server of the database has given up what the killed process began."""
+    end = time.monotonic() + PATIENCE
+    while connection.vendor == "postgresql" and time.monotonic() < end:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+            if cursor.fetchone() == (0,):
+                return
+
+
+def run(kind: str, number: int, took: float, chance: random.Random) -> tuple[list[str], bool, bool]:
+    """Do the work once and kill it; return what is wrong, whether it was killed, and whether it was whole."""
+    job = JOBS[kind](number)
+    for path in SHOWN:
+        ask(pages, path)
+    child = begun(job)
+    time.sleep(chance.uniform(0, took))
+    os.kill(child, signal.SIGKILL)
+    is_killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    settle()
+    share = job.share()
+    wrong = [] if share in (0, 1) else [f"{share:.0%} of it is there"]
+    wrong += [f"{path} is older than the revision" for path in older()] + faults().splitlines()
+    if share == 0:
+        job.work()
+        wrong += [] if job.share() == 1 else ["it cannot be begun again"]
+    return [f"{kind} {number}: {line}" for line in wrong], is_killed, share == 1
+
+
+def measured(kind: str) -> float:
+    """Return the seconds that the work takes in a process of its own, undisturbed."""
+    job = JOBS[kind](0)
+    start = time.monotonic()
+    os.waitpid(begun(job), 0)
+    took = time.monotonic() - start
+    if job.share() != 1:
+        raise SystemExit(f"{kind}: {job.share():.0%} of it is there though nobody killed it.")
+    return took
+
+
+def main(runs: int, seed: int) -> dict[str, Any]:
+    """Kill each kind of work so many times."""
+    stamps.READ_EVERY = -1.0
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+    build()
+    chance, wrong, counts = random.Random(seed), list[str](), Counter[str]()
+    for kind in JOBS:
+        took = measured(kind)
+        for number in range(1, runs + 1):
+            found, is_killed, is_whole = run(kind, number, took * 1.05, chance)
+            wrong += found
+            counts[f"{kind} {'whole' if is_whole else 'absent'}"] += 1
+            counts["killed"] += is_killed
+    return {"runs": runs * len(JOBS), "counts": counts, "wrong": wrong}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=200, help="of each kind of work")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    sys.stdout.write(json.dumps(main(given.runs, given.seed), indent=1) + "\n")

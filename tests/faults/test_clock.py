@@ -1,0 +1,83 @@
+"""The clock of the server jumps: what was changed is shown all the same, and nothing is called older."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.test import Client, RequestFactory
+
+from conference import stamps
+from conference.caching import PageCache
+from conference.models import Edition
+from papers.models import Paper
+from tests import factories as make
+from tests.connections import left_open
+from website.wsgi import django
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2031, 4, 7, 12, tzinfo=UTC)
+JUMPS = [timedelta(hours=-1), timedelta(days=-400), timedelta(days=400), timedelta(seconds=-1)]
+PATH = "/2021/papers/"
+
+
+@pytest.fixture
+def paper() -> Paper:
+    with time_machine.travel(NOON, tick=False):
+        return make.make_paper(make.make_edition(), title="Before")
+
+
+def kept(cache: PageCache) -> str:
+    environ = RequestFactory().get(PATH).environ
+    with left_open():
+        return b"".join(cache(environ, lambda status, headers, exc_info=None: None)).decode()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("jump", JUMPS, ids=str)
+def test_change_is_seen_whatever_the_clock_says(
+    jump: timedelta, paper: Paper, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamps, "READ_EVERY", -1.0)
+    cache = PageCache(django)
+    with time_machine.travel(NOON, tick=False):
+        before = kept(cache)
+    with time_machine.travel(NOON + jump, tick=False):
+        paper.title = "Afterwards"
+        paper.save()
+        after = kept(cache)
+
+    assert ("Before" in before, "Afterwards" in after) == (True, True)
+
+
+@pytest.mark.parametrize("jump", JUMPS, ids=str)
+def test_reader_who_has_an_older_copy_gets_the_new_one(jump: timedelta, paper: Paper, client: Client) -> None:
+    address = "/2021/papers.bib"
+    with time_machine.travel(NOON, tick=False):
+        had = client.get(address).headers["Last-Modified"]
+        same: Any = client.get(address, headers={"If-Modified-Since": had})
+    with time_machine.travel(NOON + jump, tick=False):
+        paper.title = "Afterwards"
+        paper.save()
+        news: Any = client.get(address, headers={"If-Modified-Since": had})
+
+    assert (same.status_code, news.status_code) == (304, 200)
+
+
+def test_data_holds_after_a_clock_that_was_put_back(paper: Paper) -> None:
+    moments = []
+    for hours in (0, -2, -5, 3):
+        with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
+            paper.title = f"At {hours}"
+            paper.save()
+            moments.append(Edition.objects.get().changed_at)
+    with time_machine.travel(NOON + timedelta(hours=4), tick=False):
+        call_command("verify", "--repair", verbosity=0)
+
+    assert moments == [
+        NOON,
+        NOON + timedelta(seconds=1),
+        NOON + timedelta(seconds=2),
+        NOON + timedelta(hours=3),
+    ]
