@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,19 +33,26 @@ def main() -> None:
     asked.add_argument("--seconds", type=int, default=3, help="for each figure")
     asked.add_argument("--only", choices=("warm", "cold"))
     options = asked.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["PLENARY_VAR_DIR"] = folder
-        os.environ["DATABASE_URL"] = options.database or f"sqlite:///{folder}/bench.sqlite3"
-        os.environ["DJANGO_SETTINGS_MODULE"] = "conference.settings"
-        import django
-
-        django.setup()
-        fill(options.papers, options.editions)
+    with program(options.database, options.papers, options.editions) as folder:
         addresses = pages()
         if options.only != "warm":
             cold(addresses)
         if options.only != "cold":
-            warm(addresses, Path(folder), options.seconds)
+            warm(addresses, folder, options.seconds)
+
+
+@contextmanager
+def program(database: str | None, papers: int, editions: int = 1) -> Iterator[Path]:
+    """Set Django up on a database with a program; yield a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PLENARY_VAR_DIR"] = folder
+        os.environ["DATABASE_URL"] = database or f"sqlite:///{folder}/bench.sqlite3"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "conference.settings"
+        import django
+
+        django.setup()
+        fill(papers, editions)
+        yield Path(folder)
 
 
 def fill(papers: int, editions: int) -> None:

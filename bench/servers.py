@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 WORKERS = 2
+CONNECTIONS = 16
 PATIENCE = 30
 
 type Server = AbstractContextManager[str]
@@ -69,21 +70,21 @@ events {{ worker_connections 1024; }}
 http {{
   access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=100;
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fcgi;
-  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi; {head}
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  {around}
   server {{ listen {host}:{port}; {body} }}
 }}
 """
 
 
-def nginx(folder: Path, body: str, head: str = "", workers: int = WORKERS) -> Server:
-    """Serve what a configuration says."""
+def nginx(folder: Path, body: str, around: str = "") -> Server:
+    """Serve what a configuration says; `around` stands beside the server's own part of it."""
     port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     # As root, so that files of a folder of root's own can be read.
     user = "user root; " if os.geteuid() == 0 else ""
-    written = NGINX.format(
-        user=user, folder=folder, host=HOST, port=port, workers=workers, head=head, body=body
-    )
+    places = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS}
+    written = NGINX.format(user=user, body=body, around=around, **places)
     config = folder / "nginx.conf"
     config.write_text(written)
     return running([found("nginx"), "-p", str(folder), "-c", str(config)], port)
@@ -97,12 +98,10 @@ def found(name: str) -> str:
     return path
 
 
-def rate(
-    address: str, seconds: int, headers: Mapping[str, str] | None = None, connections: int = 16
-) -> float:
+def rate(address: str, seconds: int, headers: Mapping[str, str] | None = None) -> float:
     """Return how many answers a second come from an address. Raises `SystemExit` when one is an error."""
     options = [f"-H{name}: {value}" for name, value in (headers or {}).items()]
-    command = [found("wrk"), "-t1", f"-c{connections}", f"-d{seconds}s", *options, address]
+    command = [found("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", *options, address]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said and "If-None-Match" not in (headers or {}):
         raise SystemExit(f"{address} answers with errors:\n{said}")
