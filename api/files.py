@@ -11,11 +11,14 @@ from django.utils.translation import gettext as _
 from api.errors import BadValue
 from api.reader import Reader
 from conference.models import Edition
+from exchange.calendars import of_presentations, of_sessions
 from exchange.citing import FORMATS as CITING
 from exchange.citing import cited
 from exchange.downloads import reply, state_of_all
 from exchange.dump import dump, writing_context
-from exchange.formats import csv_files
+from exchange.files import Format
+from exchange.formats import csv_files, ics, writable, xcal, xlsx
+from exchange.formats.ics import Part
 
 # Makes the answer with the rows that are left of a list.
 type Sending = Callable[[HttpRequest, Reader, Any], HttpResponseBase]
@@ -37,46 +40,72 @@ def citations(ending: str) -> Sending:
     return send
 
 
-def table(name: str, kind: str) -> Sending:
+def table(fmt: Any, name: str, kind: str) -> Sending:
     """Return what sends rows of one edition as a table, as its downloads have it."""
 
     def send(request: HttpRequest, reader: Reader, rows: Any) -> HttpResponseBase:
-        edition = one_edition(reader, rows)
+        edition = one_edition(reader, rows, fmt.FORMAT)
         wanted = {kind: Q(pk__in=rows.order_by().values("pk"))}
 
         def made() -> Iterable[bytes]:
             program = dump(edition, at=reader.at, only=wanted)
-            (file,) = csv_files.write(program, writing_context(edition), [name])
-            return file.chunks
+            return fmt.table(name, program, writing_context(edition)).chunks  # type: ignore[no-any-return]
 
-        fmt = csv_files.FORMAT
-        return reply(request, state_of_all(request), f"{edition.slug}-{name}.csv", fmt.media_type, made)
+        named = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}"
+        return reply(request, state_of_all(request), named, fmt.FORMAT.media_type, made)
 
     return send
 
 
-def one_edition(reader: Reader, rows: Any) -> Edition:
+def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], Part]) -> Sending:
+    """Return what sends rows of one edition as a calendar."""
+
+    def send(request: HttpRequest, reader: Reader, rows: Any) -> HttpResponseBase:
+        edition = one_edition(reader, rows, fmt.FORMAT)
+
+        def made() -> Iterable[bytes]:
+            part = appointments(edition, Q(pk__in=rows.order_by().values("pk")))
+            return fmt.calendar([part], str(edition))  # type: ignore[no-any-return]
+
+        named = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}"
+        return reply(request, state_of_all(request), named, fmt.FORMAT.media_type, made)
+
+    return send
+
+
+def one_edition(reader: Reader, rows: Any, fmt: Format) -> Edition:
     """Return the edition that all rows belong to; of no rows, any."""
     found = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
     found = found or list(reader.editions()[:1])
     if len(found) != 1:
-        raise BadValue(
-            "format", csv_files.FORMAT.name, _("A table holds one edition: narrow the list by “edition”.")
-        )
+        raise BadValue("format", fmt.name, _("Such a file holds one edition: narrow the list by “edition”."))
     edition: Edition = found[0]
     return edition
 
 
+CITATIONS = {fmt.name: citations(ending) for ending, (fmt, written) in CITING.items()}
+CALENDARS = (ics, xcal)
+TABLES = (csv_files, xlsx)
+
+
+def tables(name: str, kind: str) -> dict[str, Sending]:
+    """Return by format what sends a table."""
+    return {fmt.FORMAT.name: table(fmt, name, kind) for fmt in TABLES}
+
+
+def calendars(name: str, appointments: Callable[[Edition, Q], Part]) -> dict[str, Sending]:
+    """Return by format what sends a calendar."""
+    return {fmt.FORMAT.name: calendar(fmt, name, appointments) for fmt in CALENDARS}
+
+
 # By resource and name of the format. All of them hold what is public, whoever asks.
 FILES: Mapping[str, Mapping[str, Sending]] = {
-    "papers": {
-        **{fmt.name: citations(ending) for ending, (fmt, written) in CITING.items()},
-        csv_files.FORMAT.name: table("papers", "paper"),
+    "papers": {**CITATIONS, **tables("papers", "paper")},
+    "sessions": {**tables("sessions", "session"), **calendars("sessions", of_sessions)},
+    "presentations": {
+        **tables("presentations", "presentation"),
+        **calendars("presentations", of_presentations),
     },
-    "sessions": {csv_files.FORMAT.name: table("sessions", "session")},
-    "presentations": {csv_files.FORMAT.name: table("presentations", "presentation")},
-    "awards": {csv_files.FORMAT.name: table("awards", "award")},
+    "awards": tables("awards", "award"),
 }
-MEDIA_TYPES = {
-    fmt.name: fmt.media_type for fmt in (csv_files.FORMAT, *(fmt for fmt, written in CITING.values()))
-}
+MEDIA_TYPES = {name: fmt.media_type for name, fmt in writable().items()}

@@ -68,6 +68,17 @@ def of_topic(topic: Topic) -> Part:
     return part(topic.edition, presentations=Q(paper__in=papers.order_by().values("pk")))
 
 
+def of_sessions(edition: Edition, wanted: Q) -> Part:
+    """Return sessions, and the talks in them with a time of their own."""
+    found = edition.sessions.published().filter(wanted).order_by().values("pk")
+    return part(edition, sessions=wanted, presentations=Q(session__in=found) & OWN_TIME)
+
+
+def of_presentations(edition: Edition, wanted: Q) -> Part:
+    """Return presentations alone, each at its own time or that of its session."""
+    return part(edition, presentations=wanted)
+
+
 def of_paper(paper: Paper) -> Part:
     """Return the presentations of a paper."""
     return part(paper.edition, presentations=Q(paper=paper))

@@ -120,7 +120,7 @@ def test_floors_stand_and_have_contracts() -> None:
 
 def test_import_contracts_hold() -> None:
     # In a process of its own: it silences every log that is there.
-    command = [Path(sys.executable).with_name("lint-imports"), "--config", PYPROJECT, "--no-cache"]
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--config", str(PYPROJECT), "--no-cache"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,7 +3,7 @@
 The columns, cells and guards of `tables`, which also reads these files; always all columns, in one order.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from django.utils.translation import gettext_lazy as _
 
@@ -14,11 +14,16 @@ from exchange.reading.zones import zone_of
 from exchange.records import Program
 
 
-def write(program: Program, context: Context, tables: Sequence[str] = ALONE) -> Iterable[OutputFile]:
+def table(name: str, program: Program, context: Context) -> OutputFile:
+    """Return one table as a file."""
+    pieces = sheet_pieces(flow(name, program, zone_of(program, context)))
+    return OutputFile(f"{context.edition}-{name}.csv", pieces)
+
+
+def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write a file for each table."""
-    zone = zone_of(program, context)
-    for name in tables:
-        yield OutputFile(f"{context.edition}-{name}.csv", sheet_pieces(flow(name, program, zone)))
+    for name in ALONE:
+        yield table(name, program, context)
 
 
 FORMAT = Format(

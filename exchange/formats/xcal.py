@@ -1,6 +1,6 @@
 """xCal (RFC 6321): the calendar of `formats.ics` as XML, event by event the same. Written only."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -21,11 +21,13 @@ CLOSING = "</components>\n</vcalendar>\n</icalendar>\n"
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
-    yield OutputFile(f"{context.edition}.xcal", _pieces(program, context))
+    pieces = calendar([Part(program, context)], name_of(program, context))
+    yield OutputFile(f"{context.edition}.xcal", pieces)
 
 
-def _pieces(program: Program, context: Context) -> Iterator[bytes]:
-    inside = components([Part(program, context)], name_of(program, context))
+def calendar(parts: Sequence[Part], name: str) -> Iterator[bytes]:
+    """Return one calendar, piece by piece."""
+    inside = components(parts, name)
     yield f"{OPENING}{_properties(next(inside).to_jcal()[1])}<components>\n".encode()
     for component in inside:
         yield _component(component).encode()

@@ -26,6 +26,12 @@ def recognises(sources: Sequence[Source]) -> bool:
     return all(titles and {*titles} <= {*TABLES, NOTES} for titles in found)
 
 
+def table(name: str, program: Program, context: Context) -> OutputFile:
+    """Return one table as a workbook of its own."""
+    sheet = name, flow(name, program, zone_of(program, context))
+    return OutputFile(f"{context.edition}-{name}.xlsx", workbook([sheet]))
+
+
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write the whole program, and then each table that people ask for by itself."""
     zone = zone_of(program, context)
@@ -35,7 +41,7 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
         f"{context.edition}.xlsx", workbook((name, flow(name, program, zone)) for name in wanted)
     )
     for name in ALONE:
-        yield OutputFile(f"{context.edition}-{name}.xlsx", workbook([(name, flow(name, program, zone))]))
+        yield table(name, program, context)
 
 
 FORMAT = Format(

@@ -1,13 +1,18 @@
 """Lists as files in the formats of the exchange."""
 
+import csv
 import json
 import re
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from defusedxml.ElementTree import fromstring
 from django.conf import settings
 from django.test import Client
+from icalendar import Calendar
+from openpyxl import load_workbook
 
 from api.files import FILES
 from exchange.citing import FORMATS
@@ -64,7 +69,10 @@ def test_file_is_named_typed_and_answered_with_304(client: Client) -> None:
 @pytest.mark.usefixtures("two_years")
 def test_unknown_format_is_refused_with_those_that_there_are(client: Client) -> None:
     wrong = get(client, "papers/", 400, format="docx")
-    assert (wrong["parameter"], wrong["allowed"]) == ("format", ["json", "bibtex", "ris", "csl_json", "csv"])
+    assert (wrong["parameter"], wrong["allowed"]) == (
+        "format",
+        ["json", "bibtex", "ris", "csl_json", "csv", "xlsx"],
+    )
     assert get(client, "rooms/", 400, format="bibtex")["parameter"] == "format"
 
 
@@ -83,9 +91,45 @@ def test_table_holds_what_the_filters_leave(client: Client) -> None:
     assert (len(lines), "Notes" in lines[1]) == (2, True)
 
 
+def test_workbook_holds_the_cells_of_the_table(client: Client, program: dict[str, Any]) -> None:
+    for name in ("papers", "sessions", "presentations", "awards"):
+        response = client.get(f"/api/v1/{name}/?format=xlsx&edition=2021")
+        assert response["Content-Disposition"] == f'attachment; filename="2021-{name}.xlsx"'
+        sheet = load_workbook(BytesIO(response.getvalue()))[name]
+        table = client.get(f"/api/v1/{name}/?format=csv&edition=2021").getvalue().decode("utf-8-sig")
+        cells = [[cell or "" for cell in row] for row in sheet.iter_rows(values_only=True)]
+        assert cells == [*csv.reader(StringIO(table))]
+
+
+def test_calendar_holds_the_sessions_that_the_filters_leave(client: Client, program: dict[str, Any]) -> None:
+    chosen = get(client, "sessions/", edition="2021")["results"][0]
+    response = client.get(f"/api/v1/sessions/?format=ics&edition=2021&kind={chosen['kind']}")
+
+    listed = get(client, "sessions/", edition="2021", kind=chosen["kind"])["results"]
+    events = Calendar.from_ical(response.getvalue()).walk("VEVENT")
+    own = sorted(str(event["summary"]) for event in events if "/sessions/" in str(event["url"]))
+    assert own == sorted(one["title"] for one in listed)
+    assert response["Content-Type"] == "text/calendar; charset=utf-8"
+
+
+def test_calendar_of_presentations_is_the_same_in_both_formats(
+    client: Client, program: dict[str, Any]
+) -> None:
+    first, second = (
+        client.get(f"/api/v1/presentations/?format={name}&edition=2021").getvalue()
+        for name in ("ics", "xcal")
+    )
+    titles = [str(event["summary"]) for event in Calendar.from_ical(first).walk("VEVENT")]
+    found = fromstring(second).iter("{urn:ietf:params:xml:ns:icalendar-2.0}summary")
+
+    assert titles
+    assert titles == ["".join(one.itertext()) for one in found]
+
+
+@pytest.mark.parametrize("name", ["csv", "xlsx"])
 @pytest.mark.usefixtures("two_years")
-def test_table_of_several_editions_is_refused(client: Client) -> None:
-    assert "edition" in get(client, "papers/", 400, format="csv")["detail"]
+def test_table_of_several_editions_is_refused(client: Client, name: str) -> None:
+    assert "edition" in get(client, "papers/", 400, format=name)["detail"]
 
 
 def test_docs_promise_the_files_that_there_are() -> None:
