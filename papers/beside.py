@@ -3,22 +3,19 @@
 The paper was fetched `in_full()`, or `with_appearances()` at least.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from papers.boards import running_order
+from papers.around import COLUMNS, NOTHING, Around, Hung, around, folded
 from papers.models import Paper
 from papers.rows import Appearing, PaperRow, authors, lines
 
 # So many posters are shown; the same topic says as much as two keywords.
 MOST, TOPIC = 4, 2
-COLUMNS = (
-    *("uid", "title", "title_html", "starts", "ends", "place", "board", "room_key"),
-    *("paper_id", "session_id", "position", "poster", "paper__topic_id", "paper__keywords"),
-)
+# The keys of the papers before and after; `None` at the ends.
+type Way = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +61,12 @@ class Beside:
 
 
 def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
-    """Return what stands beside a paper. Three queries, and those of `like()`."""
+    """Return what stands beside a paper. Two queries, those of `like()`, and one where `around()` reads."""
     papers = Paper.objects.published(at)
     rows = _around(paper, at)
     sessions = {one.session_id: one.session for one in _taking_place(paper) if one.session}
-    ways = _ways(paper, sessions, rows)
-    alike, like = _alike(paper, rows)[:most], papers.like(paper, at)
+    ways = _ways(paper, rows.orders)
+    alike, like = _alike(paper, rows.posters)[:most], papers.like(paper, at)
     shown = {row.paper_id for row in alike} | {*like}
     found = lines(papers, shown | {key for way in ways.values() for key in way if key})
     people = authors(papers, shown, at)
@@ -89,46 +86,33 @@ def _taking_place(paper: Any) -> list[Any]:
     return [one for one in paper.appearances if not one.called_off]
 
 
-def _around(paper: Any, at: datetime | None) -> list[Any]:
-    """Return what stands in the sessions of the paper, and the posters of the days on which it is one."""
+def _around(paper: Any, at: datetime | None) -> Around:
     shown, edition = _taking_place(paper), paper.edition
-    sessions = {one.session_id for one in shown if one.session_id}
+    sessions = frozenset(one.session_id for one in shown if one.session_id)
     days = {edition.day_of(one.begins) for one in shown if one.begins and one.kind == "poster"}
-    spans = [edition.day_bounds(day) for day in sorted(days) if paper.topic_id or paper.keywords]
-    if not sessions and not spans:
-        return []
-    rows = edition.presentations.published(at).beside(sessions, spans)
-    return list(rows.values_list(*COLUMNS, named=True))
+    spans = tuple(edition.day_bounds(day) for day in sorted(days) if paper.topic_id or paper.keywords)
+    return around(edition, at, sessions, spans) if sessions or spans else NOTHING
 
 
-def _ways(
-    paper: Any, sessions: Collection[int], rows: Iterable[Any]
-) -> dict[int, tuple[int | None, int | None]]:
+def _ways(paper: Any, orders: Mapping[int, tuple[int | None, ...]]) -> dict[int, Way]:
     """Return the keys of the papers before and after this one, by the key of the session."""
-    members: dict[int, list[Any]] = defaultdict(list)
-    for row in rows:
-        members[row.session_id].append(row)
     ways = {}
-    for session in sessions:
-        order = [None, *dict.fromkeys(row.paper_id for row in running_order(members[session])), None]
+    for session, order in orders.items():
         if paper.pk in order:
             place = order.index(paper.pk)
-            ways[session] = order[place - 1], order[place + 1]
+            before = order[place - 1] if place else None
+            ways[session] = before, (*order, None)[place + 1]
     return ways
 
 
-def _alike(paper: Any, rows: Iterable[Any]) -> list[Any]:
+def _alike(paper: Any, posters: Iterable[Hung]) -> list[Any]:
     """Return the posters that share topic or keywords, likest first, else as one meets them."""
-    own, found = _folded(paper.keywords), dict[int, tuple[int, Any]]()
-    for row in rows:
-        shared = len(own & _folded(row.paper__keywords))
-        likeness = shared + TOPIC * (
-            row.paper__topic_id is not None and row.paper__topic_id == paper.topic_id
-        )
-        if row.poster and row.paper_id and likeness and row.paper_id not in (paper.pk, *found):
+    own, found = folded(paper.keywords), dict[int, tuple[int, Any]]()
+    for hung in posters:
+        row = hung.row
+        likeness = len(own & hung.keywords)
+        if row.paper__topic_id is not None and row.paper__topic_id == paper.topic_id:
+            likeness += TOPIC
+        if likeness and row.paper_id not in (paper.pk, *found):
             found[row.paper_id] = likeness, row
     return [row for _, row in sorted(found.values(), key=lambda pair: -pair[0])]
-
-
-def _folded(keywords: list[str] | None) -> set[str]:
-    return {keyword.casefold() for keyword in keywords or ()}

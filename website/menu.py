@@ -1,9 +1,8 @@
 """The links through the site: an edition's own menu, a sensible one where it has none, those of all years."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from django.urls import reverse
@@ -11,7 +10,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
-from conference.querysets import public_parts
+from conference.standing import kept_while_it_stands
 from website.contents import filled
 
 Section = MenuItem.Section
@@ -49,9 +48,8 @@ def section_url(edition: Edition, section: str) -> str:
     return reverse(view, args=[edition.slug]) if view else reverse("people:list")
 
 
-# Editions whose menus are kept, and for how many seconds at most: a release may be dated ahead.
+# Editions whose menus are kept.
 KEPT = 24
-LIFETIME = 60
 
 
 def menus(edition: Edition | None, path: str, at: datetime) -> tuple[list[Link], list[Link]]:
@@ -61,25 +59,13 @@ def menus(edition: Edition | None, path: str, at: datetime) -> tuple[list[Link],
     """
     if edition is None:
         return [], [*fixed_links(), *site_pages()]
-    site = (vars(edition)["site_revision"], vars(edition)["site_changed_at"])
-    stamp = (edition.pk, edition.revision, edition.changed_at, *site)
-    age = (at - edition.changed_at).total_seconds() // LIFETIME
-    asked = _Asked((*stamp, *public_parts(edition, at), age), edition)
-    lines, pages = _kept(asked)
+    lines, pages = _lines(edition, at)
     return [marked(line, edition, path) for line in lines], [*fixed_links(), *pages]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What menus are asked for; equal states have equal ones."""
-
-    state: tuple[object, ...]
-    edition: Edition = field(compare=False)
-
-
-@lru_cache(maxsize=KEPT)
-def _kept(asked: _Asked) -> tuple[list[Link], list[Link]]:
-    return edition_menu(asked.edition), site_pages()
+@kept_while_it_stands(KEPT)
+def _lines(edition: Edition, at: datetime) -> tuple[list[Link], list[Link]]:
+    return edition_menu(edition), site_pages()
 
 
 def edition_menu(edition: Edition) -> list[Link]:

@@ -1,0 +1,90 @@
+"""What is worked out once for each state of an edition."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client, RequestFactory
+from django.utils import timezone
+
+from conference.addressed import published_editions
+from conference.models import Edition
+from conference.standing import LIFETIME, kept_while_it_stands
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def addressed(year: int = 2021) -> Edition:
+    return next(one for one in published_editions(RequestFactory().get("/")) if one.year == year)
+
+
+def counter() -> tuple[list[int], Any]:
+    calls: list[int] = []
+
+    @kept_while_it_stands(2)
+    def asked(edition: Edition, at: datetime, value: int) -> int:
+        calls.append(value)
+        return value
+
+    return calls, asked
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition(2021)
+
+
+def test_what_was_asked_is_kept_until_the_edition_changes(edition: Edition) -> None:
+    calls, asked = counter()
+    for value in (1, 1, 2):
+        asked(addressed(), None, value)
+    assert calls == [1, 2]
+
+    make.make_paper(edition)
+    assert [asked(addressed(), None, 1) for _ in range(2)] == [1, 1]
+    assert calls == [1, 2, 1]
+
+
+def test_change_of_what_all_years_share_counts(edition: Edition) -> None:
+    calls, asked = counter()
+    asked(addressed(), None, 1)
+    make.make_person("Ada")
+    asked(addressed(), None, 1)
+
+    assert calls == [1, 1]
+
+
+def test_gate_that_opens_is_a_change_though_nobody_made_one(edition: Edition) -> None:
+    opens = timezone.now() + timedelta(hours=1)
+    Edition.objects.filter(pk=edition.pk).update(schedule_public_from=opens)
+    calls, asked = counter()
+    for at in (opens - timedelta(seconds=1), opens - timedelta(seconds=1), opens):
+        asked(addressed(), at, 1)
+
+    assert calls == [1, 1]
+
+
+def test_nothing_is_kept_for_longer_than_a_minute_or_without_a_state(edition: Edition) -> None:
+    calls, asked = counter()
+    now = timezone.now()
+    for at in (now, now + timedelta(seconds=LIFETIME)):
+        asked(addressed(), at, 1)
+    for _ in range(2):
+        asked(edition, now, 1)
+
+    assert calls == [1, 1, 1, 1]
+
+
+def test_papers_of_a_session_are_read_once_for_all_of_them(
+    client: Client, edition: Edition, django_assert_num_queries: Any
+) -> None:
+    hall = make.make_session(edition, kind="poster")
+    papers = [make.make_paper(edition, ["Ada"], title=title) for title in ("One", "Two", "Three")]
+    for paper in papers:
+        make.make_presentation(hall, paper, kind="poster")
+    client.get("/2021/papers/")
+
+    for paper, queries in zip(papers, (10, 9, 9), strict=True):
+        with django_assert_num_queries(queries):
+            client.get(paper.get_absolute_url())
