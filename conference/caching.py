@@ -18,6 +18,7 @@ from django.http.request import split_domain_port, validate_host
 
 from conference import tracing
 from conference.keptpage import Headers, KeptPage, Key, keepable
+from conference.sharedpages import SharedPages
 from conference.shelf import Shelf
 from conference.stamps import Stamps, State
 
@@ -122,9 +123,12 @@ def is_secure_enough(environ: WSGIEnvironment) -> bool:
 class PageCache:
     """A WSGI application in front of Django's."""
 
-    def __init__(self, application: WSGIApplication, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, application: WSGIApplication, most_bytes: int = MOST_BYTES, shared: SharedPages | None = None
+    ) -> None:
         self.application = application
         self.stamps = Stamps()
+        self.shared = shared or SharedPages.configured()
         # Whoever walks through the whole API takes no page's place.
         self._shelves: dict[bool, Shelf[Key, KeptPage]] = {
             False: Shelf(most_bytes),
@@ -170,8 +174,12 @@ class PageCache:
             if page is not None:
                 tracing.cached("hit")
                 return page.answer(environ, start_response)
-            tracing.cached("miss")
-            return self._fresh(key, state, environ, start_response)
+            with self.shared.turn(key, state) as shared:
+                tracing.cached("shared" if shared else "miss")
+                if shared is None:
+                    return self._fresh(key, state, environ, start_response)
+                self._shelf(key).put(key, shared)
+                return shared.answer(environ, start_response)
         finally:
             if is_mine:
                 turn.release()
@@ -188,6 +196,7 @@ class PageCache:
         expires = time.monotonic() + state.lifetime
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
+        self.shared.keep(key, state, page)
         return page.answer(environ, start_response)
 
 

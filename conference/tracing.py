@@ -20,8 +20,13 @@ class Note:
     view: str = ""
     # Such as "<key:edition>/papers/": the address itself may hold a secret, or words that somebody typed.
     route: str = ""
-    # "hit", "miss", or empty where the page cache has no part in it.
+    # "hit", "shared" (another process wrote it), "miss", or empty where the page cache has no part in it.
     cache: str = ""
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether Django was asked."""
+        return self.cache in ("", "miss")
 
 
 _note: ContextVar[Note | None] = ContextVar("request_note", default=None)

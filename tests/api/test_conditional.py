@@ -11,7 +11,7 @@ from conference.caching import PageCache, key_of, realm
 from papers.models import Paper
 from tests import factories as make
 from tests.api.asking import application
-from tests.conference.test_caching import ask
+from tests.conference.kept import ask
 
 pytestmark = pytest.mark.django_db
 PAPERS = "/api/v1/papers/"

@@ -15,7 +15,7 @@ from papers.models import Authorship, Paper
 from tests import factories as make
 from tests.api.asking import application
 from tests.api.writing import Writer, make_staff, make_token
-from tests.conference.test_caching import ask
+from tests.conference.kept import ask
 
 pytestmark = pytest.mark.django_db
 PATH = "papers/2021/p/"

@@ -41,7 +41,7 @@ def count(note: tracing.Note, method: str, status: str, seconds: float) -> None:
     # Whatever is sent as a method must not become a label.
     requests.labels(method if method in METHODS else "other", status).inc()
     kept.labels(note.cache or "none").inc()
-    if note.view and note.cache != "hit":
+    if note.view and note.is_cold:
         latency.labels(note.view).observe(seconds)
 
 

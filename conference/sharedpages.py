@@ -1,0 +1,107 @@
+"""Pages that one process wrote and all others take: the second tier of the page cache, in Redis or Valkey.
+
+An entry is named by the stamp that it hangs on, so it never has to be removed: after a change nobody asks
+for it. Without a shared cache, and while it is away, each process writes its own pages.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+import brotli
+from django.conf import settings
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+
+from conference.keptpage import Headers, KeptPage, Key
+from conference.stamps import State
+
+# How long a process waits for a page that another is writing, how often it looks, and after how long it
+# takes the other for dead (seconds).
+WAIT, LOOK_EVERY, DEAD = 1.0, 0.01, 5
+# A shared cache that takes so long to answer is left alone for a while (seconds).
+SLOW, PAUSE = 0.3, 10
+# What pages are made by.
+CODE = ("*.py", "*.html", "*.mo", "*.json")
+
+# When it ends (seconds since 1970), when its content changed, its headers, its body as brotli.
+type Entry = tuple[float, datetime, Headers, bytes]
+
+
+@cache
+def code() -> str:
+    """Return what stands for the code: after an upgrade no process takes pages of one before it."""
+    digest = hashlib.blake2b(settings.SITE_URL.encode(), digest_size=9)
+    for pattern in CODE:
+        for path in sorted(Path(settings.BASE_DIR).glob(f"[a-z]*/**/{pattern}")):
+            digest.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+class SharedPages:
+    """Kept pages by key and stamp, for all processes."""
+
+    def __init__(self, shared: BaseCache | None) -> None:
+        self.shared = shared
+        self._paused_until = float("-inf")
+
+    @classmethod
+    def configured(cls) -> "SharedPages":
+        """Return those of the site's cache, if processes share one."""
+        return cls(caches["default"] if settings.CACHE_URL else None)
+
+    @contextmanager
+    def turn(self, key: Key, state: State) -> Iterator[KeptPage | None]:
+        """Give the page, where another process has written it or is about to; else the turn to write it."""
+        if self.shared is None or time.monotonic() < self._paused_until:
+            yield None
+            return
+        name = named(key, state)
+        page = self._awaited(self.shared, name, state)
+        try:
+            yield page
+        finally:
+            if page is None:
+                self.shared.delete(f"{name}:turn")
+
+    def keep(self, key: Key, state: State, page: KeptPage) -> None:
+        """Let the others have a page."""
+        if self.shared is None or time.monotonic() < self._paused_until:
+            return
+        left = page.expires - time.monotonic()
+        body = page.compressed.get("br") or brotli.compress(page.plain, quality=5)
+        page.compressed["br"] = body
+        entry: Entry = (time.time() + left, page.changed_at, page.headers, body)
+        self.shared.set(named(key, state), entry, timeout=max(1, int(left)))
+
+    def _awaited(self, shared: BaseCache, name: str, state: State) -> KeptPage | None:
+        until = time.monotonic() + WAIT
+        while (asked_at := time.monotonic()) < until:
+            entry: Entry | None = shared.get(name)
+            if entry is not None:
+                return _page(state, entry)
+            if time.monotonic() - asked_at > SLOW:
+                self._paused_until = time.monotonic() + PAUSE
+                return None
+            if shared.add(f"{name}:turn", True, timeout=DEAD):
+                return None
+            time.sleep(LOOK_EVERY)
+        return None
+
+
+def named(key: Key, state: State) -> str:
+    """Return the name of a page in one state: of any length and letters, so as a digest."""
+    whole = "\n".join((code(), *key, repr(state.stamp)))
+    return f"page:{hashlib.blake2b(whole.encode(), digest_size=18).hexdigest()}"
+
+
+def _page(state: State, entry: Entry) -> KeptPage:
+    ends, changed_at, headers, body = entry
+    expires = time.monotonic() + ends - time.time()
+    page = KeptPage(state.stamp, expires, changed_at, headers, brotli.decompress(body))
+    page.compressed["br"] = body
+    return page
