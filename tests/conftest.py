@@ -17,6 +17,14 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Do not do twice what is the same on every database."""
+    if connection.vendor != "sqlite":
+        for item in items:
+            if item.get_closest_marker("anywhere"):
+                item.add_marker(pytest.mark.skip("asks nothing of the database: run with SQLite alone"))
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """End the sessions of processes that tests killed: PostgreSQL may not have noticed yet."""

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from conference.text import LONGEST, block, fold, formula, inline, latex, plain, slug
 from conference.text.advice import advice
 
+pytestmark = pytest.mark.anywhere
+
 TRAP = r"$a_1+b_2$, costs $5 and $6, \emph{x} y \emph{z}, Q\&A"
 WRITERS: tuple[Callable[[str], str], ...] = (block, inline, plain, latex)
 HARMLESS_ADDRESS = re.compile(r"https?://|mailto:|/(?![/\\])")

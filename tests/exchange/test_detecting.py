@@ -10,6 +10,8 @@ from exchange.formats import readable
 from tests.exchange.samples import sample
 from tests.exchange.test_hostile_files import hostile
 
+pytestmark = pytest.mark.anywhere
+
 # Real files beside the repository, and what they are.
 REAL = {
     "orals-posters/icml-2026-orals-posters.json orals-posters/icml-2026-abstracts.json": "orals_posters",

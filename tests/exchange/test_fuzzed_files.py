@@ -15,8 +15,10 @@ import pytest
 from exchange.formats import readable
 from tests.exchange.samples import sample
 
+pytestmark = pytest.mark.anywhere
+
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = int(os.environ.get("FUZZ_SECONDS", "3"))
+SECONDS = int(os.environ.get("FUZZ_SECONDS", "1"))
 SEED = os.environ.get("FUZZ_SEED", "1")
 PEAK = 512
 

@@ -19,6 +19,8 @@ from exchange.formats import readable
 from exchange.problems import ProgramError
 from tests.exchange.samples import CONTEXT
 
+pytestmark = pytest.mark.anywhere
+
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 1_000_000
 SECONDS = 20

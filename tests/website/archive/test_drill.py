@@ -1,6 +1,7 @@
 """The drill of docs/deploying.md: back up, lose everything, restore, look; and change the engine."""
 
 import json
+import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,13 +44,26 @@ print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Z
 """
 
 
-@pytest.fixture
-def seeded(tmp_path: Path) -> Path:
-    """An installation on SQLite with a program."""
-    folder = tmp_path / "first"
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation on SQLite with a program, and its archive beside it. Tests get copies."""
+    folder = tmp_path_factory.mktemp("drill") / "first"
     assert manage(folder, "migrate -v 0").returncode == 0
     output(start(folder, SEED))
+    backup(folder, archive_of(folder))
     return folder
+
+
+@pytest.fixture
+def seeded(original: Path, tmp_path: Path) -> Path:
+    """Such an installation, for one test."""
+    shutil.copy(archive_of(original), archive_of(tmp_path / "first"))
+    return Path(shutil.copytree(original, tmp_path / "first"))
+
+
+def archive_of(folder: Path) -> Path:
+    """Where the archive of an installation is that was made before the test."""
+    return folder.with_suffix(".zip")
 
 
 @pytest.fixture
@@ -93,7 +107,7 @@ def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
 
 
 def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
-    first = backup(seeded, tmp_path / "first.zip")
+    first = archive_of(seeded)
     restored(tmp_path / "second", first)
     second = backup(tmp_path / "second", tmp_path / "second.zip")
 
@@ -103,7 +117,7 @@ def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
 
 
 def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: str) -> None:
-    first = backup(seeded, tmp_path / "first.zip")
+    first = archive_of(seeded)
     restored(tmp_path / "second", first, DATABASE_URL=postgres)
     second = backup(tmp_path / "second", tmp_path / "second.zip", DATABASE_URL=postgres)
     restored(tmp_path / "third", second)
@@ -130,7 +144,7 @@ with Archive(Path({archive!r})) as archive, late:
 
 
 def test_a_failing_restoration_leaves_the_files_too(seeded: Path, tmp_path: Path) -> None:
-    archive = backup(seeded, tmp_path / "first.zip")
+    archive = archive_of(seeded)
     (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
     photo.write_bytes(b"newer")
     said = output(start(seeded, FAIL.format(archive=str(archive))))
@@ -143,7 +157,7 @@ def test_a_failing_restoration_leaves_the_files_too(seeded: Path, tmp_path: Path
 
 
 def test_a_restoration_puts_its_files_in_place_of_others(seeded: Path, tmp_path: Path) -> None:
-    archive = backup(seeded, tmp_path / "first.zip")
+    archive = archive_of(seeded)
     (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
     before = photo.read_bytes()
     photo.write_bytes(b"newer")
@@ -154,7 +168,7 @@ def test_a_restoration_puts_its_files_in_place_of_others(seeded: Path, tmp_path:
 
 
 def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> None:
-    archive = backup(seeded, tmp_path / "first.zip")
+    archive = archive_of(seeded)
     refused = manage(seeded, "restore", str(archive))
     done = manage(seeded, "restore --replace", str(archive))
 
