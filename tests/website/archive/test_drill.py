@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -177,16 +179,25 @@ def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> 
 
 
 def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) -> None:
-    writer = start(seeded, WRITER)
-    assert writer.stdout is not None
-    writer.stdout.readline()
-    for number in range(3):
-        rows, _ = held(backup(seeded, tmp_path / f"{number}.zip"))
-        papers = len(rows["rows/papers.paper.jsonl"])
-        assert len(rows["rows/papers.material.jsonl"]) == 2 * papers
-    assert writer.poll() is None
-    writer.terminate()
-    writer.communicate()
+    with busy(seeded) as writer:
+        rows = [held(backup(seeded, tmp_path / f"{number}.zip"))[0] for number in range(3)]
+        assert writer.poll() is None
+
+    papers = [len(one["rows/papers.paper.jsonl"]) for one in rows]
+    assert [len(one["rows/papers.material.jsonl"]) for one in rows] == [2 * count for count in papers]
+
+
+@contextmanager
+def busy(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Let somebody write all the while."""
+    writer = start(folder, WRITER)
+    try:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        yield writer
+    finally:
+        writer.kill()
+        writer.communicate()
 
 
 # Each paper comes with two materials; between any two statements of a backup many more have come.
