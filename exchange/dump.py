@@ -197,7 +197,7 @@ class Dump:
         columns = ["pk", kind.key, *(_column(kind, name) for name in names)]
         names = [kind.key, *names]
         found: dict[int, Any] = {}
-        for owner, *row in rows.order_by().values_list(*columns).iterator(CHUNK):
+        for owner, *row in rows.order_by().values_list(*columns):
             values = dict(zip(names, _frozen(row), strict=True))
             for listing in listings:
                 values[listing.name] = self.part_records(listing, lists.get(listing.name, {}).get(owner, []))

@@ -22,6 +22,8 @@ from people.merged import ends
 
 BATCH = 1000
 CHUNK = 2000
+# So many keys at once; either database takes three times as many parameters.
+MANY = 10_000
 
 # By kind the keys of rows that an import may not see.
 type Concealed = Mapping[str, frozenset[int]]
@@ -153,13 +155,15 @@ def parts_by_owner(
     `known_as` adds the present name of each part's person.
     """
     found: dict[int, list[Values]] = defaultdict(list)
-    institutions = _institutions(rows) if listing is AUTHORS else {}
     taken = {**listing.columns, "known_as": "person__name"} if known_as else listing.columns
     names = list(taken)
     columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
         "pk", f"{listing.owner}_id", *taken.values()
     )
-    for key, owner, *values in columns.iterator(CHUNK):
+    # No iterator(): of a cursor PostgreSQL plans for the first rows, and walks a table to have them in order.
+    lines = list(columns)
+    institutions = _institutions([key for key, *_ in lines]) if listing is AUTHORS else {}
+    for key, owner, *values in lines:
         part = dict(zip(names, values, strict=True))
         if listing is AUTHORS:
             part["institutions"] = institutions.get(key, [])
@@ -169,12 +173,13 @@ def parts_by_owner(
     return {owner: _tree(parts) for owner, parts in found.items()} if listing is MENU else found
 
 
-def _institutions(rows: "QuerySet[Any]") -> dict[int, list[str]]:
+def _institutions(authorships: list[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
     through: Any = Authorship.institutions.through
-    links = through._default_manager.filter(authorship__in=rows.order_by().values("pk")).order_by("pk")
-    for authorship, slug in links.values_list("authorship_id", "institution__slug").iterator(CHUNK):
-        found[authorship].append(slug)
+    for keys in batched(authorships, MANY, strict=False):
+        links = through._default_manager.filter(authorship__in=keys).order_by("pk")
+        for authorship, slug in links.values_list("authorship_id", "institution__slug"):
+            found[authorship].append(slug)
     return found
 
 
