@@ -1,12 +1,55 @@
 """What axe finds on a page: everything it looks for by default, and the size of targets (WCAG 2.2, 2.5.8)."""
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from pathlib import Path
+from typing import Literal
 
-OPTIONS = {"rules": {"target-size": {"enabled": True}}}
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page, ViewportSize
+
+type Look = tuple[ViewportSize, Literal["light", "dark"]]
+
+PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
+# 1280 pixels at 400 %, as WCAG 1.4.10 counts it.
+NARROW = ViewportSize(width=320, height=700)
+# The wide ones first: what a script draws is hidden on a phone, and would be drawn too narrow there.
+LOOKS: list[Look] = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"), (PHONE, "dark")]
+
+SCRIPT = (Path(__file__).parent / "look.js").read_text()
+# A scheme changes colours and no more: these rules read them. Everything else is told by the size.
+COLOURS = ["color-contrast", "link-in-text-block"]
 
 
 def violations(page: Page) -> list[str]:
     """Return what hinders somebody on the page, as rule and the element that breaks it."""
-    found = Axe().run(page, options=OPTIONS).response["violations"]
-    return [f"{page.url}: {one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+    return asked(page, rules=[], is_measured=False)
+
+
+def hindrances(page: Page, looks: list[Look] = LOOKS) -> list[str]:
+    """Return what hinders somebody in any of these looks, and where the page is wider than its window.
+
+    The page is loaded once and shown in one look after the other, at last as it was in the first.
+    All rules are asked at each size, those of colours again in its other scheme.
+    """
+    found: list[str] = []
+    sizes: list[ViewportSize] = []
+    for size, scheme in looks:
+        show(page, size, scheme)
+        seen = asked(page, rules=COLOURS if size in sizes else [], is_measured=True)
+        found += [f"{size['width']} {scheme}: {one}" for one in seen]
+        sizes.append(size)
+    show(page, *looks[0])
+    return found
+
+
+def show(page: Page, size: ViewportSize, scheme: Literal["light", "dark"]) -> None:
+    """Let an open page be seen on another screen."""
+    if page.viewport_size != size:
+        page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+
+
+def asked(page: Page, rules: list[str], is_measured: bool) -> list[str]:
+    """Let axe look at the page as it stands: all rules, or these alone."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    return [f"{page.url}: {one}" for one in page.evaluate(SCRIPT, [rules, is_measured])]

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from tests.browser.axe import DESKTOP
 from website.wsgi import pages
 
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
@@ -46,6 +49,33 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..
     yield new_page
     for context in opened:
         context.close()
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What the pages of the desk complain about: errors on their consoles, and in their scripts."""
+    return []
+
+
+@pytest.fixture
+def open_desk(
+    open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None, said: list[str]
+) -> Callable[..., Page]:
+    """A function that opens a page as somebody who may do everything."""
+    client = Client()
+    client.force_login(get_user_model().objects.create_superuser("chair", "chair@example.org", "secret"))
+    key = client.cookies[settings.SESSION_COOKIE_NAME].value
+
+    def new_page(**options: Any) -> Page:
+        page = open_page(**{"viewport": DESKTOP, **options})
+        page.context.add_cookies(
+            [{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}]
+        )
+        page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        return page
+
+    return new_page
 
 
 @pytest.fixture(autouse=True)

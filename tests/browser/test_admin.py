@@ -1,46 +1,27 @@
 """The admin as chairs see it: no policy error, nothing for axe to object to, choices by keyboard."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
-from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.test import Client
-from playwright.sync_api import Browser, Page, ViewportSize, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from conference.models import Edition
 from papers.models import Paper
 from people.models import Person
 from schedule.models import Session
-from tests.browser.axe import violations
+from tests.browser.axe import DESKTOP, PHONE, Look, hindrances, violations
 from tests.factories import make_edition, make_room, make_session
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
-PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
-LOOKS = {"phone light": (PHONE, "light"), "phone dark": (PHONE, "dark"), "desktop dark": (DESKTOP, "dark")}
+# Wide and light: each page of the admin, in test_admin_axe.
+LOOKS: list[Look] = [(DESKTOP, "dark"), (PHONE, "dark"), (PHONE, "light")]
 
 
 @pytest.fixture
-def chair(transactional_db: None) -> str:
-    """A session key of somebody who may do everything."""
-    user = get_user_model().objects.create_superuser("chair", "chair@example.org", "chairs' secret")
-    client = Client()
-    client.force_login(user)
-    return client.cookies[settings.SESSION_COOKIE_NAME].value
-
-
-@pytest.fixture(params=LOOKS.values(), ids=list(LOOKS))
-def page(
-    request: pytest.FixtureRequest, browser: Browser, chair: str, live_server: LiveServer
-) -> Iterator[Page]:
-    size, scheme = request.param
-    context = browser.new_context(viewport=size, color_scheme=scheme, base_url=live_server.url)
-    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": chair, "url": live_server.url}])
-    yield context.new_page()
-    context.close()
+def page(open_desk: Callable[..., Page]) -> Page:
+    return open_desk()
 
 
 def admin_pages() -> list[str]:
@@ -60,38 +41,31 @@ def admin_pages() -> list[str]:
 
 
 @pytest.mark.usefixtures("demo")
-def test_admin_has_no_policy_error_and_nothing_for_axe_to_object_to(page: Page) -> None:
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
+def test_admin_has_no_policy_error_and_nothing_for_axe_to_object_to(page: Page, said: list[str]) -> None:
     found = {}
     for path in admin_pages():
         page.goto(path)
-        page.wait_for_load_state("networkidle")
-        found[path] = violations(page)
+        found[path] = hindrances(page, LOOKS)
 
     assert said == []
     assert {path: ids for path, ids in found.items() if ids} == {}
 
 
 def test_login_has_nothing_for_axe_to_object_to(
-    browser: Browser, live_server: LiveServer, transactional_db: None
+    open_page: Callable[..., Page], transactional_db: None
 ) -> None:
-    page = browser.new_page(base_url=live_server.url)
+    page = open_page()
     page.goto("/admin/")
 
     assert page.title() == "Log in | Plenary"
     assert violations(page) == []
-    page.close()
 
 
-@pytest.mark.parametrize("page", [(DESKTOP, "light")], indirect=True)
 def test_choices_follow_the_edition_that_is_chosen(page: Page) -> None:
     old, new = make_edition(2020), make_edition(2021)
     make_room(old, "Old room")
     make_room(new, "New room")
     page.goto(address(Session, "add"))
-    page.wait_for_load_state("networkidle")
     for edition, room in ((old, "Old room"), (new, "New room")):
         pick(page, "id_edition", edition.name)
         page.locator("#id_room-box").click()
@@ -110,7 +84,6 @@ def pick(page: Page, field: str, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-@pytest.mark.parametrize("page", [(DESKTOP, "light")], indirect=True)
 def test_row_that_was_added_is_labelled_and_saved(page: Page) -> None:
     session = make_session(make_edition())
     Person.objects.create(name="Ada Lovelace")
@@ -125,7 +98,6 @@ def test_row_that_was_added_is_labelled_and_saved(page: Page) -> None:
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize("page", [(DESKTOP, "light")], indirect=True)
 def test_desk_leads_by_keyboard_to_the_rows_it_counts(page: Page) -> None:
     page.goto(f"/admin/?edition={Edition.objects.get(slug='2022').pk}")
     line = page.locator(".desk-todo a", has_text="papers in no session")
@@ -137,7 +109,6 @@ def test_desk_leads_by_keyboard_to_the_rows_it_counts(page: Page) -> None:
     expect(page.locator("#changelist-filter")).to_contain_text("In no session")
 
 
-@pytest.mark.parametrize("page", [(PHONE, "light"), (PHONE, "dark")], indirect=True, ids=["light", "dark"])
 def test_desk_is_good_with_nothing_to_show_or_to_do(page: Page) -> None:
     found = []
     for year in (None, 2020, 2021):
@@ -145,13 +116,7 @@ def test_desk_is_good_with_nothing_to_show_or_to_do(page: Page) -> None:
         if edition and year == 2021:
             make_session(edition, kind="break")
         page.goto("/admin/")
-        page.wait_for_load_state("networkidle")
         heading = page.locator(".desk-begin h2, .desk-done b").inner_text()
-        width = page.evaluate("document.documentElement.scrollWidth")
-        found.append((heading, width, violations(page)))
+        found.append((heading, hindrances(page, [(PHONE, "light"), (PHONE, "dark")])))
 
-    assert found == [
-        ("Welcome", PHONE["width"], []),
-        ("Begin the program", PHONE["width"], []),
-        ("Everything is in order.", PHONE["width"], []),
-    ]
+    assert found == [("Welcome", []), ("Begin the program", []), ("Everything is in order.", [])]

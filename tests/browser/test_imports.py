@@ -1,16 +1,11 @@
 """An import in a browser: previewed, confirmed, taken back; a conflict decided; a list as a file."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.test import Client
 from django.urls import reverse
-from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
+from playwright.sync_api import FilePayload, Page, expect
 from pytest_django import Settings
-from pytest_django.live_server_helper import LiveServer
 
 from conference.models import Edition
 from exchange import importing
@@ -18,39 +13,20 @@ from exchange.importjob import ImportJob
 from exchange.load import load
 from exchange.models import Conflict
 from papers.models import Paper
-from tests.browser.axe import violations
+from tests.browser.axe import hindrances
 from tests.exchange.programs import paper, program
 from tests.exchange.uploading import ADD, only_papers, page_of
 from tests.factories import make_edition
 
 pytestmark = pytest.mark.browser
 
-PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 SCRIPTS = pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
 
 
 @pytest.fixture
-def opened(
-    browser: Browser, live_server: LiveServer, transactional_db: None
-) -> Iterator[Callable[..., Page]]:
+def opened(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Callable[..., Page]]:
     """Open a page as a chair; an error on its console fails the test."""
-    user = get_user_model().objects.create_superuser("chair", "chair@example.org", "secret")
-    client = Client()
-    client.force_login(user)
-    key = client.cookies[settings.SESSION_COOKIE_NAME].value
-    contexts, said = [], []
-
-    def new_page(**options: Any) -> Page:
-        context = browser.new_context(base_url=live_server.url, **options)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}])
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
-        return page
-
-    yield new_page
-    for context in contexts:
-        context.close()
+    yield open_desk
     assert said == []
 
 
@@ -85,7 +61,7 @@ def sent(page: Page, *titles: str) -> None:
 def test_import_is_previewed_confirmed_and_taken_back(
     opened: Callable[..., Page], edition: Edition, script: bool
 ) -> None:
-    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page = opened(java_script_enabled=script)
     sent(page, "New", "Newer", "Old", "Fourth")
     expect(page.locator("details.planned")).to_have_count(3)
     expect(page.locator("details.planned[open] .is-conflict").first).to_be_visible()
@@ -106,7 +82,7 @@ def test_page_follows_the_worker(
     opened: Callable[..., Page], edition: Edition, script: bool, settings: Settings
 ) -> None:
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
-    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page = opened(java_script_enabled=script)
     sent(page, "New")
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#stage")).to_have_text("Waiting for the worker")
@@ -118,7 +94,7 @@ def test_page_follows_the_worker(
 @SCRIPTS
 def test_conflict_is_decided_by_keyboard(opened: Callable[..., Page], edition: Edition, script: bool) -> None:
     load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
-    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page = opened(java_script_enabled=script)
     page.goto(reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk]))
     page.get_by_label("Keep what is here").focus()
     page.keyboard.press("ArrowDown")
@@ -130,7 +106,7 @@ def test_conflict_is_decided_by_keyboard(opened: Callable[..., Page], edition: E
 
 @SCRIPTS
 def test_list_is_taken_along(opened: Callable[..., Page], edition: Edition, script: bool) -> None:
-    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page = opened(java_script_enabled=script)
     page.goto("/admin/papers/paper/?o=1&todo=without_session")
     page.locator(".export-menu summary").focus()
     page.keyboard.press("Enter")
@@ -141,14 +117,9 @@ def test_list_is_taken_along(opened: Callable[..., Page], edition: Edition, scri
     assert sorted(line.split(",")[1] for line in content.splitlines()[1:]) == ["By hand", "Old", "Old"]
 
 
-@pytest.mark.parametrize(
-    ("size", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")]
-)
-def test_pages_have_nothing_for_axe_to_object_to(
-    opened: Callable[..., Page], edition: Edition, size: ViewportSize, scheme: str, settings: Settings
-) -> None:
+def test_pages_have_nothing_for_axe_to_object_to(opened: Callable[..., Page], edition: Edition) -> None:
     load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
-    page = opened(viewport=size, color_scheme=scheme)
+    page = opened()
     sent(page, "Newest", "Newer", "Old", "Fourth")
     ready = ImportJob.objects.latest("pk")
     states = {state: ImportJob.objects.create(edition=edition, state=state) for state in STATES}
@@ -165,14 +136,9 @@ def test_pages_have_nothing_for_axe_to_object_to(
         page.goto(address)
         for menu in page.locator("details").all():
             menu.evaluate("one => { one.open = true }")
-        found[address] = [*violations(page), *too_wide(page)]
+        found[address] = hindrances(page)
 
     assert {address: ids for address, ids in found.items() if ids} == {}
 
 
 STATES = ("reading", "refused", "failed", "dropped", "done")
-
-
-def too_wide(page: Page) -> list[str]:
-    width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return [f"{width} px too wide"] if width > 0 else []

@@ -1,25 +1,19 @@
 """The people desk in a browser: from the list of likely duplicates to a merge and back, by keyboard alone."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
 from people import merging
 from people.duplicates import keeping
 from people.models import Person, PersonPair
-from tests.browser.axe import violations
-from tests.browser.test_two_versions import opened
+from tests.browser.axe import hindrances
 from tests.factories import make_edition, make_institution, make_paper, make_person
 from tests.posted import address
 
-__all__ = ["opened"]
-
 pytestmark = pytest.mark.browser
-
-PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 
 
 def make_twins() -> tuple[Person, Person]:
@@ -43,9 +37,9 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
-def test_merge_to_undo_by_keyboard(opened: Callable[..., Page], script: bool) -> None:
+def test_merge_to_undo_by_keyboard(open_desk: Callable[..., Page], script: bool) -> None:
     one, other = make_twins()
-    page = opened(viewport=DESKTOP, java_script_enabled=script)
+    page = open_desk(java_script_enabled=script)
     page.goto("/admin/people/personpair/")
     page.locator("td.field-both a").first.focus()
     page.keyboard.press("Enter")
@@ -67,9 +61,9 @@ def test_merge_to_undo_by_keyboard(opened: Callable[..., Page], script: bool) ->
     assert Person.objects.get(pk=one.pk).name == "Paolo Costantini"
 
 
-def test_everything_to_decide_is_reached_by_tabulator(opened: Callable[..., Page]) -> None:
+def test_everything_to_decide_is_reached_by_tabulator(open_desk: Callable[..., Page]) -> None:
     one, other = make_twins()
-    page = opened(viewport=DESKTOP)
+    page = open_desk()
     page.goto(f"/admin/people/person/compare/?id={one.pk}&id={other.pk}")
 
     for selector in ("input[name=keep]", "input[name=hide]", "input[name=merge]", "button[name=distinct]"):
@@ -79,17 +73,10 @@ def test_everything_to_decide_is_reached_by_tabulator(opened: Callable[..., Page
     assert not PersonPair.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("size", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")]
-)
-def test_pages_have_nothing_for_axe_to_object_to(
-    opened: Callable[..., Page], size: ViewportSize, scheme: Any
-) -> None:
+def test_pages_have_nothing_for_axe_to_object_to(open_desk: Callable[..., Page], said: list[str]) -> None:
     one, other = make_twins()
     merged = merging.merge(make_person("Ada Uno"), [make_person("A. Uno")])
-    page = opened(viewport=size, color_scheme=scheme)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page = open_desk()
     addresses = [
         "/admin/people/personpair/",
         "/admin/people/institutionpair/",
@@ -102,8 +89,7 @@ def test_pages_have_nothing_for_axe_to_object_to(
     found = {}
     for path in addresses:
         page.goto(path)
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        found[path] = violations(page) + ([f"{wide} px too wide"] if wide > 0 else [])
+        found[path] = hindrances(page)
 
     assert {path: ids for path, ids in found.items() if ids} == {}
     assert said == []

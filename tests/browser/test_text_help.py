@@ -1,60 +1,34 @@
 """Help with a text while one writes it: formula and sentence, with and without the script."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.test import Client
-from playwright.sync_api import Browser, Page, ViewportSize, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from papers.models import Paper
-from tests.browser.axe import violations
+from tests.browser.axe import DESKTOP, PHONE, hindrances
 from tests.factories import make_edition, make_paper
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
-PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
-
 
 @pytest.fixture
-def opened(
-    browser: Browser, live_server: LiveServer, transactional_db: None
-) -> Iterator[Callable[..., Page]]:
+def opened(open_desk: Callable[..., Page]) -> Callable[..., Page]:
     """Open the form of a paper as a chair."""
-    user = get_user_model().objects.create_superuser("chair", "chair@example.org", "secret")
-    client = Client()
-    client.force_login(user)
-    key = client.cookies[settings.SESSION_COOKIE_NAME].value
-    contexts = []
 
     def form(**options: Any) -> Page:
         paper = make_paper(make_edition(), title="One", abstract="Two")
-        context = browser.new_context(base_url=live_server.url, **options)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}])
-        contexts.append(context)
-        page = context.new_page()
+        page = open_desk(**options)
         page.goto(address(paper, "change"))
-        page.wait_for_load_state("networkidle")
         return page
 
-    yield form
-    for context in contexts:
-        context.close()
+    return form
 
 
-@pytest.mark.parametrize(
-    ("size", "scheme"),
-    [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "dark")],
-    ids=["light", "dark", "phone"],
-)
-def test_preview_shows_formula_and_warning_while_one_writes(
-    opened: Callable[..., Page], size: ViewportSize, scheme: str
-) -> None:
-    page = opened(viewport=size, color_scheme=scheme)
+def test_preview_shows_formula_and_warning_while_one_writes(opened: Callable[..., Page]) -> None:
+    page = opened()
     page.locator("summary[aria-label='Preview: Abstract']").click()
     page.fill("#id_abstract", r"The area is $\pi r^2$, and $\foo x$ is not.")
     help_of = page.locator(".text-help", has=page.locator("#id_abstract_advice"))
@@ -63,14 +37,14 @@ def test_preview_shows_formula_and_warning_while_one_writes(
     expect(page.locator("#id_abstract_advice li")).to_have_text([r"The formula “\foo x” cannot be rendered."])
     page.fill("#id_title", "ALL IN CAPITALS")
     expect(page.locator("#id_title_advice li")).to_have_text(["The title is all in capitals."])
-    assert violations(page) == []
+    assert hindrances(page, [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "dark")]) == []
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".messagelist .warning")).to_contain_text("Title: The title is all in capitals.")
     assert Paper.objects.get().title == "ALL IN CAPITALS"
 
 
 def test_all_texts_open_in_a_tab_of_their_own_without_the_script(opened: Callable[..., Page]) -> None:
-    page = opened(viewport=DESKTOP, java_script_enabled=False)
+    page = opened(java_script_enabled=False)
     page.fill("#id_title", "On $x^2$")
     with page.context.expect_page() as tab:
         page.get_by_role("button", name="Preview the texts in a new tab").click()
@@ -82,7 +56,7 @@ def test_all_texts_open_in_a_tab_of_their_own_without_the_script(opened: Callabl
 
 
 def test_enter_in_a_title_saves_and_previews_nothing(opened: Callable[..., Page]) -> None:
-    page = opened(viewport=DESKTOP)
+    page = opened()
     page.fill("#id_title", "Two")
     page.press("#id_title", "Enter")
 
