@@ -29,6 +29,7 @@ from schedule.adminactions import put_in_session, set_room, set_session
 from schedule.adminclashes import ClashAdmin, ClashPage
 from schedule.admindays import DayFilter, SessionDayFilter
 from schedule.boardsadmin import BoardsAdmin
+from schedule.manyadmin import ManyAdmin
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 from schedule.postersadmin import PostersAdmin
 from schedule.releaseadmin import ReleaseAdmin
@@ -93,7 +94,7 @@ class PresentationInline(OrderedInline):
 
 
 @admin.register(Session)
-class SessionAdmin(BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAdmin, ClashPage, ContentAdmin):
+class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAdmin, ClashPage, ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
     list_filter = ["edition", DutyFilter, DayFilter, "kind", "status", related_part("room", _("room"))]

@@ -1,0 +1,68 @@
+"""Sessions with hundreds of presentations: a form that opens, and nothing lost by it."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from schedule import manyadmin
+from schedule.models import Session
+from tests import factories as make
+from tests.posted import address, at, formset
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def hall(monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A session with one presentation more than a form holds."""
+    monkeypatch.setattr(manyadmin, "MOST", 2)
+    edition = make.make_edition()
+    session = make.make_session(edition, kind="poster", uid="hall")
+    for number in range(3):
+        make.make_presentation(session, make.make_paper(edition), kind="poster", uid=f"x{number}")
+    return session
+
+
+def sent(**more: Any) -> dict[str, Any]:
+    times = at("start", "2021-04-06", "09:00") | at("end", "2021-04-06", "10:00")
+    fields = {"kind": "poster", "status": "published", "title": "Renamed", "uid": "hall"}
+    return {**fields, **times, **formset("roles"), **more}
+
+
+def test_form_links_the_pages_for_many_instead_of_a_long_list(admin_client: Client, hall: Session) -> None:
+    page = admin_client.get(address(hall, "change")).text
+
+    assert manyadmin.SENT not in page
+    for place in ("talks/", "boards/"):
+        assert f'href="/admin/schedule/session/{hall.pk}/{place}"' in page
+    listed = f"/admin/schedule/presentation/?session__id__exact={hall.pk}"
+    assert f'href="{listed}">List of 3</a>' in page
+    assert admin_client.get(listed).context["cl"].result_count == 3
+
+
+def test_few_stand_in_the_form(admin_client: Client, hall: Session) -> None:
+    hall.presentations.filter(uid="x2").delete()
+    page = admin_client.get(address(hall, "change")).text
+
+    assert f'name="{manyadmin.SENT}" value="2"' in page
+    assert "List of" not in page
+
+
+def test_it_is_saved_without_them(admin_client: Client, hall: Session) -> None:
+    answer = admin_client.post(address(hall, "change"), sent(edition=hall.edition_id))
+    hall.refresh_from_db()
+
+    assert (answer.status_code, hall.title, hall.presentations.count()) == (302, "Renamed", 3)
+
+
+def test_what_was_sent_counts_though_they_became_too_many_meanwhile(
+    admin_client: Client, hall: Session
+) -> None:
+    rows = [{"id": row.pk, "position": 4 - row.position, "kind": "poster", "paper": row.paper_id,
+             "status": "published"} for row in hall.presentations.order_by("position")]  # fmt: skip
+    parts = formset("presentations", rows)
+    answer = admin_client.post(address(hall, "change"), sent(edition=hall.edition_id) | parts)
+
+    assert answer.status_code == 302
+    assert [*hall.presentations.order_by("position").values_list("uid", flat=True)] == ["x2", "x1", "x0"]
