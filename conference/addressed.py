@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import wraps
-from typing import Concatenate
+from typing import Any, Concatenate
 
 from django.db.models import Subquery
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conference.models import Edition
+from conference.prepared import prepared
 from conference.querysets import moment
 from conference.revision import SiteRevision
 
@@ -28,11 +30,14 @@ def published_editions(request: HttpRequest) -> list[Edition]:
     """
     memory = vars(request)
     if "published_editions" not in memory:
-        memory["published_editions"] = list(
-            Edition.objects.published().select_related("conference").annotate(**SITE_STAMP)
-        )
+        memory["published_editions"] = _stamped(timezone.now())
     editions: list[Edition] = memory["published_editions"]
     return editions
+
+
+@prepared
+def _stamped(at: datetime) -> Any:
+    return Edition.objects.published(at).select_related("conference").annotate(**SITE_STAMP)
 
 
 def addressed_edition(request: HttpRequest) -> Edition | None:

@@ -68,7 +68,7 @@ def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
     ways = _ways(paper, rows.orders)
     alike, like = _alike(paper, rows.posters)[:most], papers.like(paper, at)
     shown = {row.paper_id for row in alike} | {*like}
-    found = lines(papers, shown | {key for way in ways.values() for key in way if key})
+    found = lines(papers, shown | {key for way in ways.values() for key in way if key}, at)
     people = authors(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
     neighbours = [

@@ -25,7 +25,7 @@ from conference.querysets import ContentQuerySet, moment, or_draft, papers_publi
 from conference.text import fold
 from papers.gaps import PaperGaps
 from papers.likeness import MOST, likest
-from papers.rows import PaperRow, cards
+from papers.rows import PaperRow, card_columns, cards
 from people.querysets import with_shown_names
 from search.related import related
 
@@ -189,7 +189,15 @@ class PaperQuerySet(PaperGaps):
 
     def cards(self, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
         """Return what one line of a list shows of each, as plain values; see `papers.rows`."""
-        return cards(self, at, detailed=detailed)
+        return cards(self, list(self.card_rows(detailed)), at, detailed=detailed)
+
+    def card_rows(self, detailed: bool = False) -> Any:
+        """With the columns alone that `cards_of()` needs."""
+        return self.values_list(*card_columns(detailed), named=True)
+
+    def cards_of(self, rows: Sequence[Any], at: datetime | None = None) -> list[PaperRow]:
+        """Return what one line of a list shows of each of these `card_rows()`."""
+        return cards(self, rows, at)
 
     def in_full(self, at: datetime | None = None) -> Self:
         """With what a paper's page shows."""

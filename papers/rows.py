@@ -5,16 +5,19 @@ that `conference.fragments` can keep what was written of them.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 from django.core.files.storage import default_storage
+from django.db.models import Model
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from conference import text
 from conference.faces import Face, columns
+from conference.prepared import prepared
+from conference.querysets import moment, published_rows
 from people.querysets import with_shown_names
 from people.rows import Named
 
@@ -129,55 +132,85 @@ def gathered[T](pairs: Iterable[tuple[int, T]]) -> Many[T]:
 
 def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Named]:
     """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
-    rows = with_shown_names(papers.published_related("authorships", at)).filter(paper__in=keys)
+    return gathered((paper, Named(*who)) for paper, *who in _authors(papers.model, keys, moment(at)))
+
+
+@prepared
+def _authors(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
+    rows = with_shown_names(published_rows(papers, "authorships", at)).filter(paper__in=keys)
     columns = ("paper_id", "person__uid", "person__name", "shown_name")
-    named = rows.order_by("paper", "position").values_list(*columns)
-    return gathered((paper, Named(*who)) for paper, *who in named)
+    return rows.order_by("paper", "position").values_list(*columns)
 
 
 def honours(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Honour]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
-    rows = papers.published_related("grants", at).filter(paper__in=keys)
+    return gathered((paper, Honour(*award)) for paper, *award in _honours(papers.model, keys, moment(at)))
+
+
+@prepared
+def _honours(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
+    rows = published_rows(papers, "grants", at).filter(paper__in=keys)
     ordered = rows.order_by("award__position", "award__pk", "position")
-    columns = ("paper_id", "award__edition__slug", "award__uid", "award__name")
-    return gathered((paper, Honour(*award)) for paper, *award in ordered.values_list(*columns))
+    return ordered.values_list("paper_id", "award__edition__slug", "award__uid", "award__name")
 
 
-def lines(papers: Any, keys: Collection[int]) -> Mapping[int, PaperRow]:
-    """Return those of the papers that have these keys, titles alone. One query, none without keys."""
-    rows = papers.filter(pk__in=keys).values_list("pk", "uid", "title", "title_html", *columns("edition__"))
+def lines(papers: Any, keys: Collection[int], at: datetime | None = None) -> Mapping[int, PaperRow]:
+    """Return the published papers that have these keys, titles alone. One query, none without keys."""
+    rows = _lines(papers.model, keys, moment(at))
     return {key: PaperRow(uid, title, html, Face(*face)) for key, uid, title, html, *face in rows}
+
+
+@prepared
+def _lines(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
+    rows = papers._default_manager.published(at).filter(pk__in=keys)  # type: ignore[attr-defined]
+    return rows.values_list("pk", "uid", "title", "title_html", *columns("edition__"))
 
 
 def links(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Link]:
     """Return the visible files and links of these papers. One query, none without keys."""
-    rows = papers.published_related("materials", at).filter(paper__in=keys).order_by("position", "pk")
-    labels = labels_of(rows, "kind")
+    labels = labels_of(papers.model, "materials")
     return gathered(
         (paper, Link(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
-        for paper, kind, label, url, file in rows.values_list("paper_id", "kind", "label", "url", "file")
+        for paper, kind, label, url, file in _links(papers.model, keys, moment(at))
     )
+
+
+@prepared
+def _links(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
+    rows = published_rows(papers, "materials", at).filter(paper__in=keys).order_by("position", "pk")
+    return rows.values_list("paper_id", "kind", "label", "url", "file")
 
 
 def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Appearance]:
     """Return where these papers appear, by time. One query, none without keys."""
-    rows = papers.published_related("presentations", at).filter(paper__in=keys).with_beginning()
-    labels = labels_of(rows, "kind")
+    labels = labels_of(papers.model, "presentations")
+    rows = _appearances(papers.model, keys, moment(at))
+    return gathered((paper, Appearance(labels[kind], *own)) for paper, kind, *own in rows)
+
+
+@prepared
+def _appearances(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
+    rows = published_rows(papers, "presentations", at).filter(paper__in=keys).with_beginning()
     placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
-    columns = placed.values_list("paper_id", "kind", "uid", "begins", "where", "board", "called_off")
-    return gathered((paper, Appearance(labels[kind], *own)) for paper, kind, *own in columns)
+    return placed.values_list("paper_id", "kind", "uid", "begins", "where", "board", "called_off")
 
 
-def labels_of(rows: Any, name: str) -> dict[str, str]:
-    """Return the words for the values of a field with choices."""
-    return {value: str(label) for value, label in rows.model._meta.get_field(name).flatchoices}
+def labels_of(papers: Any, relation: str) -> dict[str, str]:
+    """Return the words for the kinds of what belongs to papers."""
+    kinds = papers._meta.get_field(relation).related_model._meta.get_field("kind").flatchoices
+    return {kind: str(label) for kind, label in kinds}
 
 
-def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
-    """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`."""
+def card_columns(detailed: bool) -> list[str]:
+    """Return the columns of papers that `cards()` needs."""
     own = ["pk", "uid", "title", "title_html", "track", "topic__slug", "topic__name"]
-    own += [*(["abstract_html"] if detailed else []), *columns("edition__")]
-    rows = list(papers.values_list(*own, named=True))
+    return [*own, *(["abstract_html"] if detailed else []), *columns("edition__")]
+
+
+def cards(
+    papers: Any, rows: Sequence[Any], at: datetime | None = None, *, detailed: bool = False
+) -> list[PaperRow]:
+    """Return what one line of a list shows of each of these rows. Three queries, four where `detailed`."""
     keys = [row.pk for row in rows]
     people, awards = authors(papers, keys, at), honours(papers, keys, at)
     shown, opened = appearances(papers, keys, at), links(papers, keys if detailed else (), at)

@@ -19,6 +19,7 @@ from conference.pictures import card, edition_line
 from papers.beside import beside
 from papers.bylines import byline
 from papers.facets import PaperFilter
+from papers.fullpaper import full_paper
 from papers.metatags import byline_words, card_words, paper_head
 from papers.models import Award, Paper, Topic
 from papers.statistics import statistics
@@ -83,12 +84,11 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a paper with all its appearances, awards and materials."""
-    paper: Paper | None = edition.papers.published().in_full().filter(uid=uid).first()
+    paper = full_paper(edition, uid)
     if paper is None:
         return withdrawn_paper(request, edition, uid)
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
-    paper.edition = edition
     picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_words(paper))
     context = {
         "paper": paper,

@@ -13,7 +13,7 @@ from conference.models import Edition
 from conference.paging import BadParameter, base_query, page_of
 from people.metatags import person_head
 from people.models import Institution, Person
-from people.vita import entries, vita
+from people.vita import entries, person_with_vita, vita
 
 PAGE_SIZE = 100
 PAPERS_SIZE = 50
@@ -41,7 +41,7 @@ def lettered(request: HttpRequest, rows: Any) -> tuple[Any, dict[str, Any]]:
 @require_safe
 def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpResponse:
     """Show what a person did in all years; a merged person's address leads to the one that remained."""
-    person = Person.objects.published().with_vita().filter(uid=uid).first()
+    person = person_with_vita(uid)
     found = person or Person.objects.survivor(uid)
     if found is None:
         raise Http404("No such person.")

@@ -8,7 +8,8 @@ from typing import Any
 
 from conference.faces import Face
 from conference.models import Edition
-from conference.querysets import published_rows
+from conference.prepared import prepared
+from conference.querysets import moment, published_rows
 from people import names
 from people.models import Person
 from people.querysets import PersonQuerySet
@@ -62,16 +63,33 @@ def vita(person: Any, at: datetime | None = None) -> list[Year]:
         year_of(role.session.edition).roles.append(role)
     for talk in person.shown_talks:
         year_of(talk.presentation.edition).talks.append(talk.presentation)
-    for paper in papers_of(person, at).by_title().cards(at):
+    for paper in papers_of(person, at):
         year_of(paper.edition).papers.append(paper)
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
 
 
-def papers_of(person: Any, at: datetime | None = None) -> Any:
-    """Return the published papers of all years that the person is an author of."""
+def papers_of(person: Person, at: datetime | None = None) -> list[Any]:
+    """Return the published papers of all years that the person is an author of, as lines show them."""
+    papers = published_rows(published_rows(Person, "authorships", at).model, "paper", at)
+    shown: list[Any] = papers.cards_of(_written_by(person.pk, moment(at)), at)
+    return shown
+
+
+@prepared
+def _written_by(person: int, at: datetime) -> Any:
     wrote = published_rows(Person, "authorships", at)
     keys = wrote.filter(person=person).order_by().values("paper")
-    return published_rows(wrote.model, "paper", at).filter(pk__in=keys)
+    return published_rows(wrote.model, "paper", at).filter(pk__in=keys).by_title().card_rows()
+
+
+def person_with_vita(uid: str, at: datetime | None = None) -> Person | None:
+    """Return the published person with this uid, fetched `with_vita()`. Six queries."""
+    return next(iter(_person(uid, moment(at))), None)
+
+
+@prepared
+def _person(uid: str, at: datetime) -> Any:
+    return Person.objects.published(at).with_vita(at).filter(uid=uid)
 
 
 def entries(people: Iterable[Any]) -> list[Entry]:

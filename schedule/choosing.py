@@ -12,6 +12,7 @@ from conference.models import Edition
 from conference.paging import BadParameter, base_query
 from papers.models import Topic
 from schedule.models import Room, Session
+from schedule.questions import used_kinds, used_rooms, used_topics
 
 ZOOMS = ("1", "2", "3", "4")
 NORMAL_ZOOM = "2"
@@ -45,10 +46,10 @@ class Choice:
 
 def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Choice:
     """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
-    used = edition.sessions.published(at).kinds()
+    used = used_kinds(edition, at)
     kinds = [(kind, str(label)) for kind, label in Session.Kind.choices if kind in used]
-    rooms = list(edition.rooms.published(at))
-    topics = in_tree(edition.topics.published(at))
+    rooms = used_rooms(edition, at)
+    topics = in_tree(used_topics(edition, at))
     kind = one_of(request, "kind", [kind for kind, _ in kinds])
     return Choice(kind, named(request, "room", rooms), named(request, "topic", topics), kinds, rooms, topics)
 

@@ -97,10 +97,10 @@ class SessionQuerySet(SessionGaps):
     def invited_talks(self) -> Self:
         return self.filter(kind="invited_talk")
 
-    def beside(self, session: Any) -> Self:
-        """The sessions that one may go on to from there: those of the same whole, in order."""
-        rows = self.filter(Q(pk=session.pk) | ~Q(kind__in=PAUSES), parent=session.parent_id)
-        return rows.in_order().select_related("edition").defer("abstract", "abstract_html")
+    def beside(self, key: int, parent: int | None) -> Self:
+        """The sessions that one may go on to from that with this key: those of the same whole, in order."""
+        rows = self.filter(Q(pk=key) | ~Q(kind__in=PAUSES), parent=parent)
+        return rows.in_order().defer("abstract", "abstract_html")
 
     def with_posters(self, at: datetime | None = None) -> Self:
         """Poster sessions, and others in which posters stand."""

@@ -13,6 +13,8 @@ from django.urls import reverse
 
 from conference import text
 from conference.faces import Face
+from conference.prepared import prepared
+from conference.querysets import moment
 from papers.boards import running_order
 from papers.models import Paper
 from papers.rows import Appearing, Many, PaperRow, authors, gathered, honours, links
@@ -133,17 +135,29 @@ class _Beside:
 def fill(sessions: Iterable[Session], talks: Any, wanted: Wanted, at: datetime | None = None) -> None:
     """Give each session its talks as `shown_talks`. Four queries, five with materials; one if there are none.
 
-    `talks` are the public presentations to choose from.
+    `talks` are the public presentations to choose from, all of them if it is `None`.
     """
     wholes = {session.pk: session for session in sessions}
-    columns = (*OWN, "pk", *PLACE, *PRINTED, *(ABSTRACTS if wanted.abstracts else ()))
-    rows = talks.filter(session__in=wholes).annotate(starts=Coalesce("start", "session__start"))
-    ordered = rows.order_by("position", "pk").values_list(*columns, named=True)
-    found = gathered((row.session_id, row) for row in ordered)
+    if talks is None:
+        rows = _public_rows(wholes, wanted.abstracts, moment(at))
+    else:
+        rows = _rows(talks, wholes, wanted.abstracts)
+    found = gathered((row.session_id, row) for row in rows)
     shown = {key: chosen(found[key], wanted, session) for key, session in wholes.items()}
     beside = _beside([row for some in shown.values() for row in some], wanted, at)
     for key, session in wholes.items():
         session.shown_talks = _talks(shown[key], session, wanted, beside)
+
+
+def _rows(talks: Any, sessions: Collection[int], abstracts: bool) -> Any:
+    columns = (*OWN, "pk", *PLACE, *PRINTED, *(ABSTRACTS if abstracts else ()))
+    rows = talks.filter(session__in=sessions).annotate(starts=Coalesce("start", "session__start"))
+    return rows.order_by("position", "pk").values_list(*columns, named=True)
+
+
+@prepared
+def _public_rows(sessions: Collection[int], abstracts: bool, at: datetime) -> Any:
+    return _rows(Presentation.objects.published(at), sessions, abstracts)
 
 
 def chosen[T: Any](rows: Sequence[T], wanted: Wanted, session: Session) -> Sequence[T]:
@@ -190,7 +204,11 @@ def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Besid
 
 def speakers(talks: Collection[int], at: datetime | None = None) -> Many[Named]:
     """Return the speakers of these talks in order, as printed. One query, none without talks."""
+    return gathered((talk, Named(*who)) for talk, *who in _speakers(talks, moment(at)))
+
+
+@prepared
+def _speakers(talks: Collection[int], at: datetime) -> Any:
     named = with_shown_names(Speaker.objects.published(at)).filter(presentation__in=talks)
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
-    ordered = named.order_by("position", "pk").values_list(*columns)
-    return gathered((talk, Named(*who)) for talk, *who in ordered)
+    return named.order_by("position", "pk").values_list(*columns)

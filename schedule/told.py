@@ -11,6 +11,7 @@ from conference import text
 from conference.models import Edition
 from schedule.changes import Change
 from schedule.models import Presentation, Release, Session
+from schedule.questions import current_release
 from schedule.releases import read_change
 
 WITHDRAWN = "withdrawn"
@@ -109,7 +110,7 @@ def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, 
 
 def moves(edition: Edition, at: datetime) -> dict[str, datetime]:
     """Return when what the current release moved was announced before, by key. One query."""
-    release = edition.releases.published(at).newest_first().first()
+    release = current_release(edition, at)
     changes = [read_change(row) for row in release.changes] if release else []
     return {
         change.key: change.before.start

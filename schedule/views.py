@@ -23,6 +23,7 @@ from schedule.lobby import boards
 from schedule.metatags import card_words, people_words, session_head
 from schedule.models import Room, Session
 from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
+from schedule.questions import day_sessions, family, sessions_beside, used_days
 from schedule.recorded import recordings_by_day
 from schedule.talkrows import FIRST, Wanted, fill
 from schedule.told import marked, moves, told
@@ -43,7 +44,7 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     if view == "now":
         return now(request, edition, at)
     sessions = edition.sessions.published(at)
-    used = sessions.program_days(edition.day_of)
+    used = used_days(edition, at)
     today = edition.day_of(at)
     if not view and today in used:
         return one_day(request, edition, today, at, used)
@@ -59,9 +60,9 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     return render(request, f"schedule/{'week' if view == 'week' else 'index'}.html", context)
 
 
-def talks_about(edition: Edition, choice: Choice, at: datetime) -> PresentationQuerySet:
-    """Return the presentations that a visitor chose by their topic, or all."""
-    return edition.presentations.published(at).about(choice.topic, at)
+def talks_about(edition: Edition, choice: Choice, at: datetime) -> PresentationQuerySet | None:
+    """Return the presentations that a visitor chose by their topic; nothing where there is no topic."""
+    return edition.presentations.published(at).about(choice.topic, at) if choice.topic else None
 
 
 def talk_total(sessions: Iterable[Session]) -> int:
@@ -73,7 +74,7 @@ def talk_total(sessions: Iterable[Session]) -> int:
 def day(request: HttpRequest, edition: Edition, day: str) -> HttpResponse:
     """Show one program day. A day outside the program is a 404 that leads to those inside."""
     at = timezone.now()
-    used = edition.sessions.published(at).program_days(edition.day_of)
+    used = used_days(edition, at)
     strip = timetable.strip(edition.start_date, edition.end_date, used)
     date = timetable.read_day(day)
     if date is None or date not in strip:
@@ -88,10 +89,12 @@ def one_day(
     """Show a day as a list, or as a grid of rooms and times."""
     view = one_of(request, "view", ("list", "grid"), "list")
     choice = read_choice(request, edition, at)
-    sessions = edition.sessions.published(at)
-    begun = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
-    moved = moves(edition, at)
-    shown = marked(begun.for_timetable(at, choice.topic), moved, at)
+    sessions, moved = edition.sessions.published(at), moves(edition, at)
+    if choice:
+        begun = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
+        shown = marked(begun.for_timetable(at, choice.topic), moved, at)
+    else:
+        shown = marked(day_sessions(edition, date, at), moved, at)
     context = {**frame(edition, used, at, choice, view), "date": date}
     if date == context["today"]:
         context |= now_and_next(sessions, at)
@@ -142,20 +145,18 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
 def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a session with all that is in it; abstracts of a hall full of posters are left to their pages."""
     at = timezone.now()
-    sessions = edition.sessions.published(at)
     moved = moves(edition, at)
-    family = marked(sessions.with_parts(uid).for_timetable(at), moved, at)
-    shown = next((one for one in family if one.uid == uid), None)
+    together = marked(family(edition, uid, at), moved, at)
+    shown = next((one for one in together if one.uid == uid), None)
     if shown is None:
         raise Http404("No such session.")
     if request.path != shown.get_absolute_url():
         return redirect(shown, permanent=True)
-    parts = [one for one in family if one is not shown]
+    parts = [one for one in together if one is not shown]
     abstracts = shown.talk_count <= LIGHT
     wanted = Wanted(moved, LIGHT, entire=shown, abstracts=abstracts, materials=True)
-    fill(family, edition.presentations.published(at), wanted, at)
+    fill(together, None, wanted, at)
     date = edition.day_of(shown.start)
-    beside = sessions.starting_between(*edition.day_bounds(date)).beside(shown)
     day_crumb = short_day(date), reverse("schedule:day", args=[edition.slug, date.isoformat()])
     picture = Card(reverse("schedule:card", args=[edition.slug, uid]), card_words(shown))
     context = {
@@ -167,7 +168,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "face": edition.face,
         "abstracts": abstracts,
         "parts": timetable.blocks(parts),
-        "neighbours": timetable.neighbours(beside, shown),
+        "neighbours": timetable.neighbours(sessions_beside(shown, at), shown),
     }
     return render(request, "schedule/session.html", context)
 

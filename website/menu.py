@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
+from conference.prepared import prepared
 from conference.standing import kept_while_it_stands
 from website.contents import filled
 
@@ -117,8 +119,12 @@ def fixed_links() -> list[Link]:
 
 def site_pages() -> list[Link]:
     """Return the links to the pages of the whole site."""
-    pages = Page.objects.published().filter(edition=None)
-    return [Link(page.title, page.get_absolute_url()) for page in pages]
+    return [Link(page.title, page.get_absolute_url()) for page in _site_pages(timezone.now())]
+
+
+@prepared
+def _site_pages(at: datetime) -> Any:
+    return Page.objects.published(at).filter(edition=None)
 
 
 @dataclass(frozen=True, slots=True)

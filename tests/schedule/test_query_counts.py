@@ -58,7 +58,7 @@ def count(client: Client, path: str) -> int:
         ("schedule/2021-04-06/?view=grid", 8),
         ("schedule/?view=week", 8),
         ("schedule/?view=now", 5),
-        ("sessions/", 11),
+        ("sessions/", 10),
         ("rooms/hall/", 4),
         ("talks/", 3),
         ("posters/", 13),

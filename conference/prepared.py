@@ -1,0 +1,175 @@
+"""Questions to the database that are composed once and asked again with other values.
+
+With all that `published()` demands, composing a statement takes ten times as long as asking it. So a function
+that returns a queryset is called once, with blanks in the places of its values, and what Django made of it is
+kept. Asked with values it returns rows, made by Django as ever.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache, wraps
+from typing import Any
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.models import (
+    BigIntegerField,
+    DateTimeField,
+    Expression,
+    Field,
+    ManyToOneRel,
+    Prefetch,
+    TextField,
+)
+
+from conference import previewing
+
+FIELDS: dict[type, Field[Any, Any]] = {int: BigIntegerField(), str: TextField(), datetime: DateTimeField()}
+# So many forms of a question are kept.
+FORMS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a statement hangs on: the kind of a value that is filled in, and how many there are in a list."""
+
+    kind: type
+    length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value of this argument is filled in; of a list, which one."""
+
+    argument: int
+    number: int = 0
+
+
+class Blank(Expression):
+    """The places of an argument in a statement."""
+
+    def __init__(self, argument: int, form: Form) -> None:
+        super().__init__(output_field=FIELDS[form.kind])
+        self.argument, self.form = argument, form
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        if self.form.length is None:
+            return "%s", (Place(self.argument),)
+        if not self.form.length:
+            raise EmptyResultSet
+        places = tuple(Place(self.argument, number) for number in range(self.form.length))
+        return f"({', '.join(['%s'] * len(places))})", places
+
+
+class Part:
+    """Rows that point at those found, which get them as an attribute: what `Prefetch` says of them."""
+
+    def __init__(self, model: Any, prefetch: Any, argument: int) -> None:
+        relation = isinstance(prefetch, Prefetch) and model._meta.get_field(prefetch.prefetch_through)
+        if not isinstance(relation, ManyToOneRel) or prefetch.queryset is None:
+            raise TypeError(f"{prefetch} cannot be fetched with a prepared question.")
+        self.field, self.attribute = relation.field, prefetch.to_attr
+
+        def composed(form: Form) -> Composed | None:
+            return compose(prefetch.queryset.filter(**{f"{self.field.name}__in": Blank(argument, form)}))
+
+        self.composed = lru_cache(maxsize=FORMS)(composed)
+
+    def fetch(self, owners: Sequence[Any], values: Sequence[Sequence[Any]]) -> None:
+        """Give each owner its rows. One query."""
+        form, keys = read([owner.pk for owner in owners])
+        known, found = self.composed(form), defaultdict(list)
+        for row in known.ask([*values, keys]) if known else ():
+            found[getattr(row, self.field.attname)].append(row)
+        for owner in owners:
+            setattr(owner, self.attribute, found[owner.pk])
+            for row in found[owner.pk]:
+                setattr(row, self.field.name, owner)
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A statement with places, and the queryset that makes rows of what it finds."""
+
+    rows: Any
+    compiler: Any
+    sql: str
+    parameters: Sequence[Any]
+
+    def ask(self, values: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return the rows for the values of each argument."""
+        alias = self.rows.db
+        connection = connections[alias]
+        fitted = [[_fitted(one, connection) for one in some] for some in values]
+        filled = tuple(
+            fitted[one.argument][one.number] if isinstance(one, Place) else one for one in self.parameters
+        )
+        # What a compiler found out about the rows holds for every thread, its connection for one.
+        compiler = copy(self.compiler)
+        compiler.connection, compiler.using = connection, alias
+        compiler.as_sql = lambda: (self.sql, filled)
+        rows = self.rows.all()
+        rows.query.get_compiler = lambda *args, **kwargs: compiler
+        return list(rows)
+
+
+def compose(rows: Any) -> Composed | None:
+    """Compose the statement of a queryset; `None` where it can find nothing."""
+    compiler = rows.query.get_compiler(rows.db)
+    try:
+        return Composed(rows, compiler, *compiler.as_sql())
+    except EmptyResultSet:
+        return None
+
+
+def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:
+    """Let a question be composed once for each form of its arguments, and return rows when it is asked.
+
+    Numbers, words, moments and collections of these are filled in. Anything else belongs to the form, and
+    nothing but its arguments may decide what is asked. In a preview each question is composed anew.
+    """
+
+    @lru_cache(maxsize=FORMS)
+    def composed(*forms: Hashable) -> tuple[Composed | None, list[Part]]:
+        rows = question(*(_blank(number, form) for number, form in enumerate(forms)))
+        prefetches = rows._prefetch_related_lookups
+        parts = [Part(rows.model, prefetch, len(forms)) for prefetch in prefetches]
+        return compose(rows.prefetch_related(None) if parts else rows), parts
+
+    @wraps(question)
+    def asked(*arguments: Any) -> list[Any]:
+        if previewing.mark():
+            return list(question(*arguments))
+        both = [read(argument) for argument in arguments]
+        known, parts = composed(*(form for form, _ in both))
+        values = [values for _, values in both]
+        rows = known.ask(values) if known else []
+        for part in parts if rows else ():
+            part.fetch(rows, values)
+        return rows
+
+    return asked
+
+
+def read(argument: Any) -> tuple[Any, Sequence[Any]]:
+    """Return the form of an argument, and the values that are filled in."""
+    if type(argument) in FIELDS:
+        return Form(type(argument)), (argument,)
+    if not isinstance(argument, Collection):
+        return argument, ()
+    # Lists grow to the next power of two by their last value, so that few statements serve all of them.
+    values = tuple(argument)
+    length = 1 << (len(values) - 1).bit_length() if values else 0
+    return Form(type(values[0]) if values else int, length), values + values[-1:] * (length - len(values))
+
+
+def _blank(number: int, form: Hashable) -> Any:
+    return Blank(number, form) if isinstance(form, Form) else form
+
+
+def _fitted(value: Any, connection: Any) -> Any:
+    """Return a value as this database takes it."""
+    return FIELDS[type(value)].get_db_prep_value(value, connection)

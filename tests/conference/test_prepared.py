@@ -1,0 +1,132 @@
+"""Questions that are composed once and asked again with other values."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from conference.prepared import prepared
+from conference.previewing import Lifted, seen_as
+from papers.models import Authorship, Paper
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+LATER = make.MORNING + timedelta(days=4000)
+
+
+def papers_of(keys: Collection[int], word: str, at: datetime) -> Any:
+    rows = Paper.objects.published(at).with_authors(at).with_materials(at)
+    return rows.filter(pk__in=keys, uid__gte=word).select_related("edition").order_by("pk")
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition(2021)
+
+
+def shown(papers: list[Any]) -> list[Any]:
+    return [
+        (paper, paper.edition, [(author, author.shown_name) for author in paper.shown_authors])
+        for paper in papers
+    ]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 5])
+def test_the_answers_are_those_of_the_queryset(edition: Edition, number: int) -> None:
+    papers = [make.make_paper(edition, ["Ada Lovelace", "Alan Turing"]) for _ in range(6)]
+    values = [paper.pk for paper in papers[:number]], "", LATER
+    assert shown(prepared(papers_of)(*values)) == shown(list(papers_of(*values)))
+
+
+def test_the_statement_is_that_of_the_queryset(edition: Edition) -> None:
+    keys = [make.make_paper(edition, uid=uid).pk for uid in ("ant", "bee")]
+    with CaptureQueriesContext(connection) as composed:
+        list(papers_of(keys, "a", LATER))
+    with CaptureQueriesContext(connection) as asked:
+        prepared(papers_of)(keys, "a", LATER)
+    assert [plain(one["sql"]) for one in asked] == [plain(one["sql"]) for one in composed]
+
+
+def plain(sql: str) -> str:
+    """Return a statement without the brackets around what was filled in."""
+    return sql.replace("(", "").replace(")", "")
+
+
+def test_a_question_is_composed_once_for_lists_of_about_one_length(edition: Edition) -> None:
+    calls = []
+
+    @prepared
+    def asked(keys: Collection[int], at: datetime) -> Any:
+        calls.append(keys)
+        return Paper.objects.published(at).filter(pk__in=keys).order_by("pk")
+
+    papers = [make.make_paper(edition) for _ in range(5)]
+    keys = [paper.pk for paper in papers]
+    assert asked(keys[:3], LATER) == papers[:3]
+    assert asked(keys[1:], LATER) == papers[1:]
+    assert asked(keys[:1], LATER) == papers[:1]
+    assert len(calls) == 2
+
+
+def test_without_keys_nothing_is_asked(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        assert prepared(papers_of)([], "", LATER) == []
+
+
+def test_what_decides_is_the_moment_of_each_call(edition: Edition) -> None:
+    paper, asked = make.make_paper(edition), prepared(papers_of)
+    assert asked([paper.pk], "", LATER) == [paper]
+    assert asked([paper.pk], "", make.PAST - timedelta(days=1)) == []
+
+
+def test_rows_that_belong_to_others_know_them(edition: Edition) -> None:
+    paper = make.make_paper(edition, ["Ada Lovelace"])
+    make.make_material(paper)
+    (found,) = prepared(papers_of)([paper.pk], "", LATER)
+    assert found.shown_authors[0].paper is found
+    assert [one.paper for one in found.shown_materials] == [paper]
+
+
+def test_other_values_belong_to_the_form(edition: Edition) -> None:
+    @prepared
+    def asked(model: type[Any], named: bool) -> Any:
+        return model.objects.values_list("pk", named=named)
+
+    paper = make.make_paper(edition)
+    assert asked(Paper, False) == [(paper.pk,)]
+    assert asked(Paper, True)[0].pk == paper.pk
+    assert asked(Authorship, False) == []
+
+
+def test_a_preview_is_asked_for_by_itself(edition: Edition) -> None:
+    draft, asked = make.make_paper(edition, status="draft"), prepared(papers_of)
+    assert asked([draft.pk], "", LATER) == []
+    with seen_as(Lifted(edition.pk, drafts=True)):
+        assert asked([draft.pk], "", LATER) == [draft]
+    assert asked([draft.pk], "", LATER) == []
+
+
+def test_what_points_elsewhere_cannot_be_fetched_with_it() -> None:
+    with pytest.raises(TypeError):
+        prepared(lambda: Paper.objects.prefetch_related("edition"))()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_thread_asks_over_its_own_connection(edition: Edition) -> None:
+    paper, found, asked = make.make_paper(edition), [], prepared(papers_of)
+    asked([paper.pk], "", LATER)
+
+    def elsewhere() -> None:
+        found.extend(asked([paper.pk], "", LATER))
+        connection.close()
+
+    thread = Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert found == [paper]
