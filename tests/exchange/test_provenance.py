@@ -1,8 +1,27 @@
-"""The three-way merge, as a table: every combination of base, ours and theirs."""
+"""The three-way merge, as a table: every combination of base, ours and theirs; and what is remembered."""
+
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from exchange.loading.provenance import Clash, Merge, merge
+from conference.models import Edition
+from exchange.load import load
+from exchange.loading.kinds import KINDS
+from exchange.loading.provenance import (
+    Clash,
+    Merge,
+    Successors,
+    imported_rows,
+    merge,
+    open_conflicts,
+    remembered,
+    with_successors,
+)
+from exchange.models import Conflict, Provenance
+from exchange.records import RoomRecord
+from papers.models import Paper
+from tests.exchange.programs import edition, paper, program
 
 A, B, C = "a", "b", "c"
 
@@ -45,3 +64,91 @@ def test_merge_of_a_field_never_imported(ours: object, theirs: object, expected:
 
 def test_merge_leaves_unstated_fields_alone() -> None:
     assert merge({"x": A, "y": B}, {"y": C}, {"x": A}) == Merge(agreed=["x"], memory={"x": A, "y": C})
+
+
+# What is remembered of what was merged
+
+
+def part(person: str | None, *institutions: str, **more: Any) -> dict[str, Any]:
+    return {"person": person, "institutions": [*institutions], **more}
+
+
+MERGED = Successors({"gone": "kept"}, {"tech": "mit"})
+
+
+@pytest.mark.parametrize(
+    ("successors", "authors", "expected"),
+    [
+        (MERGED, [part("gone"), part("zed")], [part("kept"), part("zed")]),
+        (MERGED, [part("zed", "tech", "eth")], [part("zed", "mit", "eth")]),
+        (MERGED, [part("zed", "tech", "mit", "eth")], [part("zed", "mit", "eth")]),
+        (Successors({}, {"tech": "mit"}), [part("gone", "tech")], [part("gone", "mit")]),
+        (Successors({"gone": "kept"}, {}), [part("gone", "tech")], [part("kept", "tech")]),
+        (Successors({}, {}), [part("gone", "tech")], [part("gone", "tech")]),
+        # Who stands there already stands there once, as they stood first.
+        (MERGED, [part("kept", name="K."), part("gone", name="G.")], [part("kept", name="K.")]),
+        (MERGED, [part("gone", name="G."), part("kept", name="K.")], [part("kept", name="G.")]),
+    ],
+)
+def test_what_was_merged_is_remembered_as_what_stays(
+    successors: Successors, authors: list[Any], expected: list[Any]
+) -> None:
+    values = {"title": "Old", "keywords": ["gone", "tech"], "authors": authors}
+
+    assert with_successors(values, KINDS["paper"], successors) == {**values, "authors": expected}
+
+
+def test_lists_without_people_and_lists_never_imported_are_left_as_they_are() -> None:
+    link = {"kind": "pdf", "url": "https://a.example/"}
+
+    assert with_successors({"materials": [link, link]}, KINDS["paper"], MERGED) == {"materials": [link, link]}
+
+
+def test_awards_of_papers_and_of_who_was_merged_are_remembered() -> None:
+    one, other = ({"paper": paper, "edition": "2021"} for paper in ("gone", None))
+    values = {"grants": [{**one, "person": None}, {**other, "person": "gone"}]}
+
+    assert with_successors(values, KINDS["award"], MERGED) == {
+        "grants": [{**one, "person": None}, {**other, "person": "kept"}]
+    }
+
+
+# What is stored
+
+
+@pytest.fixture
+def two_years(db: None) -> tuple[Edition, Edition]:
+    """Two editions with imported rooms and papers: one in the first, two in the second."""
+    for year, number in ((2021, 1), (2022, 2)):
+        rooms = tuple(RoomRecord(slug=f"r{n}", name=f"R{n}") for n in range(4))
+        papers = [paper(f"p{year}-{n}") for n in range(number)]
+        load(program(*papers, rooms=rooms, edition=edition(slug=str(year), year=year)), str(year))
+    first, second = Edition.objects.order_by("year")
+    return first, second
+
+
+def test_imported_rows_are_those_of_one_kind_in_one_edition(two_years: tuple[Edition, Edition]) -> None:
+    for one in two_years:
+        assert imported_rows(KINDS["paper"], one) == set(one.papers.values_list("pk", flat=True))
+        assert imported_rows(KINDS["room"], one) == set(one.rooms.values_list("pk", flat=True))
+
+
+def test_remembered_is_what_came_in_with_these_rows_of_this_kind(two_years: tuple[Edition, Edition]) -> None:
+    wanted = Paper.objects.get(uid="p2022-1")
+    found = remembered(KINDS["paper"], [wanted.pk])
+
+    assert {key: memory.values["title"] for key, memory in found.items()} == {wanted.pk: "On p2022-1"}
+    assert found[wanted.pk].key == Provenance.objects.get(kind="paper", object_id=wanted.pk).pk
+
+
+def test_open_conflicts_are_the_undecided_ones_of_these_rows(two_years: tuple[Edition, Edition]) -> None:
+    first, second = Provenance.objects.filter(kind="paper", edition=two_years[1])
+    assert first.run is not None
+    common: dict[str, Any] = {"label": "P", "run": first.run}
+    wanted = Conflict.objects.create(provenance=first, field="title", **common)
+    Conflict.objects.create(
+        provenance=first, field="abstract", resolved_at=datetime(2021, 1, 1, tzinfo=UTC), **common
+    )
+    Conflict.objects.create(provenance=second, field="title", **common)
+
+    assert open_conflicts([first.pk]) == {(first.pk, "title"): wanted}
