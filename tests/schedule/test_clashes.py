@@ -356,6 +356,61 @@ def test_touching_names_the_rows_asked_for(edition: Edition) -> None:
     assert clashes.touching([]) == []
 
 
+def test_touching_a_session_leaves_out_talks_without_one(edition: Edition) -> None:
+    ada, alone = make_person("Ada"), make_session(edition)
+    make_presentation(None, edition=edition, speakers=[ada], start=at(0), end=at(15))
+    add_role(session(edition), ada, "chair")
+
+    assert kinds(edition) == ["person"]
+    assert clashes.touching([alone]) == []
+
+
+# What plans would do
+
+
+def test_plan_tells_what_is_new_what_is_solved_and_what_stays(edition: Edition) -> None:
+    ada, bob = make_person("Ada"), make_person("Bob")
+    first, second, third = (session(edition, place * 60, place * 60 + 60) for place in (0, 0, 1))
+    for one, person in ((first, ada), (second, ada), (second, bob), (third, bob)):
+        add_role(one, person, "chair")
+    nothing = clashes.difference(edition, clashes.Planned())
+    found = clashes.difference(
+        edition, clashes.Planned({second.pk: {"start": third.start, "end": third.end}})
+    )
+
+    assert (len(nothing.all), nothing.new, nothing.solved) == (1, [], [])
+    assert [[one.message[:3] for one in part] for part in (found.all, found.new, found.solved)] == [
+        ["Bob"],
+        ["Bob"],
+        ["Ada"],
+    ]
+
+
+def test_plan_for_a_talk_alone_is_compared_with_what_is_stored(edition: Edition) -> None:
+    whole = session(edition)
+    late = talk(whole, 60, 70)
+    found = clashes.difference(edition, clashes.Planned(talks={late.pk: {"start": at(0), "end": at(10)}}))
+
+    assert (found.all, found.new, len(found.solved)) == ([], [], 1)
+
+
+def test_clash_concerns_its_sessions_and_those_of_its_talks(edition: Edition) -> None:
+    for _ in range(3):
+        make_person()  # So that people have other keys than talks.
+    ada = make_person("Ada")
+    whole, other = session(edition), session(edition)
+    talk(whole, 0, 15, paper=paper_by(edition, ada))
+    make_presentation(None, edition=edition, speakers=[ada], start=at(0), end=at(15))
+    add_role(other, ada, "chair")
+    found = clashes.difference(edition, clashes.Planned())
+
+    assert sorted(sorted(found.sessions(clash)) for clash in found.all) == [
+        [whole.pk],
+        [whole.pk, other.pk],
+        [other.pk],
+    ]
+
+
 @pytest.mark.parametrize("number", [1, 3])
 def test_clashes_of_an_edition_take_six_queries(
     number: int, edition: Edition, django_assert_num_queries: Any
