@@ -38,7 +38,7 @@ class Parsed:
         """The source without its formulas."""
         rest = self.source
         for tex in self.formulas:
-            rest = re.sub(rf"\$\s*{re.escape(tex)}\s*\$", " ", rest).replace(tex, " ")
+            rest = re.sub(rf"\$+\s*{re.escape(tex)}\s*\$+", " ", rest).replace(tex, " ")
         return rest
 
 

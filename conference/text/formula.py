@@ -43,7 +43,7 @@ ACCENTS = {
     "^": "\u0302",
     "~": "\u0303",
     "¯": "\u0304",
-    "‾": "\u0304",
+    "―": "\u0304",
     "˙": "\u0307",
     "¨": "\u0308",
     "→": "\u20d7",
@@ -53,9 +53,13 @@ SUBSCRIPTS = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉
 
 
 def symbol(name: str) -> str | None:
-    """The character that the TeX command of this name (without backslash) stands for, e.g. times -> ×."""
+    """The character that the TeX command of this name (without backslash) stands for, e.g. times -> ×.
+
+    None for accents such as underline: their sign would stand on whatever comes before it.
+    """
     codes = convert_symbol("\\" + name)
-    return "".join(chr(int(code, 16)) for code in codes.split("-")) if codes else None
+    sign = "".join(chr(int(code, 16)) for code in codes.split("-")) if codes else ""
+    return None if not sign or unicodedata.combining(sign[0]) else sign
 
 
 @lru_cache(maxsize=4096)
@@ -118,6 +122,10 @@ def _settle(root: Element) -> bool:
             element.text = html.unescape(element.text)
             if element.tag == "mi" and element.text in RELATIONS:
                 element.tag = "mo"
+        if element.tag in ("mi", "mo") and len(element):
+            # \mathrel{+}: an operator holds text alone, a browser leaves out the elements in it.
+            element.tag = "mrow"
+            element.attrib.clear()
     for parent in root.iter("mrow"):
         _join_upright(parent)
     return True

@@ -57,11 +57,11 @@ LETTERS = {
     "AA": "Å", "i": "\u0131", "j": "\u0237", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ",
 }  # fmt: skip
 WORDS = {
-    "LaTeX": "LaTeX", "TeX": "TeX", "ldots": "…", "dots": "…", "textellipsis": "…", "item": "• ",
+    "LaTeX": "LaTeX", "TeX": "TeX", "textellipsis": "…", "item": "• ",
     "textendash": "\u2013", "textemdash": "\u2014", "textbackslash": "\\", "textasciitilde": "~",
     "textasciicircum": "^", "textunderscore": "_", "textless": "<", "textgreater": ">", "textbar": "|",
     "textdegree": "°", "textmu": "µ", "texttimes": "\u00d7", "textpm": "±", "copyright": "©", "dag": "†",
-    "textregistered": "®", "texttrademark": "™", "ddag": "‡", "pounds": "£", "textquotesingle": "'",
+    "textregistered": "®", "texttrademark": "™", "ddag": "‡", "textquotesingle": "'",
     "textquotedblleft": "“", "textquotedblright": "”", "eg": "e.g.", "ie": "i.e.", "etal": "et al.",
     "sim": "\u223c", "quad": " ", "qquad": " ", "xspace": "", "noindent": "", "centering": "", "bigskip": "",
     "medskip": "", "smallskip": "", "left": "", "right": "", "maketitle": "",
@@ -153,7 +153,7 @@ def _unknown(state: StateInline, name: str, after: int, silent: bool) -> bool:
     if follows_path or re.match(r"\\\w", state.src[after : after + 2]):
         return False
     known = name in TAGS or name in TRANSPARENT or name in DROPPED
-    is_unclosed = state.src.startswith("{", after)
+    is_unclosed = state.src.startswith("{", after) and argument(state, after) is None
     if not silent and (is_unclosed or not known):
         _remember(state, name)
     return push_text(state, "" if known else name, skip(state, after, r"(?:\{\})?"), silent)
