@@ -19,6 +19,11 @@ SIGNS = [
     (r"\textdegree{} \textmu{} \texttimes{} \textpm{} \copyright{} \dag{} \ddag{}", "° µ × ± © † ‡"),
     (r"\textregistered{} \texttrademark{} \pounds{} \textquotesingle{}", "® ™ £ '"),
     (r"\textquotedblleft{}a\textquotedblright{} \eg{} \ie{}", "“a” e.g. i.e."),
+    (
+        r"\ln{} \exp{} \sin{} \cos{} \tan{} \tanh{} \max{} \min{} \sup{}",
+        "ln exp sin cos tan tanh max min sup",
+    ),
+    (r"\inf{} \arg{} \det{} \dim{} \lim{} \Pr{} \gcd{} \argmin{}", "inf arg det dim lim Pr gcd argmin"),
     (r"\sim{} \alpha{} \times{} \log{} \argmax{}", "∼ α × log argmax"),
 ]
 

@@ -125,6 +125,7 @@ def test_formula_in_prose_has_at_most_two_thousand_signs() -> None:
 
 def test_title_shows_its_formulas_in_the_line() -> None:
     assert inline("a $$x$$ b") == f"a {X} b"
+    assert inline('"a" & b') == '"a" &amp; b'
     assert inline("![a](/b) [*c*](/d) e\\\\ f") == "a <em>c</em> e f"
 
 
