@@ -6,6 +6,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from django.conf import settings as site_settings
 from django.db import connection
 from pytest_django import Settings
 
@@ -23,6 +24,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("anywhere"):
                 item.add_marker(pytest.mark.skip("asks nothing of the database: run with SQLite alone"))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """SQLite keeps its tables in a file, as a site does, and each thread of a server has its own connection.
+
+    In memory all share one, where whoever asks may take away the answer to the same question of another:
+    a session is not found, and somebody who is signed in is asked to sign in.
+    """
+    for database in site_settings.DATABASES.values():
+        if database["ENGINE"].endswith("sqlite3"):
+            file = tmp_path_factory.mktemp("database") / "plenary.sqlite3"
+            database.setdefault("TEST", {})["NAME"] = str(file)
 
 
 @pytest.fixture(scope="session")
