@@ -1,5 +1,6 @@
 """What every test needs: plain static files, cheap passwords, and reasons for what is missing."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Do not do twice what is the same on every database."""
-    if connection.vendor != "sqlite":
+    """Do not do twice what is the same on every database, unless EVERYTHING is asked for."""
+    if connection.vendor != "sqlite" and not os.environ.get("EVERYTHING"):
         for item in items:
-            if item.get_closest_marker("anywhere"):
-                item.add_marker(pytest.mark.skip("asks nothing of the database: run with SQLite alone"))
+            if any(item.iter_markers("anywhere")) or any(item.iter_markers("browser")):
+                item.add_marker(
+                    pytest.mark.skip("the same on every database: run with SQLite, or EVERYTHING=1")
+                )
 
 
 @pytest.fixture(scope="session")

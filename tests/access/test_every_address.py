@@ -15,7 +15,7 @@ from conference.roles import Role
 from tests.access.table import BESIDE, MODELS, NOT_DELETED, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
 from tests.access.world import EVERYBODY, World, last_version, make_world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 ROW_PAGES = {"change", "delete", "history", "restore", "bring_back"}
 SITE_WIDE = {"conference.conference", "conference.edition", "people.person", "people.institution"}

@@ -17,7 +17,7 @@ from tests.access.world import EVERYBODY, World, make_world
 from tests.api.test_writing_rest import NEW
 from tests.api.writing import bearer, make_token
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 KINDS = {view.resource.name: view.resource for view in VIEWS}
 # What is changed: fields that a session chair keeps too, where there are any.

@@ -17,7 +17,7 @@ from tests.access.sitetable import SITE
 from tests.access.table import SEEING
 from tests.access.world import EVERYBODY, World, make_world, rows_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 type Rows = dict[str, Any]
 COLOUR = "#0b6b62"

@@ -116,6 +116,7 @@ def test_preview_of_one_edition_shows_nothing_of_another(
     assert admin_client.get("/2030/").status_code == 404
 
 
+@pytest.mark.anywhere
 def test_no_answer_but_a_page_holds_a_draft(program: dict[str, Any], admin_client: Client) -> None:
     """Files, feeds, maps, pictures and suggestions say what the public gets, during a preview too."""
     begin(admin_client, program["edition"])
@@ -133,6 +134,7 @@ def test_no_answer_but_a_page_holds_a_draft(program: dict[str, Any], admin_clien
     assert found == []
 
 
+@pytest.mark.anywhere
 def test_anonymous_answers_after_a_preview_on_the_same_process_hold_no_draft(
     program: dict[str, Any], admin_client: Client, client: Client
 ) -> None:

@@ -15,6 +15,8 @@ from django.conf import settings
 
 from website.management.commands.demo import refuse_busy_port
 
+pytestmark = pytest.mark.anywhere
+
 ROOT = Path(settings.BASE_DIR)
 
 

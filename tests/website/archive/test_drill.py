@@ -108,6 +108,7 @@ def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
     return rows, media
 
 
+@pytest.mark.anywhere
 def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
     first = archive_of(seeded)
     restored(tmp_path / "second", first)
@@ -145,6 +146,7 @@ with Archive(Path({archive!r})) as archive, late:
 """
 
 
+@pytest.mark.anywhere
 def test_a_failing_restoration_leaves_the_files_too(seeded: Path, tmp_path: Path) -> None:
     archive = archive_of(seeded)
     (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
@@ -158,6 +160,7 @@ def test_a_failing_restoration_leaves_the_files_too(seeded: Path, tmp_path: Path
     assert not photo.exists()
 
 
+@pytest.mark.anywhere
 def test_a_restoration_puts_its_files_in_place_of_others(seeded: Path, tmp_path: Path) -> None:
     archive = archive_of(seeded)
     (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
@@ -169,6 +172,7 @@ def test_a_restoration_puts_its_files_in_place_of_others(seeded: Path, tmp_path:
     assert {file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()} == {before}
 
 
+@pytest.mark.anywhere
 def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> None:
     archive = archive_of(seeded)
     refused = manage(seeded, "restore", str(archive))
@@ -178,6 +182,7 @@ def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.anywhere
 def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) -> None:
     with busy(seeded) as writer:
         rows = [held(backup(seeded, tmp_path / f"{number}.zip"))[0] for number in range(3)]
@@ -241,6 +246,7 @@ print(*leaf)
 """
 
 
+@pytest.mark.anywhere
 def test_an_archive_of_an_older_version_comes_in(seeded: Path, tmp_path: Path) -> None:
     older = tmp_path / "older.zip"
     apps = {"conference", "exchange", "papers", "people", "schedule"}
