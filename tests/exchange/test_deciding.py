@@ -370,7 +370,7 @@ def test_page_costs_the_same_for_one_author_and_three(
             admin_client.get(page_of(Conflict.objects.latest("pk")))
 
 
-COST = 11
+COST = 10
 
 
 def test_pages_say_nothing_untranslated(admin_client: Client, title: Conflict) -> None:
