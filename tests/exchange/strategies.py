@@ -30,7 +30,9 @@ WORDS = {
 # Few, so that records meet; numbers and "-2" mean something to formats that number their events.
 KEYS = st.sampled_from(["k", "k-2", "k-2-2", "7", "7-2", "12", "007"])
 # Quotes, separators, formula signs, escapes, TeX, other scripts: what breaks a file sooner than letters do.
-LETTERS = st.one_of(st.sampled_from("=+-@'\";,\\$&<\t\n é李"), st.characters(exclude_categories=["Cs", "Cc"]))
+# What XML, and so a workbook, cannot hold is left out of it with a note: a test of its own shows that.
+HELD = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")
+LETTERS = st.one_of(st.sampled_from("=+-@'\";,\\$&<\t\n é李"), HELD)
 TEXTS = st.text(LETTERS, max_size=8)
 LABELS = st.text(LETTERS, min_size=1, max_size=6).map(lambda text: f"<{text}>")
 DATES = st.dates(date(1990, 1, 1), date(2100, 1, 1))
