@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import brotli
+from django.apps import apps
 from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
@@ -26,19 +27,26 @@ WAIT, LOOK_EVERY, DEAD = 1.0, 0.01, 5
 # A shared cache that takes so long to answer is left alone for a while (seconds).
 SLOW, PAUSE = 0.3, 10
 # What pages are made by.
-CODE = ("*.py", "*.html", "*.mo", "*.json")
+CODE = ("*.py", "*.html", "*.css", "*.js", "*.mo", "*.json")
 
 # When it ends (seconds since 1970), when its content changed, its headers, its body as brotli.
 type Entry = tuple[float, datetime, Headers, bytes]
 
 
+def folders() -> list[Path]:
+    """Return where the code is, in order: the apps of the project, templates, styles, translations."""
+    base = Path(settings.BASE_DIR)
+    own = {Path(config.path) for config in apps.get_app_configs() if Path(config.path).parent == base}
+    return sorted(own | {base / "templates", base / "static", base / "locale"})
+
+
 @cache
 def code() -> str:
     """Return what stands for the code: after an upgrade no process takes pages of one before it."""
-    digest = hashlib.blake2b(settings.SITE_URL.encode(), digest_size=9)
-    for pattern in CODE:
-        for path in sorted(Path(settings.BASE_DIR).glob(f"[a-z]*/**/{pattern}")):
-            digest.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
+    digest = hashlib.blake2b(f"{settings.SITE_URL} {settings.LANGUAGE_CODE}".encode(), digest_size=9)
+    files = (path for folder in folders() for pattern in CODE for path in folder.rglob(pattern))
+    for path in sorted(files):
+        digest.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
     return digest.hexdigest()
 
 
@@ -49,6 +57,10 @@ class SharedPages:
         self.shared = shared
         self._paused_until = float("-inf")
 
+    def _answering(self) -> BaseCache | None:
+        """The cache, unless there is none or it is left alone for a while."""
+        return None if time.monotonic() < self._paused_until else self.shared
+
     @classmethod
     def configured(cls) -> "SharedPages":
         """Return those of the site's cache, if processes share one."""
@@ -57,26 +69,28 @@ class SharedPages:
     @contextmanager
     def turn(self, key: Key, state: State) -> Iterator[KeptPage | None]:
         """Give the page, where another process has written it or is about to; else the turn to write it."""
-        if self.shared is None or time.monotonic() < self._paused_until:
+        shared = self._answering()
+        if shared is None:
             yield None
             return
         name = named(key, state)
-        page = self._awaited(self.shared, name, state)
+        page = self._awaited(shared, name, state)
         try:
             yield page
         finally:
             if page is None:
-                self.shared.delete(f"{name}:turn")
+                shared.delete(f"{name}:turn")
 
     def keep(self, key: Key, state: State, page: KeptPage) -> None:
         """Let the others have a page."""
-        if self.shared is None or time.monotonic() < self._paused_until:
+        shared = self._answering()
+        if shared is None:
             return
         left = page.expires - time.monotonic()
         body = page.compressed.get("br") or brotli.compress(page.plain, quality=5)
         page.compressed["br"] = body
         entry: Entry = (time.time() + left, page.changed_at, page.headers, body)
-        self.shared.set(named(key, state), entry, timeout=max(1, int(left)))
+        shared.set(named(key, state), entry, timeout=max(1, int(left)))
 
     def _awaited(self, shared: BaseCache, name: str, state: State) -> KeptPage | None:
         until = time.monotonic() + WAIT

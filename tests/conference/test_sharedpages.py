@@ -91,6 +91,13 @@ def test_new_code_takes_no_page_of_the_old(
     assert asked(processes) == [1, 1]
 
 
+def test_files_of_an_installation_are_no_code() -> None:
+    names = {folder.name for folder in sharedpages.folders()}
+    apps = {"api", "conference", "exchange", "papers", "people", "schedule", "search", "website"}
+
+    assert names == apps | {"templates", "static", "locale"}
+
+
 @pytest.mark.parametrize(
     ("status", "headers"),
     [
