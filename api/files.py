@@ -40,37 +40,38 @@ def citations(ending: str) -> Sending:
     return send
 
 
-def table(fmt: Any, name: str, kind: str) -> Sending:
-    """Return what sends rows of one edition as a table, as its downloads have it."""
+def file_of_one_edition(fmt: Any, name: str, contents: Callable[[Edition, Reader, Q], Any]) -> Sending:
+    """Return what sends rows of one edition as a file of this format's module."""
 
     def send(request: HttpRequest, reader: Reader, rows: Any) -> HttpResponseBase:
         edition = one_edition(reader, rows, fmt.FORMAT)
-        wanted = {kind: Q(pk__in=rows.order_by().values("pk"))}
 
-        def made() -> Iterable[bytes]:
-            program = dump(edition, at=reader.at, only=wanted)
-            return fmt.table(name, program, writing_context(edition)).chunks  # type: ignore[no-any-return]
+        def made() -> Any:
+            return contents(edition, reader, Q(pk__in=rows.order_by().values("pk")))
 
         named = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}"
         return reply(request, state_of_all(request), named, fmt.FORMAT.media_type, made)
 
     return send
+
+
+def table(fmt: Any, name: str, kind: str) -> Sending:
+    """Return what sends rows of one edition as a table, as its downloads have it."""
+
+    def contents(edition: Edition, reader: Reader, wanted: Q) -> Any:
+        program = dump(edition, at=reader.at, only={kind: wanted})
+        return fmt.table(name, program, writing_context(edition)).chunks
+
+    return file_of_one_edition(fmt, name, contents)
 
 
 def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], Part]) -> Sending:
     """Return what sends rows of one edition as a calendar."""
 
-    def send(request: HttpRequest, reader: Reader, rows: Any) -> HttpResponseBase:
-        edition = one_edition(reader, rows, fmt.FORMAT)
+    def contents(edition: Edition, reader: Reader, wanted: Q) -> Any:
+        return fmt.calendar([appointments(edition, wanted)], str(edition))
 
-        def made() -> Iterable[bytes]:
-            part = appointments(edition, Q(pk__in=rows.order_by().values("pk")))
-            return fmt.calendar([part], str(edition))  # type: ignore[no-any-return]
-
-        named = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}"
-        return reply(request, state_of_all(request), named, fmt.FORMAT.media_type, made)
-
-    return send
+    return file_of_one_edition(fmt, name, contents)
 
 
 def one_edition(reader: Reader, rows: Any, fmt: Format) -> Edition:

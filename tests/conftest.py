@@ -22,11 +22,10 @@ hypothesis.settings.load_profile("untimed")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Do not do twice what is the same on every database, unless EVERYTHING is asked for."""
     if connection.vendor != "sqlite" and not os.environ.get("EVERYTHING"):
+        once = pytest.mark.skip("the same on every database: run with SQLite, or EVERYTHING=1")
         for item in items:
-            if any(item.iter_markers("anywhere")) or any(item.iter_markers("browser")):
-                item.add_marker(
-                    pytest.mark.skip("the same on every database: run with SQLite, or EVERYTHING=1")
-                )
+            if item.get_closest_marker("anywhere") or item.get_closest_marker("browser"):
+                item.add_marker(once)
 
 
 @pytest.fixture(scope="session")
