@@ -78,6 +78,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._known: dict[str, Mapping[str, models.Model]] = {}
+        self._labels: dict[str, str] = {}
         self._media: list[forms.Media] = []
         super().__init__(*args, **kwargs)
 
@@ -101,15 +102,24 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             widget = getattr(field.widget, "widget", field.widget)
             if not widget.is_hidden:
                 # The head of the column is not a label: each input says what and where it is.
-                label = field.label or name.replace("_", " ").capitalize()
+                field.label = self._label(name, field)
                 widget.attrs = {
                     **widget.attrs,
-                    "aria-label": said % {"label": label, "number": (index or 0) + 1},
+                    "aria-label": said % {"label": field.label, "number": (index or 0) + 1},
                 }
+
+    def _label(self, name: str, field: forms.Field) -> str:
+        """Return what a column is called, translated once for all rows."""
+        if name not in self._labels:
+            self._labels[name] = str(field.label or name.replace("_", " ").capitalize())
+        return self._labels[name]
 
     def _known_key(self, field: ModelChoiceField[Any]) -> KnownChoiceField:
         known = KnownChoiceField(field.queryset, initial=field.initial, required=False, widget=field.widget)
-        known.learn({str(row.pk): row for row in self.get_queryset()})
+        key = self.model._meta.pk.name
+        if key not in self._known:
+            self._known[key] = {str(row.pk): row for row in self.get_queryset()}
+        known.learn(self._known[key])
         return known
 
     def _rows(self, name: str, field: KnownChoiceField) -> Mapping[str, models.Model]:

@@ -38,6 +38,9 @@ class ContentList(ChangeList):
 
 # Search
 
+# Columns that hold folded text: capitals need not be compared, which takes PostgreSQL half the time.
+FOLDED = frozenset(("folded", "sort_title"))
+
 
 def search_words(term: str) -> list[str]:
     """Return the words of a search; what stands in quotation marks is one word."""
@@ -50,9 +53,13 @@ def search_words(term: str) -> list[str]:
 def found(rows: QuerySet[Any], fields: Iterable[str], term: str) -> QuerySet[Any]:
     """Return the rows in which each word stands somewhere, as written or folded."""
     for word in search_words(term):
+        folded = text.fold(word)
         match = Q()
-        for spelling in dict.fromkeys([word, text.fold(word)]):
-            for field in fields:
+        for field in fields:
+            if field.rpartition("__")[2] in FOLDED:
+                match |= _holds(rows.model, f"{field}__contains", folded)
+                continue
+            for spelling in dict.fromkeys([word, folded]):
                 match |= _holds(rows.model, f"{field}__icontains", spelling)
         rows = rows.filter(match)
     return rows

@@ -4,11 +4,11 @@ What is more than an input, a text or a choice goes through its template as ever
 """
 
 from collections.abc import Callable, Mapping
+from html import escape
 from typing import Any
 
 from django.forms.renderers import DjangoTemplates
 from django.forms.utils import ErrorList
-from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
 INPUT = frozenset(("checkbox", "date", "email", "hidden", "input", "number", "text", "time", "url"))
@@ -18,7 +18,8 @@ OPTION = f"{FOLDER}select_option.html"
 
 def said(value: Any) -> str:
     """Return a value as it stands in quotes."""
-    return conditional_escape(value if isinstance(value, str) else str(value))
+    text = value if isinstance(value, str) else str(value)
+    return text if hasattr(text, "__html__") else escape(text)
 
 
 def attributes(attrs: Mapping[str, Any]) -> str:

@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 from django import forms
-from django.contrib.admin.widgets import AdminSplitDateTime
+from django.contrib import admin
+from django.contrib.admin.widgets import AdminSplitDateTime, RelatedFieldWidgetWrapper
 from django.forms.renderers import DjangoTemplates
 from django.forms.utils import ErrorList
 from django.utils.safestring import mark_safe
 
+from conference.adminfields import EditionWrapper
 from conference.formrendering import WRITERS, QuickRenderer
+from papers.models import Authorship
 
 WIDGETS = [
     forms.TextInput,
@@ -78,3 +81,12 @@ def test_errors_are_those_of_the_template(said: list[str]) -> None:
 
 def test_every_written_template_is_one_of_djangos() -> None:
     assert [name for name in WRITERS if not DjangoTemplates().get_template(name)] == []
+
+
+def test_ways_beside_a_choice_are_those_of_the_template_in_each_row() -> None:
+    wrapped = forms.Select(), Authorship._meta.get_field("person").remote_field, admin.site
+    theirs = RelatedFieldWidgetWrapper(*wrapped, can_add_related=True, can_change_related=True)
+    ours = EditionWrapper.around(theirs)
+
+    for name in ("authorships-0-person", "authorships-1-person", "a&b"):
+        assert ours.render(name, None, {"id": name}) == theirs.render(name, None, {"id": name})
