@@ -128,11 +128,15 @@ STATIC_URL = "static/"
 STATIC_ROOT: Path = env.path("STATIC_DIR", VAR_DIR / "static")
 STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "conference.statics.ShownFinder",
+]
 MEDIA_URL = "media/"
 MEDIA_ROOT = VAR_DIR / "media"
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "conference.statics.HashedStorage"},
 }
 
 # Media in a bucket: any service that speaks S3. The site hands its files out, as it knows who may have them.

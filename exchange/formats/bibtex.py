@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.citations import Author, Citation, citations
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.bibentries import read
 from exchange.reading.sniffing import head
 from exchange.records import Program
 
@@ -30,6 +29,14 @@ PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 def recognises(sources: Sequence[Source]) -> bool:
     """Whether every file holds entries."""
     return all(ENTRY.search(head(source)) for source in sources)
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read one file or several."""
+    # It takes longer to load than all else of this package, and is needed for files that are imported alone.
+    from exchange.reading import bibentries
+
+    return bibentries.read(sources, context)
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:

@@ -54,6 +54,14 @@ def test_what_units_and_services_run_is_there() -> None:
     assert text.count("website.wsgi:application") == 2
 
 
+def test_the_program_is_compiled_where_no_service_may_write() -> None:
+    image = (DEPLOY / "Containerfile").read_text("utf-8")
+    guide = (DEPLOY.parent / "docs" / "deploying.md").read_text("utf-8")
+
+    assert image.index("COPY . ") < image.index("compileall -q") < image.rindex("\nFROM ")
+    assert guide.count("uv sync --no-dev") == guide.count("-m compileall -q .") == 2
+
+
 @pytest.mark.parametrize("name", OWN)
 def test_own_services_write_nowhere_and_keep_no_secret(name: str) -> None:
     service = COMPOSE["services"][name]

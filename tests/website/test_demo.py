@@ -102,6 +102,15 @@ def fetch(address: str, seconds: float = 30) -> str:
             time.sleep(0.2)
 
 
+def test_files_are_compressed_under_the_names_that_pages_ask_for(folder: Path) -> None:
+    static = folder / "static"
+
+    assert not (static / "rest_framework").exists()
+    assert len([*static.glob("css/plenary.*.css.br")]) == 1
+    assert (static / "css" / "plenary.css").exists()
+    assert not (static / "css" / "plenary.css.br").exists()
+
+
 def test_demo_serves_pages_and_static_files_with_granian(folder: Path) -> None:
     port = free_port()
     command = [sys.executable, "manage.py", "demo", "--port", str(port)]

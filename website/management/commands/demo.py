@@ -1,10 +1,12 @@
 """Make everything ready and serve the demo: database, static files, the demo program, a chair's account."""
 
+import gc
 import os
 import secrets
 import socket
 import sys
 from argparse import ArgumentParser
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +35,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, port: int, no_serve: bool, **options: Any) -> None:
         if not no_serve:
             refuse_busy_port(port)
-        call_command("migrate", verbosity=0, interactive=False)
-        collect_static()
-        self.import_programs()
+        # Who starts the demo waits for it, and what is left behind goes with this process.
+        gc.disable()
+        with ThreadPoolExecutor(1) as beside:
+            collected = beside.submit(collect_static)
+            call_command("migrate", verbosity=0, interactive=False)
+            self.import_programs()
+        collected.result()
         refresh()
         self.make_chair()
         self.print_addresses(port)
