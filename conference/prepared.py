@@ -14,7 +14,7 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connections
+from django.db import connections, transaction
 from django.db.models import (
     BigIntegerField,
     DateTimeField,
@@ -24,12 +24,13 @@ from django.db.models import (
     Prefetch,
     TextField,
 )
+from django.db.models.sql import UpdateQuery
 
 from conference import previewing
 
 FIELDS: dict[type, Field[Any, Any]] = {int: BigIntegerField(), str: TextField(), datetime: DateTimeField()}
-# So many forms of a question are kept.
-FORMS = 32
+# So many forms of a question are kept, with those of previews.
+FORMS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,7 @@ class Composed:
         """Return the rows for the values of each argument."""
         alias = self.rows.db
         connection = connections[alias]
-        fitted = [[_fitted(one, connection) for one in some] for some in values]
-        filled = tuple(
-            fitted[one.argument][one.number] if isinstance(one, Place) else one for one in self.parameters
-        )
+        filled = filled_in(self.parameters, values, connection)
         # What a compiler found out about the rows holds for every thread, its connection for one.
         compiler = copy(self.compiler)
         compiler.connection, compiler.using = connection, alias
@@ -114,6 +112,12 @@ class Composed:
         rows = self.rows.all()
         rows.query.get_compiler = lambda *args, **kwargs: compiler
         return list(rows)
+
+
+def filled_in(parameters: Sequence[Any], values: Sequence[Sequence[Any]], connection: Any) -> tuple[Any, ...]:
+    """Return the parameters of a statement with the values of each argument in their places."""
+    fitted = [[_fitted(one, connection) for one in some] for some in values]
+    return tuple(fitted[one.argument][one.number] if isinstance(one, Place) else one for one in parameters)
 
 
 def compose(rows: Any) -> Composed | None:
@@ -129,11 +133,11 @@ def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:
     """Let a question be composed once for each form of its arguments, and return rows when it is asked.
 
     Numbers, words, moments and collections of these are filled in. Anything else belongs to the form, and
-    nothing but its arguments may decide what is asked. In a preview each question is composed anew.
+    nothing but its arguments may decide what is asked. In a preview each question is another one.
     """
 
     @lru_cache(maxsize=FORMS)
-    def composed(*forms: Hashable) -> tuple[Composed | None, list[Part]]:
+    def composed(_preview: Hashable, *forms: Hashable) -> tuple[Composed | None, list[Part]]:
         rows = question(*(_blank(number, form) for number, form in enumerate(forms)))
         prefetches = rows._prefetch_related_lookups
         parts = [Part(rows.model, prefetch, len(forms)) for prefetch in prefetches]
@@ -141,15 +145,40 @@ def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:
 
     @wraps(question)
     def asked(*arguments: Any) -> list[Any]:
-        if previewing.mark():
-            return list(question(*arguments))
         both = [read(argument) for argument in arguments]
-        known, parts = composed(*(form for form, _ in both))
+        known, parts = composed(previewing.mark(), *(form for form, _ in both))
         values = [values for _, values in both]
         rows = known.ask(values) if known else []
         for part in parts if rows else ():
             part.fetch(rows, values)
         return rows
+
+    return asked
+
+
+def prepared_update(change: Callable[..., tuple[Any, dict[str, Any]]]) -> Callable[..., int]:
+    """Let an update be composed once for each form of its arguments; it returns how many rows it changed.
+
+    The function returns the rows and what is written into them. It may hang on no preview.
+    """
+
+    @lru_cache(maxsize=FORMS)
+    def composed(*forms: Hashable) -> tuple[Any, str, Sequence[Any]]:
+        rows, written = change(*(_blank(number, form) for number, form in enumerate(forms)))
+        rows._for_write = True
+        query = rows.query.chain(UpdateQuery)
+        query.add_update_values(written)
+        return rows, *query.get_compiler(rows.db).as_sql()
+
+    @wraps(change)
+    def asked(*arguments: Any) -> int:
+        both = [read(argument) for argument in arguments]
+        rows, sql, parameters = composed(*(form for form, _ in both))
+        connection = connections[rows.db]
+        filled = filled_in(parameters, [values for _, values in both], connection)
+        with transaction.mark_for_rollback_on_error(rows.db), connection.cursor() as cursor:
+            cursor.execute(sql, filled)
+            return int(cursor.rowcount)
 
     return asked
 

@@ -3,7 +3,7 @@
 A change advances the stamp in its own transaction, so that a reader who sees the stamp sees the change.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -12,8 +12,10 @@ from typing import Any
 
 from django.apps import apps
 from django.db import models, transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Q, When
 from django.utils import timezone
+
+from conference.prepared import prepared_update
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -55,31 +57,36 @@ def advance(editions: Iterable[int | None]) -> None:
     if held is not None:
         held.update(wanted)
         return
-    moment = later(timezone.now())
+    now = timezone.now()
     keys = [key for key in wanted if key is not None]
     if keys:
-        editions_here = apps.get_model("conference", "Edition")._base_manager
-        shown = Q(pk__in=keys) | showing(keys)
-        editions_here.filter(shown).update(revision=F("revision") + 1, changed_at=moment)
-    if None in wanted:
-        site = SiteRevision.objects
-        if not site.filter(pk=1).update(revision=F("revision") + 1, changed_at=moment):
-            site.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
+        _advance_editions(keys, now)
+    if None in wanted and not _advance_site(now):
+        SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
 
 
-def later(now: datetime) -> Case:
-    """Return the moment of a change: now, or where the clock was put back, a second after the last one.
+@prepared_update
+def _advance_editions(keys: Collection[int], now: datetime) -> tuple[Any, dict[str, Any]]:
+    editions_here = apps.get_model("conference", "Edition")._base_manager
+    return editions_here.filter(Q(pk__in=keys) | showing(keys)), further(now)
+
+
+@prepared_update
+def _advance_site(now: datetime) -> tuple[Any, dict[str, Any]]:
+    return SiteRevision.objects.filter(pk=1), further(now)
+
+
+def further(now: datetime) -> dict[str, Any]:
+    """Return what a stamp becomes: one more, changed now, or where the clock was put back, a second later.
 
     Caches ask whether something changed since a moment, in seconds.
     """
-    return Case(
-        When(changed_at__gt=now, then=F("changed_at") + SECOND),
-        default=Value(now),
-        output_field=models.DateTimeField(),
-    )
+    after = When(changed_at__gt=now, then=F("changed_at") + SECOND)
+    changed_at = Case(after, default=now, output_field=models.DateTimeField())
+    return {"revision": F("revision") + 1, "changed_at": changed_at}
 
 
-def showing(keys: Sequence[int]) -> Q:
+def showing(keys: Collection[int]) -> Q:
     """Editions that show something of these: an award for an older paper stands on the pages of both."""
     award: Any = apps.get_model("conference", "Edition")._meta.get_field("awards").related_model
     grants = award._meta.get_field("grants").related_model._base_manager.order_by()

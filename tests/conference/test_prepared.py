@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
-from conference.prepared import prepared
+from conference.prepared import prepared, prepared_update
 from conference.previewing import Lifted, seen_as
-from papers.models import Authorship, Paper
+from papers.models import Authorship, Paper, Topic
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +111,34 @@ def test_a_preview_is_asked_for_by_itself(edition: Edition) -> None:
     with seen_as(Lifted(edition.pk, drafts=True)):
         assert asked([draft.pk], "", LATER) == [draft]
     assert asked([draft.pk], "", LATER) == []
+
+
+def test_a_question_is_composed_once_for_each_preview(edition: Edition) -> None:
+    calls, other = [], make.make_edition(2022)
+
+    @prepared
+    def asked(at: datetime) -> Any:
+        calls.append(at)
+        return Paper.objects.published(at)
+
+    drafts = [make.make_paper(one, status="draft") for one in (edition, other)]
+    for one, draft in zip((edition, other) * 2, drafts * 2, strict=True):
+        with seen_as(Lifted(one.pk, drafts=True)):
+            assert asked(LATER) == [draft]
+    assert len(calls) == 2
+
+
+def test_an_update_is_composed_once_and_says_how_many_rows_it_changed(edition: Edition) -> None:
+    topics, calls = [make.make_topic(edition) for _ in range(3)], []
+
+    @prepared_update
+    def numbered(keys: Collection[int], number: int) -> tuple[Any, dict[str, Any]]:
+        calls.append(keys)
+        return Topic._base_manager.filter(pk__in=keys), {"position": F("position") + number}
+
+    changed = [numbered([topic.pk for topic in topics[:2]], number) for number in (5, 7)]
+    positions = Topic.objects.order_by("pk").values_list("position", flat=True)
+    assert (changed, [*positions], len(calls)) == ([2, 2], [13, 14, 3], 1)
 
 
 def test_what_points_elsewhere_cannot_be_fetched_with_it() -> None:
