@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from conference import text
+from conference.among import Among
 from conference.models import Conference, Edition
 from exchange.files import Context, Format, Rows
 from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
@@ -164,7 +165,7 @@ class Dump:
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK)
         keys = [row[-1] for row in sorted(rows, key=lambda row: _rank(row[:-1]))]
         for batch in in_batches(keys):
-            shown = self._shown(kind.model).filter(pk__in=batch)
+            shown = self._shown(kind.model).filter(Among("pk", batch))
             found = self.records(kind, shown, self.lists(kind, batch, wanted), wanted)
             yield from (found[key] for key in batch if key in found)
 
@@ -176,7 +177,7 @@ class Dump:
         return {
             listing.name: parts_by_owner(
                 listing,
-                self._shown(listing.model).filter(**{f"{listing.owner}__in": owners}),
+                self._shown(listing.model).filter(Among(f"{listing.owner}_id", owners)),
                 self.edition,
                 known_as="person" in listing.columns,
             )
@@ -249,7 +250,9 @@ class Dump:
                 known.update(rows.values_list("person_id", flat=True).distinct().iterator(CHUNK))
         ranked: list[Any] = []
         for batch in in_batches(key for key in known if key):
-            ranked += Person.objects.filter(pk__in=batch).order_by().values_list("sort_key", "uid", "pk")
+            ranked += (
+                Person.objects.filter(Among("pk", batch)).order_by().values_list("sort_key", "uid", "pk")
+            )
         for batch in in_batches(key for _, _, key in sorted(ranked)):
             yield from persons(batch)
 

@@ -160,10 +160,12 @@ def _pieces(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
     for name, record in LISTS.items():
         values = getattr(program, name)
         shape = fields_of(record)
-        for index, value in enumerate(values):
-            opening = ",\n  " if index else f',\n "{name}": [\n  '
+        opening = f',\n "{name}": [\n  '
+        for value in values:
             yield f"{opening}{_line(shape.write(value, zone))}".encode()
-        if values:
+            opening = ",\n  "
+        # Not asked of the list, which would be read anew.
+        if opening == ",\n  ":
             yield b"\n ]"
     yield b"\n}\n"
 

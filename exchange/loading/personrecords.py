@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from conference.among import Among
 from exchange.loading.kinds import PERSON
 from exchange.records import PersonRecord, PersonRef
 from people.models import Person, PersonIdentifier, PersonName
@@ -10,10 +11,10 @@ from people.models import Person, PersonIdentifier, PersonName
 
 def persons(keys: list[int]) -> Iterator[PersonRecord]:
     """Read people in the order of their keys."""
-    mine = {"person__in": keys}
-    spellings = _by_person(PersonName.objects.filter(**mine, hidden=False).values_list("person", "name"))
-    ids = _by_person(PersonIdentifier.objects.filter(**mine).values_list("person", "scheme", "value"))
-    rows = Person.objects.filter(pk__in=keys).order_by().values("pk", "uid", *PERSON.plain)
+    mine = Among("person_id", keys)
+    spellings = _by_person(PersonName.objects.filter(mine, hidden=False).values_list("person", "name"))
+    ids = _by_person(PersonIdentifier.objects.filter(mine).values_list("person", "scheme", "value"))
+    rows = Person.objects.filter(Among("pk", keys)).order_by().values("pk", "uid", *PERSON.plain)
     found = {row.pop("pk"): row for row in rows}
     for key in (key for key in keys if key in found):
         row = found[key]

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 
+from conference.among import Among
 from conference.bases import Content
 from conference.models import Edition
 from exchange.loading.kinds import INSTITUTION, KINDS, Kind
@@ -177,7 +178,7 @@ def _institutions(authorships: list[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
     through: Any = Authorship.institutions.through
     for keys in batched(authorships, MANY, strict=False):
-        links = through._default_manager.filter(authorship__in=keys).order_by("pk")
+        links = through._default_manager.filter(Among("authorship_id", keys)).order_by("pk")
         for authorship, slug in links.values_list("authorship_id", "institution__slug"):
             found[authorship].append(slug)
     return found
