@@ -243,11 +243,17 @@ def _raised(text: str, mark: str, alphabet: dict[int, int]) -> str:
 
 def _grouped(text: str) -> str:
     text = text.strip()
-    return (
-        text
-        if len(text) <= 1 or text.isalnum() or (text.startswith("(") and text.endswith(")"))
-        else f"({text})"
-    )
+    return text if len(text) <= 1 or text.isalnum() or _is_bracketed(text) else f"({text})"
+
+
+def _is_bracketed(text: str) -> bool:
+    """Whether one pair of brackets holds all of it: (a+b) is, (a)+(b) is not."""
+    depth = 0
+    for place, sign in enumerate(text, start=1):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return place == len(text)
+    return False
 
 
 def _stripped(tex: str) -> str:

@@ -155,6 +155,7 @@ def test_quotes_and_notes_stand_between_their_signs(source: str, text: str) -> N
 )
 def test_code_is_shown_as_it_is_without_its_markup(source: str, html: str) -> None:
     assert inline(source) == html
+    assert block(source) == f"<p>{html}</p>\n"
 
 
 @pytest.mark.parametrize(

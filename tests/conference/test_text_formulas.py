@@ -23,6 +23,7 @@ from conference.text.cleaning import CLEANER, MATH_ATTRIBUTES, MATH_TAGS
         (r"\int_0^1 \prod\limits_a^b", "∫₀¹∏_a^b"),
         (r"\sqrt[3]{x+1}\sqrt{x}\sqrt{(x)}", "3√(x+1)√x√(x)"),
         (r"\frac{a}{b}\frac{a+b}{(c+d)}\frac{(a)}{b)}", "a/b(a+b)/(c+d)(a)/(b))"),
+        (r"\frac{(a)+(b)}{(f(x))}\sqrt{(x)+1}\sqrt{(x}", "((a)+(b))/(f(x))√((x)+1)√((x)"),
         (r"x_{ij}^{2}+x^{n}+x^{-1}+e^{x+y}+a^{(k)}+x_{t+1}", "x_ij²+xⁿ+x⁻¹+e^(x+y)+a^(k)+x_(t+1)"),
         (r"x^{(0123456789n)}+x^{+-}+x^{=}", "x⁽⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ⁾+x⁺⁻+x⁼"),
         (r"x_{(0123456789)}+x_{+-}+x_{=}", "x₍₀₁₂₃₄₅₆₇₈₉₎+x₊₋+x₌"),
