@@ -1,0 +1,493 @@
+"""The questions that pages ask about papers, topics and awards."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from conference.models import Edition
+from conference.places import reorder
+from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+from papers.querysets import called_off
+from schedule.models import Presentation
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+CLOSED = {"public_from": LATER, "papers_public_from": LATER, "schedule_public_from": LATER}
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def names(rows: Any) -> list[str]:
+    return [str(row) for row in rows]
+
+
+# What is asked of a moment
+
+
+def program(**fields: Any) -> Paper:
+    """A paper with one of everything that papers have."""
+    edition = make.make_edition(**fields)
+    paper = make.make_paper(edition, title="P", topic=make.make_topic(edition, "T"))
+    author = make.add_author(paper, "Ada")
+    author.institutions.add(make.make_institution(slug="eth"))
+    make.make_material(paper, kind="code")
+    make.make_award(edition, [paper], name="A")
+    make.make_presentation(make.make_session(edition), paper)
+    return paper
+
+
+def authors(papers: Any) -> list[str]:
+    return [author.name for paper in papers for author in paper.shown_authors]
+
+
+def cards(at: datetime | None) -> list[Any]:
+    rows = Paper.objects.all().card_rows()
+    lines = [*Paper.objects.all().cards(at), *Paper.objects.all().cards_of(rows, at)]
+    return [len(part) for row in lines for part in (row.shown_authors, row.shown_grants, row.appearances)]
+
+
+def in_lists(at: datetime | None) -> list[int]:
+    paper = Paper.objects.for_cards(at).get()
+    return [*map(len, (paper.shown_authors, paper.shown_grants, paper.appearances))]
+
+
+def on_its_page(at: datetime | None) -> list[int]:
+    paper = Paper.objects.in_full(at).get()
+    parts = (paper.shown_authors, paper.shown_grants, paper.appearances, paper.shown_materials)
+    return [*map(len, parts)]
+
+
+def winners(at: datetime | None) -> list[Any]:
+    grants = Award.objects.with_winners(at).get().shown_grants
+    return [(len(grant.paper.shown_authors), len(grant.paper.appearances)) for grant in grants]
+
+
+@pytest.mark.parametrize(
+    ("asked", "before", "then"),
+    [
+        (lambda at: names(Topic.objects.published(at)), [], ["T"]),
+        (lambda at: [topic.paper_count for topic in Topic.objects.with_counts(at)], [0], [1]),
+        (lambda at: names(Paper.objects.published(at)), [], ["P"]),
+        (lambda at: names(Paper.objects.matching("ada", at)), [], ["P"]),
+        (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
+        (lambda at: [row.kind for row in Paper.objects.all().appearance_rows(at)], [], ["oral"]),
+        (lambda at: [row[1] for row in Paper.objects.all().institution_rows(at)], [], ["eth"]),
+        (lambda at: [row[1] for row in Paper.objects.all().material_rows(at)], [], ["code"]),
+        (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
+        (lambda at: authors(Paper.objects.with_authors(at)), [], ["Ada"]),
+        (cards, [0] * 6, [1] * 6),
+        (in_lists, [0] * 3, [1] * 3),
+        (on_its_page, [0] * 4, [1] * 4),
+        (winners, [], [(1, 1)]),
+        (lambda at: names(Authorship.objects.published(at)), [], ["Ada"]),
+        (lambda at: [row.kind for row in Material.objects.published(at)], [], ["code"]),
+        (lambda at: names(Award.objects.published(at)), [], ["A"]),
+        (lambda at: [row.award.name for row in AwardGrant.objects.published(at)], [], ["A"]),
+    ],
+)
+def test_nothing_is_told_before_the_edition_opens(
+    asked: Callable[[datetime | None], list[Any]], before: list[Any], then: list[Any]
+) -> None:
+    program(**CLOSED)
+
+    assert asked(None) == before
+    assert asked(LATER) == then
+
+
+@pytest.mark.parametrize("gate", ["public_from", "papers_public_from"])
+def test_both_gates_hold_papers_and_awards_back(gate: str) -> None:
+    paper = program(**{gate: LATER})
+
+    for model in (Topic, Paper, Authorship, Material, Award, AwardGrant):
+        rows = model._default_manager.published
+        assert (len(rows()), len(rows(LATER))) == (0, 1)
+    assert paper.edition.papers.withdrawn_after_release().count() == 0
+
+
+def test_parts_are_public_with_their_paper_and_their_award(edition: Edition) -> None:
+    for status in ("draft", "withdrawn"):
+        paper = make.make_paper(edition, ["Ada"], status=status)
+        make.make_material(paper)
+        make.make_award(edition, [paper], name=f"of a {status}")
+    shown = make.make_paper(edition, ["Mia"])
+    make.make_material(shown, visible=False)
+    make.make_award(edition, [shown], status="draft")
+    make.make_award(edition, [make.make_person("Zoe")], name="of a person")
+
+    assert names(Authorship.objects.published()) == ["Mia"]
+    assert names(Material.objects.published()) == []
+    assert sorted(names(Award.objects.published())) == ["of a draft", "of a person", "of a withdrawn"]
+    assert [row.award.name for row in AwardGrant.objects.published()] == ["of a person"]
+
+
+# Topics
+
+
+def tree(edition: Edition, *levels: str) -> list[Topic]:
+    """Topics below one another."""
+    found: list[Topic] = []
+    for name in levels:
+        found.append(make.make_topic(edition, name, parent=found[-1] if found else None))
+    return found
+
+
+def test_topic_is_public_with_a_paper_in_it_or_up_to_three_levels_below(edition: Edition) -> None:
+    for number, level in enumerate(("I", "II", "III", "IV")):
+        topics = tree(edition, *(f"{level} {place}" for place in range(4)))
+        make.make_paper(edition, topic=topics[number])
+    make.make_paper(edition, topic=make.make_topic(edition, "of a draft"), status="draft")
+
+    assert sorted(names(Topic.objects.published())) == [
+        *("I 0", "II 0", "II 1", "III 0", "III 1", "III 2", "IV 0", "IV 1", "IV 2", "IV 3")
+    ]
+
+
+def test_papers_of_a_topic_are_those_in_it_and_below(edition: Edition) -> None:
+    topics = tree(edition, "a", "b", "c", "d")
+    for topic in topics:
+        make.make_paper(edition, title=topic.name, topic=topic)
+    make.make_paper(edition, title="draft", topic=topics[3], status="draft")
+    make.make_paper(edition, title="other", topic=make.make_topic(edition, "Compilers"))
+    below = {topic.name: names(Paper.objects.published().below(topic).by_title()) for topic in topics}
+    counts = {
+        topic.name: topic.paper_count for topic in Topic.objects.with_counts().exclude(name="Compilers")
+    }
+
+    assert below == {"a": ["a", "b", "c", "d"], "b": ["b", "c", "d"], "c": ["c", "d"], "d": ["d"]}
+    assert counts == {"a": 4, "b": 3, "c": 2, "d": 1}
+
+
+# Papers
+
+
+def test_withdrawn_paper_stays_once_a_release_has_shown_it(edition: Edition) -> None:
+    for name, status, announced in (
+        ("told", "withdrawn", make.PAST),
+        ("to be told", "withdrawn", LATER),
+        ("untold", "withdrawn", None),
+        ("draft", "draft", make.PAST),
+        ("public", "published", make.PAST),
+    ):
+        make.make_paper(edition, title=name, status=status, announced_at=announced)
+
+    assert names(Paper.objects.withdrawn_after_release()) == ["told"]
+    assert names(Paper.objects.withdrawn_after_release(LATER).by_title()) == ["to be told", "told"]
+
+
+def test_withdrawn_paper_has_its_authors_as_printed_and_in_order(
+    edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    abe = make.make_person("Abe New")
+    abe.names.create(name="Abe Old", hidden=True)
+    paper = make.make_paper(edition, ["Zed"], status="withdrawn", announced_at=make.PAST)
+    last = make.add_author(paper, abe, name="Abe Old")
+    reorder(paper.authorships.all(), [last.pk])
+
+    with django_assert_num_queries(2):
+        found = [author.shown_name for author in Paper.objects.withdrawn_after_release().get().shown_authors]
+    assert found == ["Abe New", "Zed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("", ["Caches", "Disks"]),
+        ("MULLER", ["Caches"]),
+        ("caches muller", ["Caches"]),
+        ("ca ca", ["Caches"]),
+        ("isk", ["Disks"]),
+        ("old", ["Disks"]),
+        ("secret", []),
+        ("disks muller", []),
+        ("ada mia", []),
+    ],
+)
+def test_all_words_are_in_the_title_or_in_names_of_authors(
+    edition: Edition, words: str, found: list[str]
+) -> None:
+    ada, mia = make.make_person("Ada Müller"), make.make_person("Mia Young")
+    mia.names.create(name="Mia Old")
+    mia.names.create(name="Mia Secret", hidden=True)
+    make.make_paper(edition, [ada], title="Caches")
+    make.make_paper(edition, [mia], title="Disks")
+
+    assert names(Paper.objects.matching(words).by_title()) == found
+
+
+def test_order_by_title_is_that_of_the_folded_title_then_of_the_uid(edition: Edition) -> None:
+    for uid, title in (("3", "Zoo"), ("2", "ästhetik"), ("1", "Asthetik"), ("4", "B")):
+        make.make_paper(edition, uid=uid, title=title)
+
+    assert [paper.uid for paper in Paper.objects.order_by("-uid").by_title()] == ["1", "2", "4", "3"]
+
+
+def test_papers_are_fetched_in_the_order_of_their_keys(edition: Edition) -> None:
+    one, two, three = (make.make_paper(edition) for _ in range(3))
+
+    assert [*Paper.objects.exactly([three.pk, one.pk])] == [three, one]
+    assert [*Paper.objects.exactly([one.pk, three.pk, two.pk])] == [one, three, two]
+    assert [*Paper.objects.exactly([])] == []
+
+
+# What catalogues are made of
+
+
+def test_award_rows_are_those_of_the_papers_own_edition_in_the_chairs_order(edition: Edition) -> None:
+    paper, other = make.make_paper(edition), make.make_paper(edition)
+    second = make.make_award(edition, [paper], uid="second", name="B", position=2)
+    first = make.make_award(edition, [paper], uid="first", name="C", position=1)
+    make.make_award(edition, [other], uid="others", name="A", position=3)
+    make.make_award(make.make_edition(2024), [paper], name="Test of Time")
+    rows = Paper.objects.filter(pk=paper.pk).award_rows()
+
+    assert [*rows] == [(paper.pk, "first", first.name), (paper.pk, "second", second.name)]
+
+
+def test_appearance_rows_take_place_and_stand_by_time(edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    late = make.make_session(edition, uid="late", title="Late", start=make.MORNING + HOUR)
+    early = make.make_session(edition, uid="early", title="Early")
+    for session, board, fields in (
+        (None, "none", {"kind": "poster", "edition": edition}),
+        (late, "late", {}),
+        (late, "own start", {"start": make.MORNING - HOUR}),
+        (early, "second", {"position": 2}),
+        (early, "first", {"position": 1, "recording_url": "https://a.example/"}),
+        (early, "off", {"status": "cancelled"}),
+    ):
+        make.make_presentation(session, paper, board=board, **fields)
+    make.make_presentation(make.make_session(edition, status="cancelled"), paper, board="off too")
+    rows = Paper.objects.filter(pk=paper.pk).appearance_rows()
+
+    assert [row.board for row in rows] == ["own start", "first", "second", "late", "none"]
+    first = rows[1]
+    assert first == (*(paper.pk, "oral", make.MORNING, "early", "Early", "first", "https://a.example/"),)
+    assert (first.paper_id, first.begins, first.session__uid) == (paper.pk, make.MORNING, "early")
+
+
+def test_appearances_at_one_time_stand_by_session_then_in_order(edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    for uid, positions in (("b", (2, 1)), ("a", (3,))):
+        session = make.make_session(edition, uid=uid)
+        for position in positions:
+            make.make_presentation(session, paper, position=position, board=f"{uid}{position}")
+
+    assert [row.board for row in Paper.objects.all().appearance_rows()] == ["a3", "b1", "b2"]
+
+
+def test_called_off_is_what_is_cancelled_or_in_something_that_is(edition: Edition) -> None:
+    off = make.make_session(edition, status="cancelled")
+    for title, session, status in (
+        ("itself", make.make_session(edition), "cancelled"),
+        ("alone", None, "cancelled"),
+        ("session", off, "published"),
+        ("whole", make.make_session(edition, parent=off), "published"),
+        ("on", make.make_session(edition, parent=make.make_session(edition)), "published"),
+        ("unscheduled", None, "published"),
+    ):
+        make.make_presentation(session, title=title, status=status, edition=edition)
+    found = Presentation.objects.filter(called_off()).order_by("pk")
+
+    assert [row.title for row in found] == ["itself", "alone", "session", "whole"]
+    rest = Presentation.objects.filter(~called_off()).order_by("pk")
+    assert [row.title for row in rest] == ["on", "unscheduled"]
+
+
+def test_institution_and_material_rows_are_those_of_these_papers(edition: Edition) -> None:
+    paper, other = make.make_paper(edition, ["Ada", "Mia"]), make.make_paper(edition, ["Zoe"])
+    for name, slug in (("Zürich", "z"), ("Århus", "a")):
+        paper.authorships.get(position=1).institutions.add(make.make_institution(name, slug=slug))
+    other.authorships.get().institutions.add(make.make_institution("B", slug="b"))
+    for owner, kind, visible in ((paper, "pdf", True), (paper, "code", False), (other, "data", True)):
+        make.make_material(owner, kind, visible=visible)
+    papers = Paper.objects.filter(pk=paper.pk)
+
+    assert [*papers.institution_rows()] == [(paper.pk, "a"), (paper.pk, "z")]
+    assert [*papers.material_rows()] == [(paper.pk, "pdf")]
+
+
+def test_paper_without_others_of_its_words_is_like_those_of_its_authors_and_topic(edition: Edition) -> None:
+    topic = make.make_topic(edition)
+    ada, mia = make.make_person("Ada"), make.make_person("Mia")
+    own = make.make_paper(edition, [ada, mia], topic=topic, keywords=["caches"], title="Own")
+    both = make.make_paper(edition, [mia, ada])
+    one = make.make_paper(edition, [ada])
+    near = make.make_paper(edition, topic=topic, keywords=["Caches"])
+    make.make_paper(edition, keywords=["caches"])
+    make.make_paper(make.make_edition(2022), [ada])
+    alone = make.make_paper(edition, [mia], title="Alone", keywords=["caches"])
+    papers = edition.papers.published()
+    asked = {paper.title: paper for paper in papers.with_authors()}
+
+    assert papers.like(asked["Own"]) == [both.pk, one.pk, alone.pk, near.pk]
+    assert papers.like(asked["Alone"]) == [own.pk, both.pk]
+
+
+# What is counted
+
+
+def test_team_sizes_are_the_numbers_of_authors_of_these_papers(edition: Edition) -> None:
+    for people in (["Ada"], ["Ada", "Mia", "Zoe"], []):
+        make.make_paper(edition, people)
+    make.make_paper(make.make_edition(2022), ["Abe", "Zed"])
+
+    assert sorted(edition.papers.published().team_sizes()) == [1, 3]
+
+
+def test_papers_and_people_are_counted_by_edition_of_one_conference(edition: Edition) -> None:
+    ada, mia = make.make_person("Ada"), make.make_person("Mia")
+    second = make.make_edition(2022)
+    other = make.make_edition(2023, conference=make.make_conference(slug="other"))
+    for one, people in ((edition, [ada, mia]), (edition, [ada]), (second, [mia]), (other, [ada])):
+        make.make_paper(one, people)
+    conference = edition.conference_id
+
+    assert Paper.objects.by_edition(conference) == {edition.pk: 2, second.pk: 1}
+    assert Authorship.objects.people_by_edition(conference) == {edition.pk: 2, second.pk: 1}
+
+
+def test_returning_authors_wrote_for_an_earlier_edition_of_the_same_conference(edition: Edition) -> None:
+    people = {name: make.make_person(name) for name in ("back", "new", "elsewhere", "draft", "same year")}
+    other = make.make_conference(slug="other")
+    workshop = make.make_edition(2021, slug="2021-w", start_date=date(2022, 4, 5), end_date=date(2022, 4, 9))
+    make.make_paper(edition, [people["back"]])
+    make.make_paper(edition, [people["draft"]], status="draft")
+    make.make_paper(make.make_edition(2020, conference=other), [people["elsewhere"]])
+    make.make_paper(workshop, [people["same year"]])
+    last = make.make_edition(2022)
+    make.make_paper(last, people.values())
+
+    assert names(last.papers.get().authorships.returning()) == ["back"]
+
+
+def test_returning_authors_are_those_who_were_public_then() -> None:
+    ada = make.make_person("Ada")
+    make.make_paper(make.make_edition(2021, **CLOSED), [ada])
+    make.make_paper(make.make_edition(2022), [ada])
+
+    assert names(Authorship.objects.published().returning()) == []
+    assert names(Authorship.objects.published().returning(LATER)) == ["Ada"]
+
+
+# What pages fetch
+
+
+@pytest.fixture
+def full(edition: Edition) -> Paper:
+    """A paper with two of everything, entered from the last to the first."""
+    topic = tree(edition, "a", "b", "c")[-1]
+    paper = make.make_paper(edition, ["Zed", "Abe"], topic=topic)
+    for number in (2, 1):
+        make.make_material(paper, label=f"link {number}")
+        make.make_award(edition, [paper, make.make_person(f"Zoe {number}")], name=f"award {number}")
+        start = make.MORNING + number * HOUR
+        session = make.make_session(edition, start=start, room=make.make_room(edition, "Hall"))
+        make.make_presentation(session, paper, board=f"board {number}", room=make.make_room(edition, "Hut"))
+    for rows in (paper.authorships, paper.materials, edition.awards):
+        reorder(rows.all(), [*rows.order_by("-pk").values_list("pk", flat=True)])
+    return paper
+
+
+def parts(paper: Any) -> list[list[str]]:
+    """What hangs on a paper, and whose addresses a page writes."""
+    return [
+        [f"{author.shown_name} {author.person.uid}" for author in paper.shown_authors],
+        [f"{grant.award.name} {grant.award.get_absolute_url()}" for grant in paper.shown_grants],
+        [f"{row.board} {row.session.uid}" for row in paper.appearances],
+    ]
+
+
+def expected(paper: Paper) -> list[list[str]]:
+    people = {author.name: author.person.uid for author in paper.authorships.select_related("person")}
+    awards = {award.name: award.get_absolute_url() for award in paper.edition.awards.all()}
+    sessions = [row.session for row in paper.presentations.order_by("-pk")]
+    return [
+        [f"{name} {people[name]}" for name in ("Abe", "Zed")],
+        [f"{name} {awards[name]}" for name in ("award 1", "award 2")],
+        [f"board {number} {session.uid}" for number, session in enumerate(sessions, start=1)],
+    ]
+
+
+def test_lists_fetch_their_lines_with_three_queries_more(
+    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    wanted = expected(full)
+
+    with django_assert_num_queries(4):
+        paper = Paper.objects.for_cards().get()
+        assert (paper.get_absolute_url(), paper.topic.name) == (full.get_absolute_url(), "c")
+        assert parts(paper) == wanted
+
+
+def test_page_fetches_all_it_shows_with_four_queries_more(
+    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    wanted = expected(full)
+
+    with django_assert_num_queries(5):
+        paper = Paper.objects.in_full().get()
+        assert (paper.topic.edition, names(paper.topic.ancestors)) == (full.edition, ["a", "b"])
+        assert parts(paper) == wanted
+        assert names(paper.shown_materials) == ["link 1", "link 2"]
+        places = [
+            (row.session.room.edition, row.room.edition, row.session.edition) for row in paper.appearances
+        ]
+        assert places == [(full.edition,) * 3] * 2
+
+
+def test_cards_are_the_same_from_papers_and_from_their_rows(
+    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    wanted = expected(full)
+    with django_assert_num_queries(4 + 5 + 4):
+        (brief,), (detailed,) = Paper.objects.all().cards(), Paper.objects.all().cards(detailed=True)
+        rows = Paper.objects.all().card_rows()
+        (again,) = Paper.objects.all().cards_of(rows)
+
+    assert brief == again
+    assert (brief.abstract_html, brief.shown_materials) == ("", ())
+    assert detailed == brief._replace(
+        abstract_html=full.abstract_html, shown_materials=detailed.shown_materials
+    )
+    assert names(detailed.shown_materials) == ["link 1", "link 2"]
+    assert [grant.name for grant in brief.shown_grants] == ["award 1", "award 2"]
+    assert len(wanted[2]) == len(brief.appearances)
+
+
+def test_awards_stand_newest_first_then_in_the_chairs_order(edition: Edition) -> None:
+    new = make.make_edition(2023)
+    twin = make.make_edition(2022, slug="2023-b", start_date=new.start_date, end_date=new.end_date)
+    for one in (edition, twin, new):
+        for name in ("z", "a"):
+            make.make_award(one, name=f"{one.slug} {name}")
+
+    assert names(Award.objects.order_by("name").newest_first()) == [
+        *("2023 z", "2023 a", "2023-b z", "2023-b a", "2021 z", "2021 a")
+    ]
+
+
+def test_winners_are_papers_with_their_authors_and_people(
+    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    make.make_award(full.edition, [make.make_paper(full.edition, status="draft")], name="hidden")
+    wanted = expected(full)
+
+    with django_assert_num_queries(5):
+        awards = {award.name: award for award in Award.objects.with_winners()}
+        first = awards["award 1"].shown_grants
+        assert [grant.person.name for grant in first if grant.person] == ["Zoe 1"]
+        assert [grant.paper.get_absolute_url() for grant in first if grant.paper] == [full.get_absolute_url()]
+        paper = first[0].paper
+        assert [f"{one.shown_name} {one.person.uid}" for one in paper.shown_authors] == wanted[0]
+        assert [f"{row.board} {row.session.uid}" for row in paper.appearances] == wanted[2]
+        assert awards["award 1"].get_absolute_url() == f"/2021/awards/#award-{awards['award 1'].uid}"
+    assert awards["hidden"].shown_grants == []
