@@ -1,0 +1,76 @@
+"""Compare the pinned packages with a saved database of known holes, where pip-audit reaches none.
+
+`python tools/audit.py DATABASE requirements/production.txt`. The database is the archive of all entries of the
+ecosystem PyPI that osv.dev gives: a zip with a JSON file for each hole. Ends with 1 where one of them is known.
+"""
+
+import argparse
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
+
+
+def entries(database: Path) -> Iterator[dict[str, Any]]:
+    """Read the holes that were not withdrawn."""
+    with zipfile.ZipFile(database) as archive:
+        for name in archive.namelist():
+            entry = json.loads(archive.read(name)) if name.endswith(".json") else {"withdrawn": True}
+            if not entry.get("withdrawn"):
+                yield entry
+
+
+def is_within(version: Version, events: list[dict[str, str]]) -> bool:
+    """Whether a version lies in a range: after the last event that begins or ends it."""
+    within = False
+    for event in events:
+        (kind, value), *_ = event.items()
+        try:
+            bound = Version(value)
+        except InvalidVersion:
+            continue
+        if kind == "last_affected":
+            within = within and version <= bound
+        elif version >= bound:
+            within = kind == "introduced"
+    return within
+
+
+def affects(affected: dict[str, Any], version: str) -> bool:
+    ranges = [one["events"] for one in affected.get("ranges", ()) if one["type"] == "ECOSYSTEM"]
+    return version in affected.get("versions", ()) or any(is_within(Version(version), one) for one in ranges)
+
+
+def holes(pins: dict[str, str], database: Path) -> Iterator[str]:
+    """Yield a line for each hole of a pinned version."""
+    for entry in entries(database):
+        for affected in entry.get("affected", ()):
+            package = affected.get("package", {})
+            name = canonicalize_name(package.get("name", ""))
+            if package.get("ecosystem") == "PyPI" and name in pins and affects(affected, pins[name]):
+                yield f"{name} {pins[name]}: {entry['id']} {entry.get('summary', '')}".rstrip()
+
+
+def main() -> int:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("database", type=Path)
+    asked.add_argument("requirements", type=Path)
+    options = asked.parse_args()
+    pins = {
+        canonicalize_name(name): version for name, version in PIN.findall(options.requirements.read_text())
+    }
+    found = sorted(set(holes(pins, options.database)))
+    print(*found, f"{len(pins)} packages compared, {len(found)} holes known.", sep="\n")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
