@@ -174,6 +174,16 @@ def test_groups_hold_what_stands_in_them(source: str, html: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "read"), [(r"\mbox{", 20), (r"\emph{", 10), (r"{\em ", 10), (r"\href{/a}{", 19)]
+)
+@pytest.mark.parametrize("depth", [9, 10, 11, 20, 21, 1000])
+def test_commands_are_read_to_a_depth_and_stay_as_written_below(command: str, read: int, depth: int) -> None:
+    below = max(0, depth - read)
+
+    assert plain(command * depth + "x" + "}" * depth) == command * below + "x" + "}" * below
+
+
+@pytest.mark.parametrize(
     ("source", "text"),
     [
         (r"\Walrus \Walrus* \Walrus{} is", "Walrus Walrus Walrus is"),
