@@ -27,7 +27,8 @@ def audited(folder: Path, *found: dict[str, Any]) -> tuple[int, list[str]]:
     with zipfile.ZipFile(folder / "all.zip", "w") as archive:
         for number, one in enumerate(found):
             archive.writestr(f"{number}.json", json.dumps(one))
-    command = [sys.executable, ROOT / "tools" / "audit.py", folder / "all.zip", folder / "pins.txt"]
+    files = (ROOT / "tools" / "audit.py", folder / "all.zip", folder / "pins.txt")
+    command = [sys.executable, *map(str, files)]
     answer = subprocess.run(command, capture_output=True, text=True)
     return answer.returncode, answer.stdout.splitlines()
 

@@ -1,7 +1,7 @@
 """Compare the pinned packages with a saved database of known holes, where pip-audit reaches none.
 
-`python tools/audit.py DATABASE requirements/production.txt`. The database is the archive of all entries of the
-ecosystem PyPI that osv.dev gives: a zip with a JSON file for each hole. Ends with 1 where one of them is known.
+`python tools/audit.py DATABASE requirements/production.txt`. The database is the archive of all entries of
+the ecosystem PyPI that osv.dev gives: a zip with a JSON file for each hole. Ends with 1 where one is known.
 """
 
 import argparse
@@ -64,9 +64,8 @@ def main() -> int:
     asked.add_argument("database", type=Path)
     asked.add_argument("requirements", type=Path)
     options = asked.parse_args()
-    pins = {
-        canonicalize_name(name): version for name, version in PIN.findall(options.requirements.read_text())
-    }
+    lines = PIN.findall(options.requirements.read_text("utf-8"))
+    pins: dict[str, str] = {canonicalize_name(name): version for name, version in lines}
     found = sorted(set(holes(pins, options.database)))
     print(*found, f"{len(pins)} packages compared, {len(found)} holes known.", sep="\n")
     return bool(found)
