@@ -50,29 +50,27 @@ def count(client: Client, path: str) -> int:
     return len(queries)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("schedule/", 12),
-        ("schedule/2021-04-06/", 12),
-        ("schedule/2021-04-06/?view=grid", 8),
-        ("schedule/?view=week", 8),
-        ("schedule/?view=now", 5),
-        ("sessions/", 10),
-        ("rooms/hall/", 4),
-        ("talks/", 3),
-        ("posters/", 13),
-        ("recordings/", 12),
-    ],
-)
-def test_queries_do_not_grow(client: Client, path: str, expected: int) -> None:
+EXPECTED = {
+    "schedule/": 12,
+    "schedule/2021-04-06/": 12,
+    "schedule/2021-04-06/?view=grid": 8,
+    "schedule/?view=week": 8,
+    "schedule/?view=now": 5,
+    "sessions/": 10,
+    "rooms/hall/": 4,
+    "talks/": 3,
+    "posters/": 13,
+    "recordings/": 12,
+}
+
+
+def test_queries_do_not_grow(client: Client) -> None:
     edition = make.make_edition()
     room = make.make_room(edition, slug="hall")
     counts = []
     for rows in (1, 3):
         edition.sessions.all().delete()
-        workshop = fill(edition, room, rows)
-        address = workshop.get_absolute_url() if path == "sessions/" else f"/2021/{path}"
-        counts.append(count(client, address))
+        addresses = {"sessions/": fill(edition, room, rows).get_absolute_url()}
+        counts.append({path: count(client, addresses.get(path, f"/2021/{path}")) for path in EXPECTED})
 
-    assert counts == [expected, expected]
+    assert counts == [EXPECTED, EXPECTED]
