@@ -1,18 +1,22 @@
 """What every test needs: plain static files, cheap passwords, and reasons for what is missing."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 from django.conf import settings as site_settings
-from django.db import connection
+from django.db import connection, transaction
 from pytest_django import Settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 CHROMIUM = Path("/usr/bin/chromium")
+
+# Workers, and the many processes that tests start, compile a module once, whatever the environment says.
+sys.dont_write_bytecode = False
 
 # A busy machine is no defect: how long something takes is measured in bench/.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -54,6 +58,24 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
+
+
+@pytest.fixture(scope="module")
+def made_once(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callable[[Callable[[], Any]], Any]]:
+    """A function that makes rows for all tests of a module; each takes back its own changes of them.
+
+    All tests of the module meet these rows, and none may ask for a database without a transaction.
+    """
+
+    def made(make: Callable[[], Any]) -> Any:
+        with django_db_blocker.unblock():
+            return make()
+
+    block = transaction.atomic()
+    made(block.__enter__)
+    yield made
+    made(lambda: transaction.set_rollback(True))
+    made(lambda: block.__exit__(None, None, None))
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """What narrows each list, and what is said of what cannot be read."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -17,8 +18,12 @@ pytestmark = pytest.mark.django_db
 LATE = datetime(2021, 4, 7, 7, 30, tzinfo=UTC)  # 00:30 in Los Angeles: still the evening of the 6th.
 
 
-@pytest.fixture(autouse=True)
-def _program() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _program(made_once: Callable[..., Any]) -> None:
+    made_once(make_program)
+
+
+def make_program() -> None:
     """Two years; everything that a filter can hold of is at `yes`, and not at `no`."""
     edition = make.make_edition(venue="Hall")
     above = make.make_topic(edition, "Systems", slug="systems")

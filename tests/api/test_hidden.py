@@ -1,5 +1,6 @@
 """Nothing hidden comes through any resource, nested field, filter or search (trap 16)."""
 
+from collections.abc import Callable
 from itertools import batched
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +12,7 @@ from api.endpoints import ALL
 from api.files import FILES
 from api.shapes import RESOURCES
 from tests.api.asking import expansions, ids
-from tests.website.marked import LOW, MARKER
+from tests.website.marked import LOW, MARKER, make_marked_program
 from tests.website.test_visibility import unpacked
 
 # Somebody who was merged (-m) is no secret: that address leads on to the one who remained.
@@ -21,6 +22,11 @@ OWN_WORDS = {"award", "institution", "paper", "person", "room", "session", "topi
 HIDDEN = [LOW, *(f"{LOW}-{end}" for end in ENDS)]
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def program(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_marked_program)
 
 
 def leaks(client: Client, path: str) -> bool:

@@ -1,6 +1,6 @@
 """Nothing hidden is in a file of any format, in an agenda of hidden things, or in what is kept for all."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -20,9 +20,9 @@ from website.wsgi import django
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def program() -> dict[str, Any]:
-    return make_marked_program()
+@pytest.fixture(scope="module")
+def program(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_marked_program)
 
 
 def files(edition: Any) -> Iterator[tuple[str, str]]:
