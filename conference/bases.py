@@ -38,6 +38,8 @@ class Content(models.Model):
     # The foreign keys to the things on whose forms the row stands, the nearest first, if its edition is not
     # found through them: their history is its too.
     part_of: ClassVar[tuple[str, ...]] = ()
+    # The fields that say something of the row and decide nothing: not whether it is shown, nor where.
+    words: ClassVar[tuple[str, ...]] = ()
     # The relations, besides foreign keys, that `clean()` follows: fetched at once for many rows.
     rules_look_at: ClassVar[tuple[str, ...]] = ()
 
@@ -51,14 +53,21 @@ class Content(models.Model):
         with recording.together() as log:
             before = self._stored_values(kwargs.get("update_fields"))
             super().save(*args, **kwargs)
-            edition = self.stamped_edition()
+            edition, touched = self.stamped_edition(), ""
             if before is None:
                 log.created(self)
             else:
                 written = [name for name in before if name in recorded_fields(type(self))]
-                log.changed(type(self), self.pk, before, held(self, written), edition)
+                after = held(self, written)
+                log.changed(type(self), self.pk, before, after, edition)
                 self._leave_no_gap(before)
-            revision.advance([edition])
+                if {name for name in after if before[name] != after[name]} <= {*self.words}:
+                    touched = self.named_by()
+            revision.advance([edition], touched)
+
+    def named_by(self) -> str:
+        """Return the part of its address by which pages that say something of the row name it."""
+        return ""
 
     def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:
         """Return what the database has in the fields that are going to be written; `None` for a new row."""

@@ -16,7 +16,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from conference import tracing
+from conference import touches, tracing
 from conference.keptpage import Headers, KeptPage, Key, keepable
 from conference.sharedpages import SharedPages
 from conference.shelf import Shelf
@@ -159,8 +159,9 @@ class PageCache:
 
     def _good(self, key: Key, state: State) -> KeptPage | None:
         page = self._shelf(key).get(key)
-        is_good = page and page.stamp == state.stamp and page.expires >= time.monotonic()
-        return page if is_good else None
+        if page is None or page.expires < time.monotonic():
+            return None
+        return page if page.stamp == state.stamp or still_stands(key, page, state) else None
 
     def _render(
         self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
@@ -198,6 +199,16 @@ class PageCache:
         self._shelf(key).put(key, page)
         self.shared.keep(key, state, page)
         return page.answer(environ, start_response)
+
+
+def still_stands(key: Key, page: KeptPage, state: State) -> bool:
+    """Whether all that changed since a page was made are words of things that it does not name."""
+    path, query = key
+    names = state.touched_since(page.stamp) if not query and touches.holds(path, state.touched) else None
+    if names is None or any(touches.touches(page.plain, path, name) for name in names):
+        return False
+    page.stamp = state.stamp
+    return True
 
 
 def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tuple[str, Headers, bytes]:

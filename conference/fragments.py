@@ -22,7 +22,7 @@ from conference.shelf import Shelf
 
 MOST_BYTES = 12_000_000
 # They say that something changed, not what is shown.
-STAMPS = frozenset(("revision", "changed_at", "site_revision", "site_changed_at"))
+STAMPS = frozenset(("revision", "changed_at", "touched", "site_revision", "site_changed_at"))
 PLAIN = (str, int, float, bytes, date, time, UUID, type(None))
 
 

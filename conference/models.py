@@ -86,7 +86,7 @@ class Edition(Clocked, Content):
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
-    unrecorded_fields: ClassVar[tuple[str, ...]] = ("revision", "changed_at")
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ("revision", "changed_at", "touched")
 
     class Mode(models.TextChoices):
         IN_PERSON = "in_person", _("In person")
@@ -164,6 +164,8 @@ class Edition(Clocked, Content):
     logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
+    # The last changes that touched the words of one thing alone, as `conference.touches` notes them.
+    touched = models.TextField(default="", db_default="", blank=True, editable=False)
 
     objects = EditionQuerySet.as_manager()
 
@@ -194,7 +196,7 @@ class Edition(Clocked, Content):
         # The stamp is counted in the database alone: an edition read a while ago must not set it back.
         if not self._state.adding and kwargs.get("update_fields") is None:
             names = {field.name for field in self._meta.concrete_fields if not field.primary_key}
-            kwargs["update_fields"] = names - self.get_deferred_fields() - {"revision", "changed_at"}
+            kwargs["update_fields"] = names - self.get_deferred_fields() - {*self.unrecorded_fields}
         super().save(*args, **kwargs)
 
     @property

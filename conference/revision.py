@@ -15,12 +15,14 @@ from django.db import models, transaction
 from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
+from conference import touches
 from conference.prepared import prepared_update
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
-_held: ContextVar[set[int | None] | None] = ContextVar("held_editions", default=None)
+# By edition what was touched; "" stands for everything.
+_held: ContextVar[dict[int | None, set[str]] | None] = ContextVar("held_editions", default=None)
 
 
 class SiteRevision(models.Model):
@@ -50,17 +52,24 @@ class Stamp:
         return f"{self.edition}.{self.site}"
 
 
-def advance(editions: Iterable[int | None]) -> None:
-    """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole."""
+def advance(editions: Iterable[int | None], touched: str = "") -> None:
+    """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole.
+
+    `touched` names the thing if only its words changed (`conference.touches`).
+    """
     wanted = set(editions)
     held = _held.get()
     if held is not None:
-        held.update(wanted)
+        for key in wanted:
+            held.setdefault(key, set()).add(touched)
         return
     now = timezone.now()
     keys = [key for key in wanted if key is not None]
     if keys:
-        _advance_editions(keys, now)
+        if touched:
+            _touch_editions(keys, now, f":{touched}")
+        else:
+            _advance_editions(keys, now)
     if None in wanted and not _advance_site(now):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
 
@@ -69,6 +78,13 @@ def advance(editions: Iterable[int | None]) -> None:
 def _advance_editions(keys: Collection[int], now: datetime) -> tuple[Any, dict[str, Any]]:
     editions_here = apps.get_model("conference", "Edition")._base_manager
     return editions_here.filter(Q(pk__in=keys) | showing(keys)), further(now)
+
+
+@prepared_update
+def _touch_editions(keys: Collection[int], now: datetime, name: Any) -> tuple[Any, dict[str, Any]]:
+    editions_here = apps.get_model("conference", "Edition")._base_manager
+    notes = touches.noted(name)
+    return editions_here.filter(Q(pk__in=keys) | showing(keys)), {**further(now), "touched": notes}
 
 
 @prepared_update
@@ -102,14 +118,15 @@ def hold() -> Iterator[None]:
         yield
         return
     with transaction.atomic():
-        editions: set[int | None] = set()
+        editions: dict[int | None, set[str]] = {}
         token = _held.set(editions)
         try:
             yield
         finally:
             _held.reset(token)
-        if editions:
-            advance(editions)
+        alone = {key: names.pop() if len(names) == 1 else "" for key, names in editions.items()}
+        for touched in sorted({*alone.values()}):
+            advance([key for key in alone if alone[key] == touched], touched)
 
 
 def current(edition: int | None) -> Stamp:

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from django.apps import apps
@@ -10,6 +11,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from conference.revision import BEGINNING, SiteRevision
+from conference.touches import Touches, read
 
 READ_EVERY = 0.25
 # Pages say what is on now, and embargoes end: nothing may stand still for ever although nothing was edited.
@@ -34,6 +36,19 @@ class State:
     stamp: Stamp
     changed_at: datetime
     lifetime: float
+    # By slug, the small changes that are noted.
+    touched: Mapping[str, Touches] = field(default_factory=dict)
+
+    def touched_since(self, stamp: Stamp) -> set[str] | None:
+        """Return the names of all that changed since another stamp; `None` if that may be anything."""
+        old, new = dict(stamp.revisions), dict(self.stamp.revisions)
+        is_same_site = (stamp.site, stamp.switches) == (self.stamp.site, self.stamp.switches)
+        if not is_same_site or old.keys() != new.keys() or any(old[slug] > new[slug] for slug in old):
+            return None
+        moved = [slug for slug in old if old[slug] != new[slug]]
+        changes = [(slug, number) for slug in moved for number in range(old[slug] + 1, new[slug] + 1)]
+        names = {self.touched[slug].get(number, "") for slug, number in changes}
+        return None if "" in names else names
 
 
 class Stamps:
@@ -74,8 +89,9 @@ class Stamps:
 def read_states(at: datetime) -> dict[str, State]:
     """Read the states of all editions. Two queries."""
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
-    fields = ("slug", "revision", "changed_at", "start_date", "end_date", *SWITCHES)
+    fields = ("slug", "revision", "changed_at", "touched", "start_date", "end_date", *SWITCHES)
     editions = list(apps.get_model("conference", "Edition")._base_manager.order_by("slug").values(*fields))
+    touched = {row["slug"]: read(row["touched"]) for row in editions}
     states = {}
     today = at.astimezone(UTC).date()
     for row in editions:
@@ -83,7 +99,8 @@ def read_states(at: datetime) -> dict[str, State]:
         stamp = Stamp(((row["slug"], row["revision"]),), site.revision, switches)
         is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
         changed_at = max(row["changed_at"], site.changed_at, *passed(row, at))
-        states[row["slug"]] = State(stamp, changed_at, LIFETIME_WHILE_RUNNING if is_near else LIFETIME)
+        lifetime = LIFETIME_WHILE_RUNNING if is_near else LIFETIME
+        states[row["slug"]] = State(stamp, changed_at, lifetime, touched)
     stamps = [state.stamp for state in states.values()]
     whole = Stamp(
         tuple(pair for stamp in stamps for pair in stamp.revisions),
@@ -92,7 +109,7 @@ def read_states(at: datetime) -> dict[str, State]:
     )
     changed = max([site.changed_at, *(state.changed_at for state in states.values())])
     lifetime = min([LIFETIME, *(state.lifetime for state in states.values())])
-    return {**states, "": State(whole, changed, lifetime)}
+    return {**states, "": State(whole, changed, lifetime, touched)}
 
 
 def passed(row: dict[str, datetime | None], at: datetime) -> list[datetime]:

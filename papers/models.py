@@ -95,6 +95,7 @@ class Paper(Content):
         "lay_summary_html",
     )
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
+    words: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("Draft")
@@ -160,6 +161,9 @@ class Paper(Content):
 
     def get_absolute_url(self) -> str:
         return reverse("papers:detail", args=[self.edition.slug, self.uid, text.slug(self.title)])
+
+    def named_by(self) -> str:
+        return f"papers/{self.uid}"
 
     @property
     def doi_url(self) -> str:

@@ -1,0 +1,135 @@
+"""Small changes: pages that do not name what was touched stand; whatever is not noted touches everything."""
+
+import pytest
+
+from conference import revision, stamps, touches
+from conference.caching import PageCache
+from conference.models import Edition
+from papers.models import Paper
+from tests import factories
+from tests.conference.kept import BODY, Site, ask
+
+pytestmark = pytest.mark.django_db
+
+HOME, DAY, LIST = "/2021/", "/2021/schedule/2021-04-05/", "/2021/papers/"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return factories.make_edition()
+
+
+@pytest.fixture
+def paper(edition: Edition) -> Paper:
+    return factories.make_paper(edition, uid="17")
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def cache(site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch) -> PageCache:
+    """A cache that reads the stamps each time, so that no test has to wait."""
+    monkeypatch.setattr(stamps, "READ_EVERY", -1.0)
+    return PageCache(site)
+
+
+def change_words(paper: Paper) -> None:
+    paper.title += " again"
+    paper.save()
+
+
+def test_page_that_does_not_name_what_was_touched_stands(cache: PageCache, site: Site, paper: Paper) -> None:
+    before = ask(cache)
+    change_words(paper)
+    assert ask(cache) == before
+    assert site.asked == [HOME]
+
+
+@pytest.mark.parametrize("path", [LIST, "/2021/awards/", "/search/", "/2021/papers/5.bib"])
+def test_what_words_put_in_order_or_find_does_not(
+    cache: PageCache, site: Site, paper: Paper, path: str
+) -> None:
+    ask(cache, path)
+    change_words(paper)
+    ask(cache, path)
+    assert site.asked == [path, path]
+
+
+def test_page_with_parameters_does_not(cache: PageCache, site: Site, paper: Paper) -> None:
+    ask(cache, DAY, "view=grid")
+    change_words(paper)
+    ask(cache, DAY, "view=grid")
+    assert len(site.asked) == 2
+
+
+def test_page_that_names_it_does_not(cache: PageCache, site: Site, paper: Paper) -> None:
+    site.body = BODY + b'<a href="/2021/papers/17/title/">'
+    ask(cache)
+    change_words(paper)
+    ask(cache)
+    assert len(site.asked) == 2
+
+
+def test_its_own_page_does_not(cache: PageCache, site: Site, paper: Paper) -> None:
+    path = "/2021/papers/17/title/"
+    ask(cache, path)
+    change_words(paper)
+    ask(cache, path)
+    assert site.asked == [path, path]
+
+
+def test_calendar_that_names_it_across_lines_does_not(cache: PageCache, site: Site, paper: Paper) -> None:
+    site.body = BODY + b"URL:http://example.org/2021/pap\r\n ers/17/title/"
+    ask(cache, "/2021/presentations/5.ics")
+    change_words(paper)
+    ask(cache, "/2021/presentations/5.ics")
+    assert len(site.asked) == 2
+
+
+def test_any_other_change_in_between_touches_everything(cache: PageCache, site: Site, paper: Paper) -> None:
+    ask(cache)
+    change_words(paper)
+    factories.make_room(paper.edition)
+    change_words(paper)
+    ask(cache)
+    assert len(site.asked) == 2
+
+
+def test_change_that_is_not_of_words_alone_touches_everything(
+    cache: PageCache, site: Site, paper: Paper
+) -> None:
+    ask(cache)
+    paper.title, paper.track = "Another", "Another"
+    paper.save()
+    ask(cache)
+    assert len(site.asked) == 2
+
+
+def test_held_changes_of_one_thing_are_one_note(paper: Paper) -> None:
+    with revision.hold():
+        change_words(paper)
+        change_words(paper)
+    assert Edition.objects.get().touched.split()[-1] == f"{Edition.objects.get().revision}:papers/17"
+
+
+def test_held_changes_of_several_things_are_not_noted(paper: Paper) -> None:
+    other = factories.make_paper(paper.edition, uid="18")
+    before = Edition.objects.get()
+    with revision.hold():
+        change_words(paper)
+        change_words(other)
+    after = Edition.objects.get()
+    assert (after.touched, after.revision) == (before.touched, before.revision + 1)
+
+
+def test_oldest_notes_are_forgotten_and_none_is_read_in_part(paper: Paper) -> None:
+    for _ in range(60):
+        change_words(paper)
+    edition = Edition.objects.get()
+    assert len(edition.touched) == touches.LONGEST
+    found = touches.read(edition.touched)
+    assert [*found] == [*range(edition.revision - len(found) + 1, edition.revision + 1)]
+    assert {*found.values()} == {"papers/17"}
