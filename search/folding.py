@@ -54,6 +54,10 @@ def joined(texts: Iterable[str]) -> str:
 
 def places(source: str) -> list[Place]:
     """Return the words of a text with their places in it, for marking them there."""
+    if source.isascii() and "'" not in source and not CONTROLS.search(source):
+        # Nothing is left out or becomes longer, so that each letter stays where it is.
+        plain = WORD.finditer(source.casefold())
+        return [Place(match[0][:LONGEST_WORD], match.start(), match.end()) for match in plain]
     letters: list[str] = []
     origins: list[tuple[int, int]] = []
     for start, end in _clusters(source):

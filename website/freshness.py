@@ -57,9 +57,11 @@ def stale() -> list[int]:
 def renew(key: int) -> int:
     """Index what changed of an edition, or of the whole site; return how much that was."""
     with transaction.atomic():
-        kept, _ = Indexed.objects.get_or_create(edition=key)
-        # Another process may have been at it meanwhile.
-        kept = Indexed.objects.select_for_update().get(pk=kept.pk)
+        known, _ = Indexed.objects.get_or_create(edition=key)
+        # Another process may have been at it meanwhile, or is: then the others search what is there.
+        kept = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
+        if kept is None:
+            return 0
         wanted = states().get(key)
         if wanted is None:
             kept.delete()

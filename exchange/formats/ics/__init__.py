@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -100,8 +101,13 @@ def _spans(found: Iterable[tuple[ZoneInfo, list[Appointment]]]) -> dict[ZoneInfo
 
 def _zone(zone: ZoneInfo, moments: list[datetime]) -> Timezone:
     local = [moment.astimezone(zone).year for moment in moments] or [BEGINNING.year]
-    first, last = date(min(local), 1, 1), date(max(local) + 1, 1, 2)
-    return Timezone.from_tzinfo(zone, zone.key, first, last)
+    return _zone_of_years(zone.key, min(local), max(local))
+
+
+@lru_cache(maxsize=50)
+def _zone_of_years(key: str, first: int, last: int) -> Timezone:
+    """Return the rules of a zone; looking for them takes longer than all else of a small calendar."""
+    return Timezone.from_tzinfo(ZoneInfo(key), key, date(first, 1, 1), date(last + 1, 1, 2))
 
 
 def event(appointment: Appointment, zone: ZoneInfo, host: str) -> Event:
