@@ -1,14 +1,16 @@
 """The opening morning: many readers through nginx, while chairs edit and import.
 
 `uv run python bench/morning.py` fills a SQLite file by `generate_program` and forgets it; `--database URL`
-names a database for this alone. Readers come at a steady rate, whether or not answers do; the time of an
-answer counts from when it was due. Needs nginx. Prints a Markdown table.
+names a database for this alone, with `CACHE_URL` processes share their pages. Readers come at a steady rate,
+whether or not answers do; the time of an answer counts from when it was due. It ends when it should, however
+slow the site is: who could not even ask by then is counted. Needs nginx. Prints a Markdown table.
 """
 
 import argparse
 import http.client
 import random
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -28,10 +30,14 @@ from bench.pages import program  # noqa: E402
 READERS = 64
 EDIT_EVERY = 5.0
 STALE_AFTER = 1.0
+# So long may a reader, the looker or the import take after the end (seconds).
+PATIENCE = 10
+TOKEN = "counting-the-morning"  # noqa: S105  for this run alone
 EDITED = "Opening morning, edition"
 WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse", "model", "kernels", "vision")
 # How much more some pages are asked for than others: places are drawn as this power of an even number.
 SKEW = 4
+OUTCOMES = ("hit", "shared", "miss", "none")
 # What readers ask for, in hundredths.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
 NGINX = """
@@ -50,6 +56,7 @@ class Seen:
     errors: list[str] = field(default_factory=list)
     behind: list[float] = field(default_factory=list)
     backwards: int = 0
+    unasked: int = 0
 
 
 @dataclass(slots=True)
@@ -69,12 +76,16 @@ def main() -> None:
     options = asked.parse_args()
     with program(options.database, options.papers) as folder:
         addresses, paper = asked_for()
+        counting = {"METRICS_TOKEN": TOKEN, "METRICS_DIR": str(folder / "metrics")}
+        (folder / "metrics").mkdir()
         with (
-            servers.granian("website.wsgi:application", {"BEHIND_PROXY": "true"}) as site,
+            servers.granian("website.wsgi:application", {"BEHIND_PROXY": "true", **counting}) as site,
             served(folder, site) as front,
         ):
             seen = morning(front, addresses, paper, options)
+            counts = servers.counts(site, TOKEN)
         report(seen, options)
+        report_work(counts)
 
 
 def served(folder: Path, site: str) -> servers.Server:
@@ -86,12 +97,13 @@ def served(folder: Path, site: str) -> servers.Server:
 
 def asked_for() -> tuple[dict[str, list[str]], Any]:
     """Return addresses by kind of page, and the paper that is going to be edited."""
+    from django.db.models import Count
     from django.urls import reverse
 
     from conference.models import Edition
     from people.models import Person
 
-    edition = Edition.objects.published()[0]
+    edition = Edition.objects.published().annotate(size=Count("papers")).order_by("-size")[0]
     root = edition.get_absolute_url()
     papers = list(edition.papers.published().order_by("pk").select_related("edition")[:2000])
     sessions = list(edition.sessions.published().select_related("edition"))
@@ -130,24 +142,30 @@ def morning(front: str, addresses: dict[str, list[str]], paper: Any, options: ar
     ]
     chairs = threading.Thread(target=edit, args=(paper, edits))
     looker = threading.Thread(target=look, args=(host, paper, edits, seen))
-    others = [threading.Thread(target=take_in, args=(options.seconds / 2,))]
-    for thread in (*crowd, chairs, looker, *others):
+    importing = threading.Thread(target=take_in, args=(options.seconds / 2, options.seconds + PATIENCE))
+    for thread in (*crowd, chairs, looker, importing):
         thread.start()
     for thread in crowd:
         thread.join()
+    seen.unasked = max(0, options.seconds * options.rate - answered(seen))
     edits.ended.set()
-    for thread in (chairs, looker, *others):
+    for thread in (chairs, looker, importing):
         thread.join()
     return seen
+
+
+def answered(seen: Seen) -> int:
+    """Return how many answers came, right ones and errors."""
+    return sum(map(len, seen.seconds.values())) + len(seen.errors)
 
 
 def reader(
     host: str, addresses: dict[str, list[str]], next_due: Any, end: float, seen: Seen, dice: random.Random
 ) -> None:
-    """Ask for one page after the other, each when it is due."""
-    connection = http.client.HTTPConnection(host, timeout=30)
+    """Ask for one page after the other, each when it is due or as soon as there is time, until the end."""
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
     kinds, weights = list(MIX), list(MIX.values())
-    while (due := next_due()) < end:
+    while (due := next_due()) < end and time.perf_counter() < end:
         time.sleep(max(0.0, due - time.perf_counter()))
         (kind,) = dice.choices(kinds, weights)
         # Half of those who open a paper open one of the six best known in a hundred.
@@ -156,7 +174,7 @@ def reader(
             connection.request("GET", address, headers={"Accept-Encoding": "gzip"})
             answer = connection.getresponse()
             answer.read()
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             connection.close()
             seen.errors.append(f"{address}: {error}")
             continue
@@ -178,7 +196,7 @@ def look(host: str, paper: Any, edits: Edits, seen: Seen) -> None:
     """Read the edited paper all the time: how far is what is shown behind what was committed?"""
     address, last = paper.get_absolute_url(), 0
     while not edits.ended.wait(0.02):
-        connection = http.client.HTTPConnection(host, timeout=30)
+        connection = http.client.HTTPConnection(host, timeout=PATIENCE)
         asked, committed = time.perf_counter(), len(edits.moments)
         connection.request("GET", address)
         answer = connection.getresponse()
@@ -197,12 +215,14 @@ def look(host: str, paper: Any, edits: Edits, seen: Seen) -> None:
         last = max(last, version)
 
 
-def take_in(wait: float) -> None:
-    """Import a program of 500 papers as another edition, in the middle of the morning."""
-    from django.core.management import call_command
+def take_in(wait: float, end: float) -> None:
+    """Import a program of 500 papers as another edition, in a process of its own, in the middle of it."""
+    from conference.models import Edition
 
+    year = f"--last-year={1 + max(Edition.objects.values_list('year', flat=True))}"
     time.sleep(wait)
-    call_command("generate_program", papers=500, editions=1, seed=5, last_year=2090, verbosity=0)
+    command = ("generate_program", "--papers=500", "--editions=1", "--seed=5", year, "-v0")
+    subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, timeout=end - wait)
 
 
 def report(seen: Seen, options: argparse.Namespace) -> None:
@@ -217,9 +237,26 @@ def report(seen: Seen, options: argparse.Namespace) -> None:
         places = (ranked[len(ranked) // 2], ranked[int(len(ranked) * 0.99)], ranked[-1])
         print(f"| {kind} | {len(ranked):,} | {' | '.join(f'{place * 1000:.0f}' for place in places)} |")
     oldest, late = max(seen.behind, default=0.0), sum(age > STALE_AFTER for age in seen.behind)
-    print(f"\nErrors: {len(seen.errors)}{'; such as ' + seen.errors[0] if seen.errors else ''}.")
+    due = options.seconds * options.rate
+    print(f"\nOf {due:,} requests that were due {seen.unasked:,} could not be asked by the end.")
+    print(f"Errors: {len(seen.errors)}{'; such as ' + seen.errors[0] if seen.errors else ''}.")
     print(f"A committed edit was seen after {oldest:.2f} s at most; {late} looks were more than 1 s behind,")
     print(f"{seen.backwards} showed an older page after a newer one.")
+
+
+def report_work(counts: dict[str, float]) -> None:
+    """Print what the processes did for that: a kept page is a hit, one of another process is shared."""
+    outcomes = {
+        name: f"{counts.get(f'plenary_page_cache_total{{outcome="{name}"}}', 0):,.0f}" for name in OUTCOMES
+    }
+    print(f"\nPage cache: {', '.join(f'{number} {name}' for name, number in outcomes.items())}.\n")
+    print("| view that wrote | times | mean ms |\n|---|---|---|")
+    written = {name: counts[name] for name in counts if name.startswith("plenary_view_seconds_count")}
+    for name, times in sorted(written.items(), key=lambda pair: -counts[pair[0].replace("_count", "_sum")])[
+        :8
+    ]:
+        mean = counts[name.replace("_count", "_sum")] / times * 1000
+        print(f"| {name.split('"')[1]} | {times:,.0f} | {mean:.0f} |")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
@@ -106,3 +107,12 @@ def rate(address: str, seconds: int, headers: Mapping[str, str] | None = None) -
     if "Non-2xx" in said and "If-None-Match" not in (headers or {}):
         raise SystemExit(f"{address} answers with errors:\n{said}")
     return float(said.split("Requests/sec:")[1].split()[0])
+
+
+def counts(site: str, token: str) -> dict[str, float]:
+    """Return all that a site has counted since it was started, by name and labels."""
+    asked = Request(f"{site}/metrics", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+    with urlopen(asked, timeout=PATIENCE) as answer:  # noqa: S310
+        lines = answer.read().decode().splitlines()
+    pairs = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+    return {name: float(number) for name, _, number in pairs}
