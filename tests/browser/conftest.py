@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.axe import DESKTOP
@@ -18,6 +18,8 @@ from website.wsgi import pages
 
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+# A busy machine is no defect: what is looked for may take its time to come.
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")
