@@ -1,14 +1,18 @@
 """A browser on the demo program: Debian's Chromium, never one that is downloaded."""
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
@@ -86,8 +90,31 @@ def _empty_page_cache() -> None:
     pages.clear()
 
 
+@pytest.fixture(scope="session")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a copy of the database with the demo is kept; empty until the first test imported it."""
+    file = tmp_path_factory.mktemp("demo") / "imported.sqlite3"
+    file.touch()
+    return file
+
+
 @pytest.fixture
-def demo(transactional_db: None) -> None:
+def demo(transactional_db: None, imported: Path) -> None:
+    """The demo program. With SQLite it is imported once, and comes from the copy for all other tests."""
+    if connection.vendor != "sqlite":
+        import_demo()
+        return
+    connection.ensure_connection()
+    with closing(sqlite3.connect(imported)) as copy:
+        if imported.stat().st_size:
+            copy.backup(connection.connection)
+            ContentType.objects.clear_cache()
+        else:
+            import_demo()
+            connection.connection.backup(copy)
+
+
+def import_demo() -> None:
     for path in sorted((Path(settings.BASE_DIR) / "demo").glob("mlsys-*.json")):
         year = path.stem.removeprefix("mlsys-")
         call_command("import_program", "program_json", str(path), edition=year, verbosity=0)
