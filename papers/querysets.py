@@ -49,8 +49,8 @@ def called_off() -> Q:
 
 
 def taking_place(presentations: Any) -> Any:
-    """Those of the published presentations that are not called off."""
-    return presentations.filter(~called_off(), or_draft(Q(status="published")))
+    """Those of these presentations that are not called off."""
+    return presentations.filter(~called_off())
 
 
 class TopicQuerySet(ContentQuerySet[Any]):

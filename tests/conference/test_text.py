@@ -240,8 +240,9 @@ def test_any_source_renders_without_error_or_active_content(source: str) -> None
 
 
 @pytest.mark.parametrize("source", ["0. 0.", "1. 2. x", "3.\n4. y", "1. a\n2.\n3. c"])
-def test_plain_keeps_numbers_of_lists_that_hold_nothing_else(source: str) -> None:
-    assert plain(f"{source}\n\nand *so* on").split() == [*source.split(), "and", "so", "on"]
+def test_numbers_of_lists_that_hold_nothing_else_stay_on_their_lines(source: str) -> None:
+    assert plain(f"{source}\n\nand *so* on") == f"{source}\n\nand so on"
+    assert latex(f"{source}\n\nand *so* on") == f"{source}\n\nand \\emph{{so}} on"
 
 
 @settings(max_examples=200, deadline=None)
