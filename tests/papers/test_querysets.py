@@ -9,9 +9,11 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from conference.places import reorder
+from conference.previewing import Lifted, seen_as
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import called_off
 from schedule.models import Presentation
+from search.index import DocumentRecord, index
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -110,7 +112,26 @@ def test_both_gates_hold_papers_and_awards_back(gate: str) -> None:
     for model in (Topic, Paper, Authorship, Material, Award, AwardGrant):
         rows = model._default_manager.published
         assert (len(rows()), len(rows(LATER))) == (0, 1)
-    assert paper.edition.papers.withdrawn_after_release().count() == 0
+    Paper.objects.filter(pk=paper.pk).update(status="withdrawn", announced_at=make.PAST)
+    withdrawn = paper.edition.papers.withdrawn_after_release
+    assert (len(withdrawn()), len(withdrawn(LATER))) == (0, 1)
+
+
+def test_topic_of_a_closed_edition_is_not_shown_by_a_paper_of_an_open_one(edition: Edition) -> None:
+    make.make_paper(edition, topic=make.make_topic(make.make_edition(2022, **CLOSED)))
+
+    assert names(Topic.objects.published()) == []
+
+
+def test_draft_in_a_preview_shows_its_parts(edition: Edition) -> None:
+    paper = make.make_paper(edition, ["Ada"], status="draft")
+    award = make.make_award(edition, [paper], name="A", status="draft")
+    make.make_paper(make.make_edition(2022), ["Zoe"], status="draft")
+
+    with seen_as(Lifted(edition.pk, drafts=True)):
+        assert names(Authorship.objects.published()) == ["Ada"]
+        assert [*Award.objects.published()] == [award]
+        assert [row.paper for row in AwardGrant.objects.published()] == [paper]
 
 
 def test_parts_are_public_with_their_paper_and_their_award(edition: Edition) -> None:
@@ -238,6 +259,15 @@ def test_papers_are_fetched_in_the_order_of_their_keys(edition: Edition) -> None
     assert [*Paper.objects.exactly([])] == []
 
 
+def test_awards_of_a_paper_at_one_place_stand_as_they_were_made(edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    old = make.make_award(edition, [make.make_paper(edition), paper], name="old")
+    new = make.make_award(make.make_edition(2022), [paper], name="new")
+    grants = Paper.objects.with_awards().get(pk=paper.pk).shown_grants
+
+    assert [(grant.award, grant.position) for grant in grants] == [(old, 2), (new, 1)]
+
+
 # What catalogues are made of
 
 
@@ -332,6 +362,14 @@ def test_paper_without_others_of_its_words_is_like_those_of_its_authors_and_topi
     assert papers.like(asked["Alone"]) == [own.pk, both.pk]
 
 
+def test_paper_with_others_of_its_words_is_like_those(edition: Edition) -> None:
+    titles = ("Garbage collection for databases", "Databases with garbage collection", "Speech")
+    own, near, _far = papers = [make.make_paper(edition, ["Ada"], title=title) for title in titles]
+    index(DocumentRecord("paper", paper.pk, paper.uid, paper.title) for paper in papers)
+
+    assert edition.papers.published().like(own) == [near.pk]
+
+
 # What is counted
 
 
@@ -422,10 +460,11 @@ def test_lists_fetch_their_lines_with_three_queries_more(
 ) -> None:
     wanted = expected(full)
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(4) as read:
         paper = Paper.objects.for_cards().get()
         assert (paper.get_absolute_url(), paper.topic.name) == (full.get_absolute_url(), "c")
         assert parts(paper) == wanted
+    assert [query["sql"] for query in read.captured_queries if "schedule_room" in query["sql"]] == []
 
 
 def test_page_fetches_all_it_shows_with_four_queries_more(
