@@ -9,6 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError
 
+from conference.models import Conference, Edition
 from exchange.load import load
 from exchange.loading import writing
 from exchange.problems import ProgramError, Where
@@ -23,6 +24,7 @@ from exchange.records import (
     SponsorRecord,
     TopicRecord,
 )
+from exchange.stating import UNSTATED
 from tests.exchange.programs import HOUR, START, author, crowd, edition, paper, program, session, talk
 
 pytestmark = pytest.mark.django_db
@@ -218,3 +220,24 @@ def test_end_is_judged_together_with_the_start_that_is_here() -> None:
     assert told(Program(sessions=(replace(session("s"), start=START + timedelta(days=1), end=START),))) == [
         "program.json, sessions (s), end: The end lies before the start."
     ]
+
+
+def test_new_edition_is_of_the_conference_that_is_named_or_the_only_one() -> None:
+    alone = program(conference=None, edition=edition(conference=UNSTATED))
+    first = told(alone)
+    load(program(), "2021")
+    load(program(conference=None, edition=edition(slug="2022", year=2022, conference=UNSTATED)), "2022")
+    made = {one.slug: one.conference.slug for one in Edition.objects.all()}
+    Conference.objects.create(slug="icml", name="ICML")
+
+    unsaid = "The file does not say which conference the edition belongs to. Add it."
+    assert made == {"2021": "mlsys", "2022": "mlsys"}
+    assert first == [f"conference: {unsaid}"]
+    with pytest.raises(ProgramError, match=unsaid):
+        load(program(conference=None, edition=edition(slug="2023", conference=UNSTATED)), "2023")
+
+
+def test_conference_that_nobody_knows_is_refused() -> None:
+    said = told(program(conference=None, edition=edition(conference="nips")))
+
+    assert said == ["conference: There is no conference “nips” in this file or here. Add it to the file."]

@@ -1,0 +1,91 @@
+"""Files out of a ZIP: what leads out of it, what nobody may open and what is too much is refused in words."""
+
+import io
+import zipfile
+from pathlib import PurePosixPath
+
+import pytest
+
+from exchange.files import Source
+from exchange.problems import ProgramError
+from exchange.reading import unpacking
+from exchange.reading.findings import Findings
+
+ENCRYPTED = 1
+
+
+def packed(members: dict[str, str]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    findings = Findings()
+    found = unpacking.unpacked(Source("a.zip", content), is_table, findings)
+    findings.settle()
+    return {one.name: one.content for one in found}
+
+
+def is_table(name: str) -> bool:
+    return PurePosixPath(name).suffix == ".csv"
+
+
+def refusal(content: bytes) -> str:
+    with pytest.raises(ProgramError) as refused:
+        unpacked(content)
+    return str(refused.value)
+
+
+def test_wanted_files_come_by_their_bare_names() -> None:
+    members = {"in/papers.csv": "1", "__MACOSX/papers.csv": "2", "notes.txt": "3", "folder.csv/": ""}
+
+    assert unpacked(packed(members)) == {"papers.csv": b"1"}
+
+
+def test_what_is_no_zip_is_the_file_itself() -> None:
+    assert unpacked(b"uid,title\n") == {"a.zip": b"uid,title\n"}
+
+
+@pytest.mark.parametrize("name", ["../papers.csv", "/etc/papers.csv", "C:/papers.csv", r"..\papers.csv"])
+def test_name_that_leads_out_is_refused(name: str) -> None:
+    said = refusal(packed({name: "1"}))
+
+    assert said.startswith("a.zip, ")
+    assert said.endswith("The name of this file leads out of the ZIP file. Pack the folder again.")
+
+
+def test_encrypted_file_is_refused() -> None:
+    content = bytearray(packed({"papers.csv": "1"}))
+    # The flags stand in the file's own header, and in the list at the end.
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + place] |= ENCRYPTED
+
+    assert refusal(bytes(content)) == (
+        "a.zip, papers.csv: The file is encrypted. Pack it without a password."
+    )
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "said"),
+    [
+        ("MOST_FILES", 1, "The ZIP file holds more than 1 files."),
+        ("MOST_BYTES", 3_000_000, "The files are larger than 3 MB together."),
+    ],
+)
+def test_more_than_a_program_has_is_refused(
+    monkeypatch: pytest.MonkeyPatch, bound: str, most: int, said: str
+) -> None:
+    content = packed({"a.csv": "1" * 2_000_000, "b.csv": "2" * 2_000_000})
+    assert unpacked(content).keys() == {"a.csv", "b.csv"}
+    monkeypatch.setattr(unpacking, bound, most)
+
+    assert refusal(content).endswith(said)
+
+
+def test_damaged_zip_is_refused() -> None:
+    damaged = packed({"papers.csv": "1" * 100})[:60]
+
+    assert refusal(damaged) == "a.zip: The ZIP file is damaged or of an unusual kind. Pack it again."
