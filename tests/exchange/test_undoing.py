@@ -203,6 +203,22 @@ def test_command_takes_an_import_back(edition: Edition) -> None:
         call_command("undo_import", "999")
 
 
+def test_command_says_what_stays_and_what_is_done_already(edition: Edition) -> None:
+    run_of(paper("p1", "Zed Zu", title="Old"), paper("p2", "Zed Zu"))
+    later = run_of(paper("p1", "Zed Zu", title="New"))
+    Paper.objects.filter(uid="p1").update(title="By hand")
+    out = StringIO()
+    call_command("undo_import", str(later.pk), stdout=out)
+    told = out.getvalue().splitlines()
+
+    assert any(line.startswith("kept, as it was edited or is needed: ") for line in told), told
+    assert Paper.objects.get(uid="p1").title == "By hand"
+    with pytest.raises(CommandError, match="taken back already"):
+        call_command("undo_import", str(later.pk))
+    call_command("undo_import", str(ImportRun.objects.create(edition=edition).pk), stdout=out)
+    assert out.getvalue().splitlines()[len(told) :] == ["Nothing to take back."]
+
+
 def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edition) -> None:
     run = run_of(paper("p1", "Zed Zu"))
     address = reverse("admin:exchange_importrun_undo", args=[run.pk])

@@ -3,10 +3,12 @@
 import logging
 import threading
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 from unittest import mock
 
 import pytest
+from django.core.management import call_command
 from django.db import OperationalError, connection, connections, transaction
 from django.test import Client
 
@@ -95,3 +97,13 @@ def test_list_opens_while_the_database_is_busy(
     assert "Duplicates could not be looked for" in caplog.text
     assert caplog.records[-1].levelno == logging.ERROR
     assert not Comparison.objects.exists()
+
+
+@pytest.mark.django_db
+def test_command_looks_for_people_and_institutions() -> None:
+    make_twins()
+    out = StringIO()
+    call_command("find_duplicates", stdout=out)
+
+    assert out.getvalue().splitlines() == ["people: 1 likely duplicates", "institutions: 0 likely duplicates"]
+    assert PersonPair.objects.count() == 1

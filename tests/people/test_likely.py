@@ -1,9 +1,12 @@
 """Likely duplicates among people, without a database: how names differ, what else speaks for and against."""
 
+from typing import Any
+
 import pytest
 
 from people.duplicates.evidence import Figure
 from people.duplicates.finding import find
+from people.duplicates.reasons import sentence
 from people.duplicates.spelling import compare_names
 
 
@@ -132,3 +135,23 @@ def test_many_of_one_name_are_compared_only_where_something_tells() -> None:
     other = person(501, "Wang Wei", papers={501: {"basel"}}, contacts=frozenset({"w@example.org"}))
 
     assert pairs(*crowd, one, other) == [(500, 501)]
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "words"),
+    [
+        ("affiliation", {"place": "MIT"}, "Both are of MIT."),
+        (
+            "other_ids",
+            {"schemes": ["dblp", "x"]},
+            "They have different identifiers of dblp, x, which speaks against it.",
+        ),
+        ("together", {"count": 1}, "Both stand on 1 paper, which speaks against it."),
+        ("together", {"count": 2}, "Both stand on 2 papers, which speaks against it."),
+        ("shared_people", {"count": 1}, "1 person is of both."),
+        ("coauthors", {"count": 2, "people": [8, 9]}, "2 co-authors in common: Abe, Zed."),
+        ("coauthors", {"count": 3, "people": [8, 7]}, "3 co-authors in common: Abe …"),
+    ],
+)
+def test_reason_is_a_sentence(code: str, values: dict[str, Any], words: str) -> None:
+    assert sentence(code, values, {8: "Abe", 9: "Zed"}) == words
