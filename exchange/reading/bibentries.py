@@ -24,7 +24,7 @@ from exchange.reading.checks import check
 from exchange.reading.decoding import decode
 from exchange.reading.findings import Findings, short
 from exchange.reading.gathering import WEB, Gathering, listed, tidy, uid_of
-from exchange.reading.tex import decoded
+from exchange.reading.tex import IncompleteError, decoded
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 ADVICE = "Save it in the encoding UTF-8."
@@ -126,6 +126,12 @@ class EntryReader:
     def _text(self, tex: str, where: Where, name: str) -> str:
         try:
             text = decoded(tex)
+        except IncompleteError:
+            message = gettext(
+                "A command of TeX lacks what belongs to it in %(field)s: the text stays as it is."
+            )
+            self.findings.note("doubt", where, message % {"field": name})
+            text = tex
         except (ValueError, RecursionError):
             self.findings.problem(where, name, gettext("Braces are nested too deeply here."))
             return ""

@@ -2,7 +2,11 @@
 
 import re
 
-from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped]
+from pylatexenc.latex2text import (  # type: ignore[import-untyped]
+    LatexNodes2Text,
+    MacroTextSpec,
+    get_default_latex_context_db,
+)
 
 FORMULA = re.compile(r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)
 EMPHASIS = re.compile(r"\\(?:emph|textit|textsl)\s*\{([^{}]*)\}|\{\\(?:em|it)\s+([^{}]*)\}")
@@ -20,11 +24,25 @@ MARKS = re.compile("\ue000(\\d+)\ue001")
 PRIVATE = re.compile("[\ue000-\ue003]")
 DEEPEST = 30
 BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
-decoder = LatexNodes2Text(math_mode="verbatim", keep_comments=True)
+# What the decoder would hold back for the head of a document, and write where the next one begins.
+HEAD = ("author", "date", "maketitle", "title")
+commands = get_default_latex_context_db()
+commands.add_context_category(
+    "head", prepend=True, macros=[MacroTextSpec(name, discard=False) for name in HEAD]
+)
+decoder = LatexNodes2Text(commands, math_mode="verbatim", keep_comments=True)
+
+
+class IncompleteError(ValueError):
+    """A command lacks what belongs to it, such as a title that ends with a footnote without a text."""
 
 
 def decoded(tex: str) -> str:
-    """Return the text that the TeX stands for. Raises `ValueError` where braces nest too deeply."""
+    """Return the text that the TeX stands for.
+
+    Raises `IncompleteError` where a command lacks what belongs to it, `ValueError` where braces nest too
+    deeply.
+    """
     tex = PRIVATE.sub("", tex)
     if _depth(tex) > DEEPEST:
         raise ValueError("nested too deeply")
@@ -38,12 +56,18 @@ def decoded(tex: str) -> str:
     text = EMPHASIS.sub(rf"{EMPHASIS_MARK}\1\2{EMPHASIS_MARK}", text)
     text = STRONG.sub(rf"{STRONG_MARK}\1\2{STRONG_MARK}", text)
     if TEX.search(text):
-        text = str(decoder.latex_to_text(PERCENT.sub(r"\%", text), tolerant_parsing=True)).replace(
-            "\u00a0", " "
-        )
+        text = _decoded(PERCENT.sub(r"\%", text)).replace("\u00a0", " ")
     text = QUOTED.sub(r"‘\1’", text)
     text = MARKUP.sub(r"\\\g<0>", text).replace(EMPHASIS_MARK, "*").replace(STRONG_MARK, "**")
     return MARKS.sub(lambda found: formulas[int(found[1])], text)
+
+
+def _decoded(tex: str) -> str:
+    try:
+        return str(decoder.latex_to_text(tex, tolerant_parsing=True))
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        # The decoder takes it that what belongs to a command is there.
+        raise IncompleteError(tex) from error
 
 
 def _depth(text: str) -> int:

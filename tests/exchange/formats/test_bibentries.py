@@ -68,10 +68,25 @@ def test_volumes_and_incomplete_authors_are_said() -> None:
         (r"{\em a} \textbf{b} \_c\_ a\_b 2*3", r"*a* **b** \_c\_ a_b 2\*3"),
         ("100% of a -- b", "100% of a – b"),
         ("plain, it's", "plain, it's"),
+        (r"Of \title{a} and \author", "Of a and "),
+        (r"After \maketitle", "After "),
     ],
 )
 def test_tex_becomes_text(tex: str, plain: str) -> None:
     assert decoded(tex) == plain
+
+
+@pytest.mark.parametrize("command", ["footnote", "href", "sqrt", "verb"])
+def test_title_that_ends_within_a_command_stays_as_it_is(command: str) -> None:
+    found = read(rf"@misc{{a, title={{Of \{command}}}}}")
+
+    assert [paper.title for paper in found.papers] == [rf"Of \{command}"]
+    assert [(str(note.where), note.message) for note in found.notes] == [
+        (
+            "x.bib, line 1 (a)",
+            "A command of TeX lacks what belongs to it in title: the text stays as it is.",
+        )
+    ]
 
 
 @pytest.mark.parametrize(
