@@ -38,7 +38,7 @@ def test_commands_for_signs_are_read_as_the_signs(source: str, text: str) -> Non
 @pytest.mark.parametrize(
     ("source", "text"),
     [
-        (r"\etal{} a\quad b\qquad c", "et al. a b c"),
+        (r"\etal{} a\quad{}b\qquad{}c", "et al. a b c"),
         (r"a\xspace b\noindent c\centering d", "a b c d"),
         (r"a\bigskip b\medskip c\smallskip d\maketitle e", "a b c d e"),
         (r"\left a\right b", "a b"),
