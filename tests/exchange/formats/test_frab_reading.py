@@ -197,3 +197,40 @@ def test_any_program_reads_back_and_stays(made: Program, fmt: Any) -> None:
     once = again(made, fmt)
 
     assert again(once, fmt) == once
+
+
+NO_DAYS = "This is no schedule of frab or pretalx: it has no days."
+
+
+@pytest.mark.parametrize(
+    ("conference", "said"),
+    [
+        ({"days": {}}, f"file, schedule, conference.days: {NO_DAYS}"),
+        ({"days": [{"rooms": []}]}, "This must be an object of room name -> list of events."),
+        ({"days": [{"date": "21.8.", "rooms": {}}]}, "file, conference.days[0], date: "),
+        ({"days": [], "time_zone_name": "Mars/Base"}, "time_zone_name: "),
+    ],
+)
+def test_what_is_no_schedule_is_refused(conference: dict[str, Any], said: str) -> None:
+    found = problems(frab_json, json.dumps({"schedule": {"conference": conference}}).encode())
+
+    assert len(found) == 1
+    assert said in found[0]
+
+
+def test_one_file_is_read_at_a_time() -> None:
+    with pytest.raises(ProgramError, match=r"Give one file of this format, not 2\."):
+        frab_json.read([source(), source()], CAMP)
+
+
+def test_times_of_a_file_are_those_of_its_own_zone_and_told() -> None:
+    day = {"index": 1, "date": "2019-08-21", "rooms": {"Curie": [{**EVENT, "date": "", "start": "11:00"}]}}
+    conference = {"acronym": "camp", "time_zone_name": "Asia/Seoul", "days": [day]}
+    found = frab_json.read(
+        [Source("file", json.dumps({"schedule": {"conference": conference}}).encode())], CAMP
+    )
+
+    assert [str(one.start) for one in found.sessions] == ["2019-08-21 11:00:00+09:00"]
+    assert [one.message for one in found.notes if one.kind == "warning"] == [
+        "The times of the file are those of Asia/Seoul, the edition has the zone Europe/Berlin."
+    ]
