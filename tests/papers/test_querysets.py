@@ -474,7 +474,8 @@ def test_page_fetches_all_it_shows_with_four_queries_more(
 
     with django_assert_num_queries(5):
         paper = Paper.objects.in_full().get()
-        assert (paper.topic.edition, names(paper.topic.ancestors)) == (full.edition, ["a", "b"])
+        assert (paper.edition, paper.topic.edition) == (full.edition,) * 2
+        assert names(paper.topic.ancestors) == ["a", "b"]
         assert parts(paper) == wanted
         assert names(paper.shown_materials) == ["link 1", "link 2"]
         places = [
@@ -512,6 +513,14 @@ def test_awards_stand_newest_first_then_in_the_chairs_order(edition: Edition) ->
     assert names(Award.objects.order_by("name").newest_first()) == [
         *("2023 z", "2023 a", "2023-b z", "2023-b a", "2021 z", "2021 a")
     ]
+
+
+def test_winners_stand_in_the_chairs_order(edition: Edition) -> None:
+    award = make.make_award(edition, [make.make_person(name) for name in ("Abe", "Mia", "Zed")])
+    reorder(award.grants.all(), [*award.grants.order_by("-pk").values_list("pk", flat=True)])
+    grants = Award.objects.with_winners().get().shown_grants
+
+    assert [grant.person.name for grant in grants] == ["Zed", "Mia", "Abe"]
 
 
 def test_winners_are_papers_with_their_authors_and_people(
