@@ -73,6 +73,8 @@ def main() -> None:
     asked.add_argument("--database", help="a database for this alone; filled if it is empty")
     asked.add_argument("--seconds", type=int, default=300)
     asked.add_argument("--rate", type=int, default=600, help="requests a second")
+    asked.add_argument("--warm", type=int, default=0, help="seconds of reading before it is measured")
+    asked.add_argument("--no-import", action="store_true", help="edits alone")
     options = asked.parse_args()
     with program(options.database, options.papers) as folder:
         addresses, paper = asked_for()
@@ -82,8 +84,11 @@ def main() -> None:
             servers.granian("website.wsgi:application", {"BEHIND_PROXY": "true", **counting}) as site,
             served(folder, site) as front,
         ):
+            if options.warm:
+                read(front, addresses, Seen(), options.rate, options.warm)
+            before = servers.counts(site, TOKEN)
             seen = morning(front, addresses, paper, options)
-            counts = servers.counts(site, TOKEN)
+            counts = {name: n - before.get(name, 0) for name, n in servers.counts(site, TOKEN).items()}
         report(seen, options)
         report_work(counts)
 
@@ -127,31 +132,43 @@ def asked_for() -> tuple[dict[str, list[str]], Any]:
 def morning(front: str, addresses: dict[str, list[str]], paper: Any, options: argparse.Namespace) -> Seen:
     """Let readers in for so many seconds, and chairs work beside them."""
     seen, edits = Seen(), Edits()
+    host = front.removeprefix("http://")
+    others = [
+        threading.Thread(target=edit, args=(paper, edits)),
+        threading.Thread(target=look, args=(host, paper, edits, seen)),
+    ]
+    if not options.no_import:
+        times = (options.seconds / 2, options.seconds + PATIENCE)
+        others.append(threading.Thread(target=take_in, args=times))
+    for thread in others:
+        thread.start()
+    read(front, addresses, seen, options.rate, options.seconds)
+    seen.unasked = max(0, options.seconds * options.rate - answered(seen))
+    edits.ended.set()
+    for thread in others:
+        thread.join()
+    return seen
+
+
+def read(front: str, addresses: dict[str, list[str]], seen: Seen, rate: int, seconds: int) -> None:
+    """Let a crowd read at a steady rate for so many seconds."""
     host, began = front.removeprefix("http://"), time.perf_counter()
     due, lock = count(), threading.Lock()
-    end = began + options.seconds
 
     def next_due() -> float:
         with lock:
             number: int = next(due)
-        return began + number / float(options.rate)
+        return began + number / float(rate)
 
+    end = began + seconds
     crowd = [
         threading.Thread(target=reader, args=(host, addresses, next_due, end, seen, random.Random(number)))
         for number in range(READERS)
     ]
-    chairs = threading.Thread(target=edit, args=(paper, edits))
-    looker = threading.Thread(target=look, args=(host, paper, edits, seen))
-    importing = threading.Thread(target=take_in, args=(options.seconds / 2, options.seconds + PATIENCE))
-    for thread in (*crowd, chairs, looker, importing):
+    for thread in crowd:
         thread.start()
     for thread in crowd:
         thread.join()
-    seen.unasked = max(0, options.seconds * options.rate - answered(seen))
-    edits.ended.set()
-    for thread in (chairs, looker, importing):
-        thread.join()
-    return seen
 
 
 def answered(seen: Seen) -> int:
@@ -179,7 +196,8 @@ def reader(
             seen.errors.append(f"{address}: {error}")
             continue
         seen.seconds[kind].append(time.perf_counter() - due)
-        if answer.status != http.client.OK:
+        # A paper's slug follows its title.
+        if answer.status not in (http.client.OK, http.client.MOVED_PERMANENTLY):
             seen.errors.append(f"{address}: {answer.status}")
     connection.close()
 
