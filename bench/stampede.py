@@ -5,6 +5,7 @@ names a database for this alone, with `CACHE_URL` processes share their pages. N
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from bench import servers  # noqa: E402
 from bench.pages import pages, program  # noqa: E402
 
 READERS = 200
+# Milliseconds between an answer and the same reader's next question.
+PAUSE = 100
 EDIT_EVERY = 1.0
 EDITED = "Stampede, version"
 TOKEN = "counting-the-stampede"  # noqa: S105  for this run alone
@@ -53,7 +56,7 @@ def main() -> None:
             quiet = crowd(site + address, 5)
             edits, before = Edits(), servers.counts(site, TOKEN)
             said = morning(site + address, session, edits, options.seconds)
-            written = servers.counts(site, TOKEN)[VIEW] - before[VIEW]
+            written = servers.counts(site, TOKEN)[VIEW] - before.get(VIEW, 0)
         report(quiet, said, edits, written)
 
 
@@ -68,9 +71,11 @@ def shown() -> tuple[str, Any]:
 
 
 def crowd(address: str, seconds: int) -> str:
-    """Let readers ask for one page all the time; return what wrk says of it."""
+    """Let readers ask for one page again and again; return what wrk says of it."""
     command = [servers.found("wrk"), "--latency", "-t1", f"-c{READERS}", f"-d{seconds}s", "--timeout", "10s"]
-    asked = [*command, "-HAccept-Encoding: gzip", address]
+    pause = Path(os.environ["PLENARY_VAR_DIR"]) / "pause.lua"
+    pause.write_text(f"function delay() return {PAUSE} end")
+    asked = [*command, "-s", str(pause), "-HAccept-Encoding: gzip", address]
     return subprocess.run(asked, check=True, capture_output=True, text=True, timeout=seconds + 30).stdout
 
 

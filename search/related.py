@@ -13,7 +13,7 @@ WORDS = 10
 # Words of the title and topic count as often as if they stood so many times in the text.
 TITLE_TIMES = 3
 # All words together may stand in so many documents: the time of an answer grows with them.
-MOST_FOUND = 4000
+MOST_FOUND = 1000
 
 
 def related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
