@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import servers  # noqa: E402
-from bench.pages import pages, program  # noqa: E402
+from bench.pages import answer, pages, program  # noqa: E402
 
 READERS = 200
 # Milliseconds between an answer and the same reader's next question.
@@ -53,7 +53,8 @@ def main() -> None:
         counting = {"METRICS_TOKEN": TOKEN, "METRICS_DIR": str(folder / "metrics")}
         address, session = shown()
         with servers.granian("website.wsgi:application", counting, options.processes) as site:
-            quiet = crowd(site + address, 5)
+            answer(site + address)
+            quiet = crowd(site + address, 10)
             edits, before = Edits(), servers.counts(site, TOKEN)
             said = morning(site + address, session, edits, options.seconds)
             written = servers.counts(site, TOKEN)[VIEW] - before.get(VIEW, 0)
@@ -108,8 +109,8 @@ def look(address: str, edits: Edits) -> None:
     last = 0
     while not edits.ended.wait(0.05):
         asked, committed = time.perf_counter(), len(edits.moments)
-        with urlopen(address, timeout=10) as answer:  # noqa: S310
-            found = re.search(rf"{EDITED} (\d+)", answer.read().decode())
+        with urlopen(address, timeout=10) as reply:  # noqa: S310
+            found = re.search(rf"{EDITED} (\d+)", reply.read().decode())
         last = int(found[1]) if found else last
         if last < committed:
             edits.behind.append(asked - edits.moments[last])

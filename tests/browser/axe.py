@@ -15,6 +15,12 @@ NARROW = ViewportSize(width=320, height=700)
 LOOKS: list[Look] = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"), (PHONE, "dark")]
 
 SCRIPT = (Path(__file__).parent / "look.js").read_text()
+# What is below the first screen has no size until somebody scrolls to it, as readers do and axe does not.
+LAID_OUT = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { content-visibility: visible !important }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
 # A scheme changes colours and no more: these rules read them. Everything else is told by the size.
 COLOURS = ["color-contrast", "link-in-text-block"]
 
@@ -52,4 +58,5 @@ def asked(page: Page, rules: list[str], is_measured: bool) -> list[str]:
     """Let axe look at the page as it stands: all rules, or these alone."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
+        page.evaluate(LAID_OUT)
     return [f"{page.url}: {one}" for one in page.evaluate(SCRIPT, [rules, is_measured])]
