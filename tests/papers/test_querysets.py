@@ -362,12 +362,17 @@ def test_paper_without_others_of_its_words_is_like_those_of_its_authors_and_topi
     assert papers.like(asked["Alone"]) == [own.pk, both.pk]
 
 
-def test_paper_with_others_of_its_words_is_like_those(edition: Edition) -> None:
-    titles = ("Garbage collection for databases", "Databases with garbage collection", "Speech")
-    own, near, _far = papers = [make.make_paper(edition, ["Ada"], title=title) for title in titles]
+@pytest.mark.parametrize(("others", "told"), [(1, 1), (5, 5), (6, 5)])
+def test_paper_with_others_of_its_words_is_like_five_of_those(
+    edition: Edition, others: int, told: int
+) -> None:
+    titles = ["Garbage collection for databases"] * (1 + others) + ["Speech"] * 9
+    papers = [make.make_paper(edition, ["Ada"], title=title) for title in titles]
     index(DocumentRecord("paper", paper.pk, paper.uid, paper.title) for paper in papers)
+    found = edition.papers.published().like(papers[0])
 
-    assert edition.papers.published().like(own) == [near.pk]
+    assert len(found) == told
+    assert {*found} <= {paper.pk for paper in papers[1 : 1 + others]}
 
 
 # What is counted
@@ -494,6 +499,7 @@ def test_cards_are_the_same_from_papers_and_from_their_rows(
         (again,) = Paper.objects.all().cards_of(rows)
 
     assert brief == again
+    assert [name for name in rows[0]._fields if "html" in name] == ["title_html"]
     assert (brief.abstract_html, brief.shown_materials) == ("", ())
     assert detailed == brief._replace(
         abstract_html=full.abstract_html, shown_materials=detailed.shown_materials
