@@ -53,6 +53,11 @@ class Access:
         """What the roles grant somewhere, by Django's names."""
         return {name for role in {*self.roles.values()} for name in permissions(role)}
 
+    @cached_property
+    def plain(self) -> set[str]:
+        """What Django's permissions allow, by its names."""
+        return set(ModelBackend().get_all_permissions(self.user))
+
     # Everywhere
 
     def everywhere(self, action: str, model: type[Model]) -> bool:
@@ -61,10 +66,9 @@ class Access:
             return False
         if self.user.is_superuser:
             return True
-        plain = ModelBackend().get_all_permissions(self.user)
         names = ("view", "change") if action == "view" else (action,)
         meta = model._meta
-        return any(f"{meta.app_label}.{name}_{meta.model_name}" in plain for name in names)
+        return any(f"{meta.app_label}.{name}_{meta.model_name}" in self.plain for name in names)
 
     # By role
 
