@@ -6,6 +6,7 @@ Both databases see the words that are made here and nothing else, so that they f
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from anyascii import anyascii
@@ -82,6 +83,7 @@ def _clusters(source: str) -> Iterator[tuple[int, int]]:
             start = end
 
 
+@lru_cache(maxsize=4096)
 def _folded_cluster(cluster: str) -> str:
     """Fold one character; unlike `fold` it keeps the space between words."""
     cluster = CONTROLS.sub("", cluster)
