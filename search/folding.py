@@ -73,14 +73,18 @@ def places(source: str) -> list[Place]:
 
 
 def _clusters(source: str) -> Iterator[tuple[int, int]]:
-    """Walk the characters, each with the accents, or the rest of a Korean syllable, that follow it."""
+    """Walk the characters, each with what follows and belongs to it."""
     start = 0
     for end in range(1, len(source) + 1):
-        if end == len(source) or not (
-            unicodedata.combining(source[end]) or "\u1160" <= source[end] <= "\u11ff"
-        ):
+        if end == len(source) or not _follows(source[end]):
             yield start, end
             start = end
+
+
+def _follows(sign: str) -> bool:
+    """Whether it is an accent, the rest of a Korean syllable, or a control, which may stand before these."""
+    is_of_syllable = "\u1160" <= sign <= "\u11ff"
+    return bool(unicodedata.combining(sign)) or is_of_syllable or CONTROLS.match(sign) is not None
 
 
 @lru_cache(maxsize=4096)

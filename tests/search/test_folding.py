@@ -48,6 +48,11 @@ def test_places_are_those_of_the_words(source: str) -> None:
     assert [place.word for place in places(source)] == words(source)
 
 
+def test_control_between_a_letter_and_its_accent_parts_nothing() -> None:
+    assert [place.word for place in places("s\x00\u030c")] == words("s\x00\u030c") == ["s"]
+    assert [place.word for place in places("ж\x00\u0308")] == words("ж\x00\u0308")
+
+
 def test_places_lie_in_the_original() -> None:
     source = "Ein Straßenname: 学习!"
 
