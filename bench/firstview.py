@@ -22,7 +22,7 @@ TIMES = 5
 CHROMIUM = "/usr/bin/chromium"
 WINDOW = {"width": 390, "height": 844}
 # Lighthouse's slow 4G: milliseconds of a round trip, bytes a second.
-NETWORKS = {
+NETWORKS: dict[str, dict[str, float]] = {
     "slow 4G": {"latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput": 750_000 / 8},
     "this machine": {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
 }
