@@ -1,6 +1,7 @@
 """Make everything ready and serve the demo: database, static files, the demo program, a chair's account."""
 
 import gc
+import multiprocessing
 import os
 import secrets
 import socket
@@ -108,12 +109,14 @@ def serve(port: int) -> None:
     """Become the production server: granian, two workers. Does not return."""
     sys.stdout.flush()
     where = ["--interface", "wsgi", "--host", HOST, "--port", str(port)]
+    # granian warns of more than that many, which need not trouble who only looks around.
+    threads = min(8, 2 * multiprocessing.cpu_count() + 1)
     options = [
         *where,
         "--workers",
         "2",
         "--blocking-threads",
-        "8",
+        str(threads),
         "--backpressure",
         "128",
         "--log-level",
