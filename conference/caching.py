@@ -17,6 +17,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from conference import touches, tracing
+from conference.board import Board
 from conference.keptpage import Headers, KeptPage, Key, keepable
 from conference.sharedpages import SharedPages
 from conference.shelf import Shelf
@@ -127,7 +128,7 @@ class PageCache:
         self, application: WSGIApplication, most_bytes: int = MOST_BYTES, shared: SharedPages | None = None
     ) -> None:
         self.application = application
-        self.stamps = Stamps()
+        self.stamps = Stamps(Board.configured())
         self.shared = shared or SharedPages.configured()
         # Whoever walks through the whole API takes no page's place.
         self._shelves: dict[bool, Shelf[Key, KeptPage]] = {

@@ -10,6 +10,7 @@ from django.apps import apps
 from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
+from conference.board import Board, mark_of
 from conference.revision import BEGINNING, SiteRevision
 from conference.touches import Touches, read
 
@@ -54,7 +55,9 @@ class State:
 class Stamps:
     """The current states by edition slug; "" stands for pages that show several editions."""
 
-    def __init__(self) -> None:
+    def __init__(self, board: Board | None = None) -> None:
+        self._board = board or Board()
+        self._mark = self._board.mark
         self._states: dict[str, State] = {}
         self._read_at = float("-inf")
         self._lock = threading.Lock()
@@ -64,10 +67,11 @@ class Stamps:
 
         `None` before the first reading succeeded. While the database is away, the last reading stands.
         """
-        is_due = time.monotonic() - self._read_at > READ_EVERY
-        if is_due and self._lock.acquire(blocking=not self._states):
+        # Another process has shown another state: nobody here goes on before it is read.
+        is_behind = self._board.mark != self._mark
+        if (is_behind or self._is_due()) and self._lock.acquire(blocking=is_behind or not self._states):
             try:
-                if time.monotonic() - self._read_at > READ_EVERY:
+                if self._board.mark != self._mark or self._is_due():
                     self._read()
             finally:
                 self._lock.release()
@@ -77,13 +81,23 @@ class Stamps:
         """Read again at the next question."""
         self._read_at = float("-inf")
 
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._read_at > READ_EVERY
+
     def _read(self) -> None:
-        began = time.monotonic()
+        began, self._mark = time.monotonic(), self._board.mark
         try:
             self._states = read_states(timezone.now())
         except DatabaseError:
             close_old_connections()
+        else:
+            self._tell(mark_of(self._states[""].stamp))
         self._read_at = began
+
+    def _tell(self, mark: int) -> None:
+        """Put up what was read, unless another process put up something meanwhile: that is read next."""
+        if self._board.mark == self._mark:
+            self._board.mark = self._mark = mark
 
 
 def read_states(at: datetime) -> dict[str, State]:
