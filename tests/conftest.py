@@ -1,5 +1,6 @@
 """What every test needs: plain static files, cheap passwords, and reasons for what is missing."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -30,6 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("anywhere") or item.get_closest_marker("browser"):
                 item.add_marker(once)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector from walking through five thousand tests whenever one makes many objects."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
