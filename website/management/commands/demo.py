@@ -117,6 +117,9 @@ def serve(port: int) -> None:
         "2",
         "--blocking-threads",
         str(threads),
+        # A worker that is told to end while it begins does not hear it.
+        "--workers-kill-timeout",
+        "5",
         "--backpressure",
         "128",
         "--log-level",
