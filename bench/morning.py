@@ -78,8 +78,7 @@ def main() -> None:
     options = asked.parse_args()
     with program(options.database, options.papers) as folder:
         addresses, paper = asked_for()
-        counting = {"METRICS_TOKEN": TOKEN, "METRICS_DIR": str(folder / "metrics")}
-        (folder / "metrics").mkdir()
+        counting = servers.counting(folder / "metrics", TOKEN)
         with (
             servers.granian("website.wsgi:application", {"BEHIND_PROXY": "true", **counting}) as site,
             served(folder, site) as front,

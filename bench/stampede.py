@@ -49,8 +49,7 @@ def main() -> None:
     asked.add_argument("--processes", type=int, default=servers.WORKERS)
     options = asked.parse_args()
     with program(options.database, options.papers) as folder:
-        (folder / "metrics").mkdir()
-        counting = {"METRICS_TOKEN": TOKEN, "METRICS_DIR": str(folder / "metrics")}
+        counting = servers.counting(folder / "metrics", TOKEN)
         address, session = shown()
         with servers.granian("website.wsgi:application", counting, options.processes) as site:
             answer(site + address)
