@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from conference import touches, tracing
 from conference.board import Board
+from conference.door import door
 from conference.keptpage import Headers, KeptPage, Key, keepable
 from conference.sharedpages import SharedPages
 from conference.shelf import Shelf
@@ -37,6 +37,9 @@ OF_ALL_YEARS = frozenset(("conferences", "editions", "institutions", "people"))
 # But what people type, and moments, are asked for once.
 UNKEPT = frozenset(("q", "changed_since"))
 LONGEST_ADDRESS = 400
+READING = frozenset(("GET", "HEAD"))
+# For so many addresses what they name is remembered.
+MOST_NAMES = 5_000
 MOST_BYTES = 64 * 1024 * 1024
 # Of these bytes the API gets one in so many beside them.
 API_SHARE = 2
@@ -50,12 +53,18 @@ WAIT = 1.0
 
 def key_of(environ: WSGIEnvironment) -> Key | None:
     """Return what names an answer that all readers share: path and known parameters in order; else `None`."""
-    if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or "HTTP_AUTHORIZATION" in environ:
+    if environ["REQUEST_METHOD"] not in READING or "HTTP_AUTHORIZATION" in environ:
         return None
     if has_session(environ) or not is_own_host(environ) or not is_secure_enough(environ):
         return None
     path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
-    if len(path) + len(query) > LONGEST_ADDRESS or first_part(path) in APART or path.endswith(DRAWN):
+    return shared_by_all(path, query) if len(path) + len(query) <= LONGEST_ADDRESS else None
+
+
+@lru_cache(maxsize=MOST_NAMES)
+def shared_by_all(path: str, query: str) -> Key | None:
+    """Return the key of an address whose answer all readers share; else `None`."""
+    if first_part(path) in APART or path.endswith(DRAWN):
         return None
     if not query:
         return path, ""
@@ -75,6 +84,7 @@ def is_data(path: str) -> bool:
     return path.startswith(f"/{API}/v")
 
 
+@lru_cache(maxsize=MOST_NAMES)
 def realm(path: str, query: str) -> str:
     """Return the slug of the edition whose stamp an answer hangs on; anything else for the whole site's.
 
@@ -97,15 +107,14 @@ def has_session(environ: WSGIEnvironment) -> bool:
     if not environ.get("HTTP_COOKIE"):
         return False
     try:
-        cookies = SimpleCookie(environ["HTTP_COOKIE"])
-        return not {settings.SESSION_COOKIE_NAME, settings.AGENDA_COOKIE_NAME}.isdisjoint(cookies)
+        return not door().cookies.isdisjoint(SimpleCookie(environ["HTTP_COOKIE"]))
     except CookieError:
         return True
 
 
 def is_own_host(environ: WSGIEnvironment) -> bool:
     """Whether the request names a host that the site answers to: no other may make an entry, or get one."""
-    return _is_one_of(environ.get("HTTP_HOST") or environ["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS))
+    return _is_one_of(environ.get("HTTP_HOST") or environ["SERVER_NAME"], door().hosts)
 
 
 @lru_cache(maxsize=100)
@@ -116,9 +125,8 @@ def _is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
 
 def is_secure_enough(environ: WSGIEnvironment) -> bool:
     """Whether the request came by https, or need not: a redirect to https is Django's to give."""
-    header: tuple[str, str] | None = settings.SECURE_PROXY_SSL_HEADER
-    name, value = header or ("wsgi.url_scheme", "https")
-    return not settings.SECURE_SSL_REDIRECT or environ.get(name) == value
+    secure = door().secure
+    return secure is None or environ.get(secure[0]) == secure[1]
 
 
 class PageCache:

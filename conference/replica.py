@@ -16,6 +16,15 @@ REPLICA = "replica"
 _reading: ContextVar[bool] = ContextVar("reading_from_replica", default=False)
 
 
+def begin(allowed: bool) -> None:
+    """Say of the request at hand whether a copy will do; `end` takes it back."""
+    _reading.set(allowed)
+
+
+def end() -> None:
+    _reading.set(False)
+
+
 @contextmanager
 def reading(allowed: bool = True) -> Iterator[None]:
     """Let what is read inside come from the copy, if there is one; `False` takes that back."""

@@ -4,9 +4,9 @@ The layer around the whole site (`website.running.layer`) opens a note; the page
 """
 
 import re
-import secrets
 from contextvars import ContextVar
 from dataclasses import dataclass
+from random import getrandbits
 
 # What a proxy in front may call a request.
 GIVEN = re.compile(r"[A-Za-z0-9-]{8,64}")
@@ -34,7 +34,7 @@ _note: ContextVar[Note | None] = ContextVar("request_note", default=None)
 
 def begin(given: str = "") -> Note:
     """Open the note of a request; a name that a proxy gave is kept, if it is one."""
-    note = Note(given if GIVEN.fullmatch(given) else secrets.token_hex(8))
+    note = Note(given if given and GIVEN.fullmatch(given) else f"{getrandbits(64):016x}")
     _note.set(note)
     return note
 

@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from django.conf import settings
-
 from conference import replica, tracing
-from conference.caching import has_session
+from conference.caching import READING, has_session
+from conference.door import door
 from website.running import metrics
 
 log = logging.getLogger("plenary.requests")
-SAFE = frozenset(("GET", "HEAD"))
 # Answers that nginx may keep, where nothing else in them forbids it.
 KEPT_OUTSIDE = frozenset(("200", "304"))
 
@@ -29,33 +27,37 @@ class Layer:
         self.application = application
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        given = environ.get("HTTP_X_REQUEST_ID", "") if settings.BEHIND_PROXY else ""
-        note = tracing.begin(given)
         began = time.perf_counter()
-        statuses: list[str] = []
+        is_behind_proxy = door().is_behind_proxy
+        note = tracing.begin(environ.get("HTTP_X_REQUEST_ID", "") if is_behind_proxy else "")
+        shown = "500"
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-            statuses[:] = [status[:3]]
+            nonlocal shown
+            shown = status[:3]
             named = [*headers, ("X-Request-ID", note.request)]
-            if settings.BEHIND_PROXY and statuses[0] in KEPT_OUTSIDE:
+            if is_behind_proxy and shown in KEPT_OUTSIDE:
                 named.append(("X-Accel-Expires", this_second()))
             return start_response(status, named, exc_info) if exc_info else start_response(status, named)
 
+        replica.begin(is_anonymous_reading(environ))
         try:
-            with replica.reading(is_anonymous_reading(environ)):
-                return self.application(environ, start)
+            return self.application(environ, start)
         except Exception:
-            statuses[:] = ["500"]
+            shown = "500"
             raise
         finally:
-            conclude(note, environ["REQUEST_METHOD"], statuses[0] if statuses else "500", began)
+            replica.end()
+            conclude(note, environ["REQUEST_METHOD"], shown, began)
             tracing.end()
 
 
 def is_anonymous_reading(environ: WSGIEnvironment) -> bool:
     """Whether a copy of the database is good enough for this reader."""
     return (
-        environ["REQUEST_METHOD"] in SAFE and "HTTP_AUTHORIZATION" not in environ and not has_session(environ)
+        environ["REQUEST_METHOD"] in READING
+        and "HTTP_AUTHORIZATION" not in environ
+        and not has_session(environ)
     )
 
 
