@@ -14,7 +14,8 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-CHROMIUM = Path("/usr/bin/chromium")
+# Debian's Chromium. Its build without windows shows the same and opens a page in half the time.
+CHROMIUMS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
 
 # Workers, and the many processes that tests start, compile a module once, whatever the environment says.
 sys.dont_write_bytecode = False
@@ -108,6 +109,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of Debian's Chromium."""
-    if not CHROMIUM.exists():
+    found = next((path for path in CHROMIUMS if path.exists()), None)
+    if found is None:
         pytest.skip("Chromium is not installed (apt-get install chromium)")
-    return str(CHROMIUM)
+    return str(found)
