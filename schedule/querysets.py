@@ -142,6 +142,11 @@ class SessionQuerySet(SessionGaps):
         """With all that its place and its address need."""
         return self.select_related("edition", "room__edition", "parent__edition")
 
+    def with_called_off(self) -> Self:
+        """With `called_off`: it, or its whole, stays in the program only to say that it does not happen."""
+        off = Q(status="cancelled") | Q(parent__status="cancelled", parent__isnull=False)
+        return self.annotate(called_off=ExpressionWrapper(off, BooleanField()))
+
     def with_people(self, at: datetime | None = None) -> Self:
         """With the people in roles; see `people_by_role`."""
         roles = with_shown_names(self.published_related("roles", at)).order_by("position", "pk")

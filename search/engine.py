@@ -5,13 +5,16 @@ ranks in its own way.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from search.folding import MARK
-from search.models import SHORTEST_WORD, Word
+from search.models import AFTER, SHORTEST_WORD, Word
 from search.query import Field, Query, Term
+
+# The key of a document, its score above 0, and the thing: its kind, its key, its edition's.
+type Found = tuple[int, float, str, int, int | None]
 
 MOST_SPELT_OUT = 64
 # So many documents are collected in no time; PostgreSQL plans better where it does.
@@ -29,6 +32,13 @@ def kind_word(kind: str) -> str:
 
 def year_word(year: int | str) -> str:
     return f"{MARK}y{year}"
+
+
+# The words that begin so, under a number: one more than are spelt out.
+BEGINNING = (
+    f"SELECT * FROM (SELECT %s AS number, word, documents FROM {Word._meta.db_table}"
+    f" WHERE word >= %s AND word < %s LIMIT {MOST_SPELT_OUT + 1}) AS known"
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ class Likeness:
 
 
 class Engine(ABC):
-    """A database's full text. Documents are named by their keys, best first, with a score above 0."""
+    """A database's full text. What is found comes best first."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -69,14 +79,28 @@ class Engine(ABC):
 
         A database walks words as far as it has to, but collects all documents of a beginning first.
         """
-        letters = term.words[-1]
-        if len(term.words) > 1 or len(letters) < SHORTEST_WORD:
+        if not _is_beginning(term):
             return []
-        if letters not in self._spelt_out:
-            known = Word.objects.beginning(letters).values_list("word", "documents")[: MOST_SPELT_OUT + 1]
-            worth = len(known) <= MOST_SPELT_OUT and sum(documents for _, documents in known) >= QUICK
-            self._spelt_out[letters] = [word for word, _ in known] if worth else []
-        return self._spelt_out[letters]
+        if term.words[-1] not in self._spelt_out:
+            self.learn([term])
+        return self._spelt_out[term.words[-1]]
+
+    def learn(self, terms: Iterable[Term]) -> None:
+        """Read which words begin as these terms do, all at once. One query, none if there are none."""
+        beginnings = sorted(
+            {term.words[-1] for term in terms if _is_beginning(term)} - self._spelt_out.keys()
+        )
+        if not beginnings:
+            return
+        each = " UNION ALL ".join([BEGINNING] * len(beginnings))
+        limits = [(number, one, f"{one}{AFTER}") for number, one in enumerate(beginnings)]
+        known: dict[int, list[tuple[str, int]]] = {}
+        for number, word, documents in self.rows(each, [limit for three in limits for limit in three]):
+            known.setdefault(number, []).append((word, documents))
+        for number, letters in enumerate(beginnings):
+            words = known.get(number, [])
+            worth = len(words) <= MOST_SPELT_OUT and sum(documents for _, documents in words) >= QUICK
+            self._spelt_out[letters] = [word for word, _ in words] if worth else []
 
     def rows(self, statement: str, parameters: Any) -> list[Any]:
         with self.connection.cursor() as cursor:
@@ -85,11 +109,11 @@ class Engine(ABC):
         return found
 
     @abstractmethod
-    def in_head(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+    def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
         """Return documents that hold every wanted word outside their body."""
 
     @abstractmethod
-    def in_whole(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+    def in_whole(self, query: Query, scope: Scope, most: int) -> list[Found]:
         """Return documents that hold the wanted words anywhere."""
 
     @abstractmethod
@@ -117,6 +141,11 @@ class Engine(ABC):
     @abstractmethod
     def settle(self, changed: int) -> None:
         """Tidy up after so many changed documents."""
+
+
+def _is_beginning(term: Term) -> bool:
+    """Whether it is one word of which a beginning is looked for that says something."""
+    return term.prefix and len(term.words) == 1 and len(term.words[-1]) >= SHORTEST_WORD
 
 
 def free(terms: tuple[Term, ...]) -> list[Term]:

@@ -19,6 +19,8 @@ CONTROLS = re.compile(
 IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 # `12e3a` is two words, because PostgreSQL's parser reads a number in it.
 WORD = re.compile(r"[0-9]+e[0-9]+|[a-z0-9]+")
+# Letters of which folding leaves out none and makes none more.
+PLAIN = re.compile(r"[\t-\r -&(-~]+")
 LONGEST_WORD = 64
 # A letter that folding never leaves in a text. Alone it keeps neighbours apart, before a word it makes the
 # word one that nobody can type: `жe5` is edition 5.
@@ -59,26 +61,37 @@ def places(source: str) -> list[Place]:
         # Nothing is left out or becomes longer, so that each letter stays where it is.
         plain = WORD.finditer(source.casefold())
         return [Place(match[0][:LONGEST_WORD], match.start(), match.end()) for match in plain]
-    letters: list[str] = []
-    origins: list[tuple[int, int]] = []
-    for start, end in _clusters(source):
-        folded = _folded_cluster(source[start:end])
-        letters.append(folded)
-        origins += [(start, end)] * len(folded)
-    found = WORD.finditer("".join(letters))
+    letters, starts, ends = "", list[int](), list[int]()
+    for start, end in _pieces(source):
+        if PLAIN.fullmatch(source, start, end):
+            letters += source[start:end].casefold()
+            starts += range(start, end)
+            ends += range(start + 1, end + 1)
+        else:
+            folded = _folded_cluster(source[start:end])
+            letters += folded
+            starts += [start] * len(folded)
+            ends += [end] * len(folded)
     return [
-        Place(match[0][:LONGEST_WORD], origins[match.start()][0], origins[match.end() - 1][1])
-        for match in found
+        Place(match[0][:LONGEST_WORD], starts[match.start()], ends[match.end() - 1])
+        for match in WORD.finditer(letters)
     ]
 
 
-def _clusters(source: str) -> Iterator[tuple[int, int]]:
-    """Walk the characters, each with what follows and belongs to it."""
+def _pieces(source: str) -> Iterator[tuple[int, int]]:
+    """Walk the text by runs of letters that stay as they are, and by characters with what belongs to them."""
     start = 0
-    for end in range(1, len(source) + 1):
-        if end == len(source) or not _follows(source[end]):
-            yield start, end
-            start = end
+    while start < len(source):
+        run = PLAIN.match(source, start)
+        end = run.end() if run else start + 1
+        if end < len(source) and _follows(source[end]):
+            if run and end - start > 1:
+                yield start, end - 1
+                start = end - 1
+            while end < len(source) and _follows(source[end]):
+                end += 1
+        yield start, end
+        start = end
 
 
 def _follows(sign: str) -> bool:

@@ -36,16 +36,13 @@ def _spans(found: list[Place], terms: Iterable[Term]) -> list[tuple[int, int]]:
 
 
 def _occurrences(found: list[Place], term: Term) -> Iterable[tuple[int, int]]:
-    length = len(term.words)
-    for first in range(len(found) - length + 1):
-        here = found[first : first + length]
-        if _matches([place.word for place in here], term):
-            yield here[0].start, here[-1].end
-
-
-def _matches(here: list[str], term: Term) -> bool:
-    *rest, last = term.words
-    return here[:-1] == rest and (here[-1].startswith(last) if term.prefix else here[-1] == last)
+    *before, last = term.words
+    length = len(before)
+    for place, (word, _, end) in enumerate(found):
+        if word.startswith(last) if term.prefix else word == last:
+            here = found[place - length : place + 1] if place >= length else []
+            if here and [one.word for one in here[:-1]] == before:
+                yield here[0].start, end
 
 
 def excerpt(text: str, query: Query, most: int = 240) -> SafeString:

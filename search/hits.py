@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from search.databases import engine
-from search.engine import Engine, Scope, free
-from search.models import Document
+from search.engine import Engine, Found, Scope, free
 from search.query import Query, parse
 
 # Nobody reads further, and counting on would cost more than finding.
@@ -16,7 +15,7 @@ MOST = 1000
 SUGGESTIONS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A thing that was found; the score orders the hits of one search and means nothing else."""
 
@@ -46,15 +45,13 @@ def find(
 ) -> Hits:
     """Find documents of one edition with those of the whole site, or of all editions but the `hidden` ones.
 
-    At most 1,000 are found, the newest where the database can tell. At most four
-    queries, and one for each beginning of a word.
+    At most 1,000 are found, the newest where the database can tell. At most four queries.
     """
     if not query:
         return Hits()
-    scores = _scores(engine(), query, Scope(edition, tuple(kinds), tuple(hidden)))
-    capped = len(scores) >= MOST
-    found = list(scores.items())[:MOST]
-    return Hits(tuple(_hits(found[max(0, offset) :][: max(0, limit)])), len(found), capped)
+    found = _found(engine(), query, Scope(edition, tuple(kinds), tuple(hidden)))
+    hits = list(found.values())[:MOST]
+    return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MOST)
 
 
 def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ()) -> list[Hit]:
@@ -62,38 +59,34 @@ def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ())
     query = parse(text)
     if not query:
         return []
-    scores = _in_head(engine(), query, Scope(edition, hidden=tuple(hidden)))
-    return list(_hits([*scores.items()][:SUGGESTIONS]))
+    found = _in_head(engine(), query, Scope(edition, hidden=tuple(hidden)))
+    return list(found.values())[:SUGGESTIONS]
 
 
-def _scores(asked: Engine, query: Query, scope: Scope) -> dict[int, float]:
-    """Return the documents in their order: the head is small and asked first, and its hits lead."""
+def _found(asked: Engine, query: Query, scope: Scope) -> dict[int, Hit]:
+    """Return what was found by its document, in order: the head is small and asked first, its hits lead."""
     # What must not stand in a body is not seen in a head.
-    scores = {} if free(query.excluded) else _in_head(asked, query, scope)
-    if free(query.terms) and len(scores) < MOST:
-        _follow(scores, 0, asked.in_whole(query, scope, MOST))
-    return scores
+    hits = {} if free(query.excluded) else _in_head(asked, query, scope)
+    if free(query.terms) and len(hits) < MOST:
+        asked.learn(query.terms)
+        _follow(hits, 0, asked.in_whole(query, scope, MOST))
+    return hits
 
 
-def _in_head(asked: Engine, query: Query, scope: Scope) -> dict[int, float]:
+def _in_head(asked: Engine, query: Query, scope: Scope) -> dict[int, Hit]:
     """Whole words lead, words that only begin so follow."""
-    scores: dict[int, float] = {}
+    hits: dict[int, Hit] = {}
     whole_words = query.whole_words()
     if whole_words != query:
-        _follow(scores, 2, asked.in_head(whole_words, scope, MOST))
-    if len(scores) < MOST:
-        _follow(scores, 1, asked.in_head(query, scope, MOST))
-    return scores
+        _follow(hits, 2, asked.in_head(whole_words, scope, MOST))
+    if len(hits) < MOST:
+        asked.learn(query.terms)
+        _follow(hits, 1, asked.in_head(query, scope, MOST))
+    return hits
 
 
-def _follow(scores: dict[int, float], rank: int, found: Iterable[tuple[int, float]]) -> None:
+def _follow(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
     """Put documents behind those that are there, with scores between this rank and the next."""
-    for key, score in found:
-        scores.setdefault(key, rank + score / (1 + score))
-
-
-def _hits(found: Collection[tuple[int, float]]) -> Iterable[Hit]:
-    rows = Document.objects.in_bulk([key for key, _ in found])
-    for key, score in found:
-        if row := rows.get(key):
-            yield Hit(row.kind, row.object_id, row.edition, score)
+    for document, score, kind, object_id, edition in found:
+        if document not in hits:
+            hits[document] = Hit(kind, object_id, edition, rank + score / (1 + score))

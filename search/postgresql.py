@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from search.engine import Engine, Likeness, Scope, bound, year_word
+from search.engine import Engine, Found, Likeness, Scope, bound, year_word
 from search.query import Field, Query, Term
 
 LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
 # From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
 RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
+SHOWN = "id, kind, object_id, edition, head"
 # A phrase is looked for in so many documents that hold its words: each has to be read.
 MOST_READ = 10_000
 # So many changed documents change what the planner has to know.
@@ -18,11 +19,11 @@ MANY = 500
 class PostgreSQL(Engine):
     """What was found is ranked by its head alone: the vector of a body would have to be fetched for each."""
 
-    def in_head(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+    def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
         source = "search_document WHERE head @@ %s::tsquery"
         return self._ranked(query, source, [self._expression(query.terms, scope)], most)
 
-    def in_whole(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+    def in_whole(self, query: Query, scope: Scope, most: int) -> list[Found]:
         terms = tuple(_anywhere(query.terms))
         loose = tuple(_loose(terms))
         source = "search_document WHERE whole @@ %s::tsquery"
@@ -34,7 +35,7 @@ class PostgreSQL(Engine):
             source += " AND NOT head @@ %s::tsquery"
             parameters.append(_any(map(self._match, excluded)))
         if loose != terms:
-            near = f"SELECT id, head, whole FROM {source} LIMIT {MOST_READ}"
+            near = f"SELECT {SHOWN}, whole FROM {source} LIMIT {MOST_READ}"
             source = f"({near}) AS near WHERE whole @@ %s::tsquery"
             parameters.append(self._expression(terms, Scope()))
         return self._ranked(query, source, parameters, most)
@@ -60,13 +61,12 @@ class PostgreSQL(Engine):
             if changed >= MANY:
                 cursor.execute("ANALYZE search_document")
 
-    def _ranked(self, query: Query, source: str, parameters: list[str], most: int) -> list[tuple[int, float]]:
-        found = self.rows(
-            f"SELECT id, {RANK} AS score FROM (SELECT id, head FROM {source} LIMIT %s) AS found"
-            " ORDER BY score DESC, id DESC",
+    def _ranked(self, query: Query, source: str, parameters: list[str], most: int) -> list[Found]:
+        return self.rows(
+            f"SELECT id, {RANK} AS score, kind, object_id, edition"
+            f" FROM (SELECT {SHOWN} FROM {source} LIMIT %s) AS found ORDER BY score DESC, id DESC",
             [_any(map(_phrase, query.wanted)), *parameters, most],
         )
-        return [(key, score) for key, score in found]
 
     def _expression(self, terms: tuple[Term, ...], scope: Scope) -> str:
         """Write a query as a tsquery."""

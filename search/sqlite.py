@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from search.engine import Engine, Likeness, Scope, year_word
+from search.engine import Engine, Found, Likeness, Scope, year_word
 from search.query import Field, Query, Term
 
 COLUMNS = {Field.TITLE: "title", Field.PEOPLE: "people", Field.TOPIC: "topic", Field.AWARDS: "awards"}
@@ -16,10 +16,10 @@ PAGES = 500
 class SQLite(Engine):
     """bm25 ranks what was found among the newest documents."""
 
-    def in_head(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+    def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
         return self._ranked("search_head", HEAD_WEIGHTS, self._expression(query, scope), most)
 
-    def in_whole(self, query: Query, scope: Scope, most: int) -> list[tuple[int, float]]:
+    def in_whole(self, query: Query, scope: Scope, most: int) -> list[Found]:
         return self._ranked("search_whole", WHOLE_WEIGHTS, self._expression(query, scope), most)
 
     def holds(self, term: Term) -> bool:
@@ -40,14 +40,17 @@ class SQLite(Engine):
             for table in ("search_head", "search_whole"):
                 cursor.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', %s)", [PAGES])
 
-    def _ranked(self, table: str, weights: str, match: str, most: int) -> list[tuple[int, float]]:
+    def _ranked(self, table: str, weights: str, match: str, most: int) -> list[Found]:
         newest = (
             f"SELECT rowid AS id, bm25({table}, {weights}) AS score"
             f" FROM {table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
         )
         # bm25 is the lower the better.
-        found = self.rows(f"SELECT id, -score FROM ({newest}) ORDER BY score, id DESC", [match, most])
-        return [(key, score) for key, score in found]
+        return self.rows(
+            f"SELECT id, -score, kind, object_id, edition FROM ({newest}) JOIN search_document USING (id)"
+            " ORDER BY score, id DESC",
+            [match, most],
+        )
 
     def _expression(self, query: Query, scope: Scope) -> str:
         wanted = [self._match(term) for term in query.wanted]

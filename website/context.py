@@ -28,7 +28,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         return {"site_name": settings.SITE_NAME}
     edition = addressed_edition(request)
     editions = published_editions(request)
-    menu, site_links = menus(edition, request.path, timezone.now())
+    menu, site_links = menus(edition, request.path, timezone.now(), editions)
     return {
         "site_name": settings.SITE_NAME,
         "editions": [one for one in editions if edition is None or one.conference == edition.conference],

@@ -1,22 +1,22 @@
 """What was found, as pages show it: hits become public rows, their words marked. Which hits: `search`."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from django.db.models import TextChoices
+from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, gettext_lazy, pgettext, pgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext, pgettext_lazy
 
-from conference.models import Edition, Page
-from conference.text import plain
-from papers.models import Paper
-from people.models import Person
+from conference import text
+from conference.models import Edition
+from people.rows import Named
 from schedule.models import Presentation, Session
 from search.highlighting import excerpt, highlight
 from search.hits import Hit
 from search.query import Field, Query
+from website.foundrows import Around, Found, around, rows
 
 # What can be found, in the words of the links that narrow a search to it.
 KINDS = {
@@ -26,6 +26,11 @@ KINDS = {
     "talk": gettext_lazy("Talks"),
     "page": pgettext_lazy("of the site", "Pages"),
 }
+# What each of papers and people is called, and whose kinds say it of the others.
+NAMES = {"paper": gettext_noop("Paper"), "person": gettext_noop("Person")}
+TIMED: Mapping[str, type[TextChoices]] = {"session": Session.Kind, "talk": Presentation.Kind}
+# What people stand on.
+CREDITED = frozenset(("paper", "session", "talk"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,117 +49,69 @@ class Finding:
     note: str = ""
 
 
-def findings(hits: Iterable[Hit], query: Query) -> list[Finding]:
-    """Return what the hits stand for, in their order, as far as it is public. Four queries a kind at most."""
-    hits = list(hits)
-    keys: dict[str, list[int]] = defaultdict(list)
-    for hit in hits:
-        keys[hit.kind].append(hit.object_id)
-    rows = {kind: ROWS[kind](found) for kind, found in keys.items() if kind in ROWS}
-    shown = [(hit.kind, rows.get(hit.kind, {}).get(hit.object_id)) for hit in hits]
-    return [SHOWN[kind](row, query) for kind, row in shown if row is not None]
+def findings(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[Finding]:
+    """Return what the hits stand for, in their order, as far as it is public, in these editions.
+
+    Two queries at most.
+    """
+    known = {edition.pk: edition for edition in editions}
+    found = rows(hits) if hits else {}
+    things = [thing for thing in found if thing[0] in CREDITED]
+    beside = around(things) if things else Around({}, {})
+    shown = (found.get((hit.kind, hit.object_id)) for hit in hits)
+    return [
+        finding(row, query, known.get(row.edition_id or 0), beside)
+        for row in shown
+        if row is not None and (row.edition_id is None or row.edition_id in known)
+    ]
 
 
-def paper_rows(keys: list[int]) -> Mapping[int, Any]:
-    return Paper.objects.published().for_cards().in_bulk(keys)
-
-
-def show_paper(paper: Any, query: Query) -> Finding:
-    times = [one for one in paper.appearances if one.begins and not one.called_off]
+def finding(row: Found, query: Query, edition: Edition | None, beside: Around) -> Finding:
+    """Return a result as it is shown."""
+    thing = (row.what, row.pk)
+    if row.what == "person":
+        title, passage = highlight(row.title, query, Field.PEOPLE), highlight(row.body, query)
+    else:
+        own = row.title if row.what == "page" else text.plain(row.title)
+        title, passage = highlight(own, query, Field.TITLE), excerpt(text.plain(row.body), query)
     return Finding(
-        gettext("Paper"),
-        highlight(plain(paper.title), query, Field.TITLE),
-        paper.get_absolute_url(),
-        paper.edition,
-        credits_of(paper.shown_authors, query),
-        excerpt(plain(paper.abstract), query),
-        start=times[0].begins if times else None,
-        awards=[(grant.award.name, grant.award.get_absolute_url()) for grant in paper.shown_grants],
-        note=paper.topic.name if paper.topic else "",
+        kind_of(row),
+        title,
+        address(row, edition),
+        edition,
+        credits_of(beside.people.get(thing, ()), query),
+        passage,
+        row.start,
+        row.end,
+        [(honour.name, honour.get_absolute_url()) for honour in beside.awards.get(thing, ())],
+        gettext("Cancelled") if row.called_off else row.topic or "",
     )
 
 
-def person_rows(keys: list[int]) -> Mapping[int, Any]:
-    return Person.objects.published().in_bulk(keys)
+def kind_of(row: Found) -> str:
+    """Return what it is, in words."""
+    if row.what in TIMED:
+        return str(TIMED[row.what](row.kind).label)
+    return pgettext("of the site", "Page") if row.what == "page" else gettext(NAMES[row.what])
 
 
-def show_person(person: Any, query: Query) -> Finding:
-    return Finding(
-        gettext("Person"),
-        highlight(person.name, query, Field.PEOPLE),
-        person.get_absolute_url(),
-        passage=highlight(person.affiliation, query),
-    )
+def address(row: Found, edition: Edition | None) -> str:
+    """Return where it stands."""
+    if row.what == "person":
+        return Named(row.uid, row.title, row.title).get_absolute_url()
+    if edition is None:
+        return reverse("conference:site_page", args=[row.uid])
+    if row.what == "page":
+        return reverse("conference:page", args=[edition.slug, row.uid])
+    if row.what != "talk":
+        view = "papers:detail" if row.what == "paper" else "schedule:session"
+        return reverse(view, args=[edition.slug, row.uid, text.slug(row.title)])
+    if row.session is None:
+        return edition.get_absolute_url()
+    parts = [edition.slug, row.session, text.slug(row.session_title or "")]
+    return f"{reverse('schedule:session', args=parts)}#talk-{row.uid}"
 
 
-def session_rows(keys: list[int]) -> Mapping[int, Any]:
-    return Session.objects.published().with_place().with_people().in_bulk(keys)
-
-
-def show_session(session: Any, query: Query) -> Finding:
-    return Finding(
-        session.get_kind_display(),
-        highlight(plain(session.title), query, Field.TITLE),
-        session.get_absolute_url(),
-        session.edition,
-        credits_of(session.shown_roles, query),
-        excerpt(plain(session.abstract), query),
-        session.start,
-        session.end,
-        note=gettext("Cancelled") if session.cancelled else "",
-    )
-
-
-def talk_rows(keys: list[int]) -> Mapping[int, Any]:
-    rows = Presentation.objects.published().with_session().with_credits().defer(None)
-    return rows.select_related("edition").in_bulk(keys)
-
-
-def show_talk(talk: Any, query: Query) -> Finding:
-    anchor = f"#talk-{talk.uid}" if talk.session else ""
-    return Finding(
-        talk.get_kind_display(),
-        highlight(plain(talk.title), query, Field.TITLE),
-        f"{talk.get_absolute_url()}{anchor}",
-        talk.edition,
-        credits_of(talk.shown_speakers, query),
-        excerpt(plain(talk.abstract), query),
-        talk.starts,
-        talk.ends,
-        note=gettext("Cancelled") if talk.cancelled else "",
-    )
-
-
-def page_rows(keys: list[int]) -> Mapping[int, Any]:
-    return Page.objects.published().select_related("edition").in_bulk(keys)
-
-
-def show_page(page: Any, query: Query) -> Finding:
-    return Finding(
-        pgettext("of the site", "Page"),
-        highlight(page.title, query, Field.TITLE),
-        page.get_absolute_url(),
-        page.edition,
-        passage=excerpt(plain(page.body), query),
-    )
-
-
-def credits_of(rows: Iterable[Any], query: Query) -> list[tuple[SafeString, str]]:
+def credits_of(people: Iterable[Named], query: Query) -> list[tuple[SafeString, str]]:
     """Return the names as shown, marked, each with the address of its person."""
-    return [(highlight(row.shown_name, query, Field.PEOPLE), row.person.get_absolute_url()) for row in rows]
-
-
-ROWS = {
-    "paper": paper_rows,
-    "person": person_rows,
-    "session": session_rows,
-    "talk": talk_rows,
-    "page": page_rows,
-}
-SHOWN = {
-    "paper": show_paper,
-    "person": show_person,
-    "session": show_session,
-    "talk": show_talk,
-    "page": show_page,
-}
+    return [(highlight(one.shown_name, query, Field.PEOPLE), one.get_absolute_url()) for one in people]

@@ -8,50 +8,36 @@ paper are all the same.
 
 import logging
 import threading
-from hashlib import blake2b
 
 from django.db import DatabaseError, transaction
 
 from conference import replica
 from conference.models import Edition
 from conference.previewing import seen_as
-from conference.querysets import public_parts
-from conference.revision import SiteRevision
-from people.models import PersonName
-from search.index import FOLDING, clear
+from search.index import clear
 from search.models import Indexed
 from website.indexing import reindex
+from website.indexstates import read
 
 log = logging.getLogger(__name__)
 # Of the threads of a process one brings the index up to date; the others search what is there.
 _busy = threading.Lock()
 
-# Another number makes every database compare all rows anew, as after a change of `website.indexing`.
-VERSION = 1
-# The key of the whole site's state beside those of the editions.
-SITE = 0
-
 
 @replica.reading(allowed=False)
 def refresh() -> None:
-    """Bring the index up to date. Four queries where it is; where the database is busy, it stays as it is."""
-    if not _busy.acquire(blocking=False):
-        return
-    try:
-        # The index is everybody's, whoever asks for it.
-        with seen_as(None):
-            for key in stale():
+    """Bring the index up to date. One query where it is; where the database is busy, it stays as it is."""
+    # The index is everybody's, whoever asks for it.
+    with seen_as(None):
+        if not read().stale() or not _busy.acquire(blocking=False):
+            return
+        try:
+            for key in read().stale():
                 renew(key)
-    except DatabaseError:
-        log.exception("The search index could not be brought up to date; the next search tries again.")
-    finally:
-        _busy.release()
-
-
-def stale() -> list[int]:
-    """Return the keys of the editions that changed, or are gone, since they were indexed; the site is 0."""
-    wanted, known = states(), dict(Indexed.objects.values_list("edition", "state"))
-    return sorted(key for key in wanted.keys() | known.keys() if wanted.get(key) != known.get(key))
+        except DatabaseError:
+            log.exception("The search index could not be brought up to date; the next search tries again.")
+        finally:
+            _busy.release()
 
 
 def renew(key: int) -> int:
@@ -62,7 +48,7 @@ def renew(key: int) -> int:
         kept = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
         if kept is None:
             return 0
-        wanted = states().get(key)
+        wanted = read().wanted.get(key)
         if wanted is None:
             kept.delete()
             return clear(key)
@@ -71,20 +57,3 @@ def renew(key: int) -> int:
         changed = reindex(Edition.objects.get(pk=key) if key else None)
         Indexed.objects.filter(pk=kept.pk).update(state=wanted)
     return changed
-
-
-def states() -> dict[int, str]:
-    """Return on what the documents of each edition, and of the whole site, hang. Three queries."""
-    hidden = PersonName.objects.filter(hidden=True).order_by("pk")
-    names = digest(FOLDING, VERSION, *hidden.values_list("person__name", "name", "person_id"))
-    found = {
-        edition.pk: f"{edition.revision} {public_parts(edition)} {edition.year} {names}"
-        for edition in Edition.objects.order_by("pk")
-    }
-    site = SiteRevision.objects.filter(pk=1).values_list("revision", flat=True).first()
-    # Anything may be what makes a person public.
-    return found | {SITE: f"{site} {digest(names, *found.items())}"}
-
-
-def digest(*parts: object) -> str:
-    return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=9).hexdigest()

@@ -54,13 +54,15 @@ def section_url(edition: Edition, section: str) -> str:
 KEPT = 24
 
 
-def menus(edition: Edition | None, path: str, at: datetime) -> tuple[list[Link], list[Link]]:
+def menus(
+    edition: Edition | None, path: str, at: datetime, editions: Sequence[Edition] = ()
+) -> tuple[list[Link], list[Link]]:
     """Return the edition's menu for the page at `path`, and the links of all years.
 
-    Up to four queries after a change, else none; one where there is no edition.
+    Up to four queries after a change, else none. Any of the site's `editions` knows the site's stamp.
     """
     if edition is None:
-        return [], [*fixed_links(), *site_pages()]
+        return [], [*fixed_links(), *(_site_lines(editions[0], at) if editions else site_pages())]
     lines, pages = _lines(edition, at)
     return [marked(line, edition, path) for line in lines], [*fixed_links(), *pages]
 
@@ -68,6 +70,11 @@ def menus(edition: Edition | None, path: str, at: datetime) -> tuple[list[Link],
 @kept_while_it_stands(KEPT)
 def _lines(edition: Edition, at: datetime) -> tuple[list[Link], list[Link]]:
     return edition_menu(edition), site_pages()
+
+
+@kept_while_it_stands(1)
+def _site_lines(_edition: Edition, _at: datetime) -> list[Link]:
+    return site_pages()
 
 
 def edition_menu(edition: Edition) -> list[Link]:

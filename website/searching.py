@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from conference.addressed import edition_page
+from conference.addressed import edition_page, published_editions
 from conference.models import Edition
 from conference.paging import NUMBER, BadParameter, base_query, page_of
 from search.hits import Hits, find, suggest
@@ -61,7 +61,7 @@ def answer(request: HttpRequest, edition: Edition | None) -> HttpResponse:
         "understood": understood(query),
         "corrected": str(query) if is_corrected else "",
         "hits": hits,
-        "findings": findings(hits.page, query),
+        "findings": findings(hits.page, query, published_editions(request)),
         "page": page,
         "base_query": base_query(chosen),
         "kind": kind,
@@ -117,7 +117,8 @@ def suggestions(request: HttpRequest, edition: Edition | None) -> HttpResponse:
     words = request.GET.get("q", "")
     refresh()
     hits = suggest(words, edition.pk if edition else None)
-    context = {"findings": findings(hits, parse(words)), "edition": edition}
+    shown = findings(hits, parse(words), published_editions(request))
+    context = {"findings": shown, "edition": edition}
     return render(request, "website/_suggestions.html", context)
 
 

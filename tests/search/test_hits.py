@@ -162,7 +162,7 @@ def test_queries_do_not_grow_with_hits() -> None:
     with CaptureQueriesContext(connection) as many:
         find(parse("lea"))
 
-    assert (len(few), len(many)) == (5, 5)
+    assert (len(few), len(many)) == (4, 4)
 
 
 def test_suggestions_come_from_the_head() -> None:

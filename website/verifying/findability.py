@@ -12,13 +12,13 @@ from django.db import DatabaseError, connection, transaction
 from conference.models import Edition
 from search.models import Document, Word
 from search.vocabulary import vocabulary
-from website.freshness import SITE, stale, states
 from website.indexing import records
+from website.indexstates import SITE, read
 
 
 def wrong() -> Iterator[str]:
-    waiting = {*stale()}
-    for key in sorted(states().keys() - waiting):
+    states = read()
+    for key in sorted(states.wanted.keys() - states.stale()):
         edition = Edition.objects.get(pk=key) if key else None
         yield from _documents(edition, "the site" if key == SITE else str(edition))
     yield from _words()

@@ -8,7 +8,8 @@ from django.db import transaction
 
 from search.index import forget
 from search.models import Document
-from website.freshness import SITE, renew, states
+from website.freshness import renew
+from website.indexstates import SITE, read
 
 
 class Command(BaseCommand):
@@ -21,7 +22,7 @@ class Command(BaseCommand):
         began = time.monotonic()
         with transaction.atomic():
             forget()
-            for key in sorted(states(), key=lambda key: key == SITE):
+            for key in sorted(read().wanted, key=lambda key: key == SITE):
                 renew(key)
         if options["verbosity"]:
             number, seconds = Document.objects.count(), time.monotonic() - began
