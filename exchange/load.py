@@ -25,7 +25,7 @@ from exchange.reading.findings import Findings
 from exchange.records import Program
 
 # Called when an import is committed: what the floors above make of a program follows at once.
-after_import: list[Callable[[], None]] = []
+after_import: list[Callable[[], object]] = []
 
 
 @dataclass(slots=True)

@@ -3,41 +3,92 @@
 What the index shows of an edition hangs on its revision stamp, as every kept answer does. A stale edition is
 compared row by row with what is public, which costs half a second for 6,600 papers; only what differs is
 folded and written. So no change needs to know of the index, and an embargo that ends, an import, a withdrawn
-paper are all the same.
+paper are all the same. Where the stamp says that words of papers are all that changed, it is these alone.
 """
 
 import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 
 from conference import replica
 from conference.models import Edition
 from conference.previewing import seen_as
 from search.index import clear
 from search.models import Indexed
-from website.indexing import reindex
+from website.indexing import reindex, reindex_papers
 from website.indexstates import read
 
 log = logging.getLogger(__name__)
+LEFT = "The search index could not be brought up to date; the next search tries again."
+# How long a search waits for another writer (milliseconds).
+PATIENCE = 1000
 # Of the threads of a process one brings the index up to date; the others search what is there.
 _busy = threading.Lock()
 
 
 @replica.reading(allowed=False)
-def refresh() -> None:
-    """Bring the index up to date. One query where it is; where the database is busy, it stays as it is."""
+def refresh() -> bool:
+    """Bring the index up to date; return whether it is. One query where nothing changed.
+
+    Where the database is busy, or another is at it, the index stays as it is.
+    """
     # The index is everybody's, whoever asks for it.
     with seen_as(None):
-        if not read().stale() or not _busy.acquire(blocking=False):
-            return
+        if not read().stale():
+            return True
+        if not _busy.acquire(blocking=False):
+            return False
         try:
-            for key in read().stale():
-                renew(key)
+            with impatient():
+                follow_words()
+                for key in read().stale():
+                    renew(key)
+            return not read().stale()
+        except OperationalError as error:
+            # Another writes, such as a long import on SQLite.
+            log.warning("%s (%s)", LEFT, error)
+            return False
         except DatabaseError:
-            log.exception("The search index could not be brought up to date; the next search tries again.")
+            log.exception(LEFT)
+            return False
         finally:
             _busy.release()
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Let who searches wait a second for SQLite's one writer, not as long as who saves."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        (usual,) = cursor.fetchone()
+        cursor.execute(f"PRAGMA busy_timeout = {PATIENCE}")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA busy_timeout = {usual}")
+
+
+def follow_words() -> None:
+    """Where nothing changed but words of papers, index these alone."""
+    with transaction.atomic():
+        # Whoever else is at it has rows of its own: then what is shown changes under way.
+        rows = Indexed.objects.select_for_update(skip_locked=True)
+        mine = {*rows.values_list("edition", flat=True)}
+        states = read()
+        papers = states.papers_touched()
+        if not papers or mine != states.known.keys():
+            return
+        for edition in Edition.objects.filter(pk__in=papers):
+            reindex_papers(edition, papers[edition.pk])
+        for key in states.stale():
+            Indexed.objects.filter(edition=key).update(state=states.wanted[key])
 
 
 def renew(key: int) -> int:

@@ -4,7 +4,7 @@ When the index is brought up to date: `website.freshness`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from conference.models import Edition, Page
@@ -13,7 +13,7 @@ from papers.models import Authorship, AwardGrant
 from people.models import Person, PersonName
 from people.querysets import with_shown_names
 from schedule.models import Presentation, SessionRole, Speaker
-from search.index import DocumentRecord, replace
+from search.index import DocumentRecord, index, remove, replace
 
 type Groups[T] = dict[int, list[T]]
 type Names = Groups[str]
@@ -24,6 +24,13 @@ def reindex(edition: Edition | None) -> int:
     return replace(edition.pk if edition else None, records(edition), plain)
 
 
+def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
+    """Make the index show what is public of these papers alone; return how much changed."""
+    keys = list(edition.papers.filter(uid__in=uids).values_list("pk", flat=True))
+    shown = list(papers(edition, keys))
+    return index(shown, plain) + remove("paper", {*keys} - {record.object_id for record in shown})
+
+
 def records(edition: Edition | None) -> list[DocumentRecord]:
     """Return what the index has to show of an edition, or of the whole site."""
     if edition is None:
@@ -31,13 +38,18 @@ def records(edition: Edition | None) -> list[DocumentRecord]:
     return [*papers(edition), *sessions(edition), *talks(edition), *pages(edition)]
 
 
-def papers(edition: Edition) -> Iterator[DocumentRecord]:
-    """Papers by title, authors, topic with those above it, awards of all years, abstract and keywords."""
-    authors = Authorship.objects.published().filter(paper__edition=edition).order_by("paper", "position")
-    names = shown_names(authors, "paper_id")
-    awards = grouped(award_names("paper__edition", edition).values_list("paper_id", "award__name"))
+def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[DocumentRecord]:
+    """Papers by title, authors, topic with those above it, awards of all years, abstract and keywords.
+
+    All of an edition, or those with these keys.
+    """
+    chosen, own = ({}, {}) if keys is None else ({"paper__in": keys}, {"pk__in": keys})
+    authors = Authorship.objects.published().filter(paper__edition=edition, **chosen)
+    names = shown_names(authors.order_by("paper", "position"), "paper_id")
+    honours = award_names("paper__edition", edition).filter(**chosen)
+    awards = grouped(honours.values_list("paper_id", "award__name"))
     topics = topic_paths(edition)
-    rows = edition.papers.published().order_by("pk")
+    rows = edition.papers.published().filter(**own).order_by("pk")
     for paper in rows.only("uid", "title", "abstract", "keywords", "topic").iterator():
         yield DocumentRecord(
             "paper",

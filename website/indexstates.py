@@ -3,7 +3,7 @@ the state that it does show. One question for all of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -11,11 +11,14 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Subquery
 
+from conference import touches
 from conference.addressed import SITE_STAMP
 from conference.models import Edition
 from conference.prepared import prepared
+from conference.previewing import GATES
 from conference.querysets import public_parts
 from conference.revision import SiteRevision
+from conference.touches import Touches
 from people.models import PersonName
 from search.index import FOLDING
 from search.models import Indexed
@@ -24,19 +27,49 @@ from search.models import Indexed
 VERSION = 1
 # The key of the whole site's state beside those of the editions.
 SITE = 0
+# How a noted change names a paper.
+PAPERS = "papers/"
 
 
 @dataclass(frozen=True, slots=True)
 class States:
     """What the index should show and what it shows, by the keys of editions; the site is 0."""
 
-    wanted: Mapping[int, str] = field(default_factory=dict)
-    known: Mapping[int, str] = field(default_factory=dict)
+    wanted: Mapping[int, str]
+    known: Mapping[int, str]
+    # By edition, the small changes that are noted.
+    touched: Mapping[int, Touches]
+    # The stamp of the site, and what stands for the hidden names.
+    site: int | None
+    names: str
 
     def stale(self) -> list[int]:
         """Return the keys of the editions that changed, or are gone, since they were indexed."""
         keys = self.wanted.keys() | self.known.keys()
         return sorted(key for key in keys if self.wanted.get(key) != self.known.get(key))
+
+    def papers_touched(self) -> dict[int, set[str]] | None:
+        """Return by edition the uids of papers whose words changed, if that is all; `None` if it may not be.
+
+        Words decide nothing of who is public: the site stands if it shows the editions as they were.
+        """
+        editions = {key: state for key, state in self.known.items() if key != SITE}
+        as_it_was = state_of_site(self.site, self.names, dict(sorted(editions.items())))
+        if editions.keys() != self.touched.keys() or self.known.get(SITE) != as_it_was:
+            return None
+        found = {key: self._papers_touched_in(key) for key in self.stale() if key != SITE}
+        return {key: uids for key, uids in found.items() if uids} if all(found.values()) else None
+
+    def _papers_touched_in(self, key: int) -> set[str]:
+        """Return the uids for a stale edition, none if anything else may have changed."""
+        old, _, rest = self.known[key].partition(" ")
+        new, _, now = self.wanted[key].partition(" ")
+        numbers = range(int(old) + 1, int(new) + 1)
+        if rest != now or len(numbers) > len(self.touched[key]):
+            return set()
+        names = [self.touched[key].get(number, "") for number in numbers]
+        uids = {name.removeprefix(PAPERS) for name in names if name.startswith(PAPERS)}
+        return uids if all(name.startswith(PAPERS) for name in names) else set()
 
 
 def read() -> States:
@@ -50,15 +83,21 @@ def read() -> States:
         known[SITE] = rows[0].shown_of_site
     if not rows or rows[0].gone:
         known = dict(Indexed.objects.values_list("edition", "state"))
-    # Anything may be what makes a person public.
-    return States(wanted | {SITE: f"{site[0]} {digest(names, *wanted.items())}"}, known)
+    touched = {row.pk: touches.read(row.touched) for row in rows}
+    whole = {**wanted, SITE: state_of_site(site[0], names, wanted)}
+    return States(whole, known, touched, site[0], names)
+
+
+def state_of_site(revision: int | None, names: str, editions: Mapping[int, str]) -> str:
+    """Return the state of the whole site: anything may be what makes a person public."""
+    return f"{revision} {digest(names, *editions.items())}"
 
 
 @prepared
 def _editions() -> Any:
     shown = Indexed.objects.filter(edition=OuterRef("pk")).values("state")
     gone = Indexed.objects.exclude(edition=SITE).exclude(edition__in=Edition.objects.values("pk"))
-    columns = ("pk", "revision", "year", "public_from", "papers_public_from", "schedule_public_from")
+    columns = ("pk", "revision", "touched", "year", *GATES)
     asked = {
         "shown": Subquery(shown),
         "shown_of_site": Subquery(Indexed.objects.filter(edition=SITE).values("state")),

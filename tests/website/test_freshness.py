@@ -107,7 +107,7 @@ def test_edition_that_is_gone_leaves_nothing(paper: Paper) -> None:
 def test_database_that_is_busy_leaves_the_index_as_it_is(
     paper: Paper, caplog: pytest.LogCaptureFixture
 ) -> None:
-    paper.save()
+    Paper.objects.filter(pk=paper.pk).update(title="Engines")
     with mock.patch.object(freshness, "renew", side_effect=DatabaseError("locked")):
         refresh()
 
