@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
-from django.urls import reverse
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
@@ -25,6 +24,7 @@ from conference.fields import (
 from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
 from conference.history import ChangeSet, RowChange
 from conference.members import Membership
+from conference.paths import path_of
 from conference.querysets import (
     ConferenceQuerySet,
     EditionQuerySet,
@@ -186,7 +186,7 @@ class Edition(Clocked, Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("website:edition", args=[self.slug])
+        return path_of("website:edition", self.slug)
 
     def stamped_edition(self) -> int | None:
         # Other editions show this one in their year menu: a change of it is a change of the site.

@@ -7,13 +7,13 @@ from urllib.parse import quote
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from conference import text
 from conference.bases import Content, Ordered
 from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
+from conference.paths import path_of
 from papers.awards import Award, AwardGrant
 from papers.querysets import (
     TOPIC_LEVELS,
@@ -54,7 +54,7 @@ class Topic(Ordered, Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("papers:topic", args=[self.edition.slug, self.slug])
+        return path_of("papers:topic", self.edition.slug, self.slug)
 
     @property
     def ancestors(self) -> list["Topic"]:
@@ -160,7 +160,7 @@ class Paper(Content):
         return text.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return reverse("papers:detail", args=[self.edition.slug, self.uid, text.slug(self.title)])
+        return path_of("papers:detail", self.edition.slug, self.uid, text.slug(self.title))
 
     def named_by(self) -> str:
         return f"papers/{self.uid}"

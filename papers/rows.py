@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Self
 from django.core.files.storage import default_storage
 from django.db.models import Model
 from django.db.models.functions import Coalesce
-from django.urls import reverse
 
 from conference import text
 from conference.faces import Face, columns
+from conference.paths import path_of
 from conference.prepared import prepared
 from conference.querysets import moment, published_rows
 from people.querysets import with_shown_names
@@ -35,7 +35,7 @@ class Honour(NamedTuple):
         return self
 
     def get_absolute_url(self) -> str:
-        return f"{reverse('papers:awards', args=[self.edition])}#award-{self.uid}"
+        return f"{path_of('papers:awards', self.edition)}#award-{self.uid}"
 
 
 class Link(NamedTuple):
@@ -116,7 +116,7 @@ class PaperRow(NamedTuple):
         return text.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return reverse("papers:detail", args=[self.edition.slug, self.uid, text.slug(self.title)])
+        return path_of("papers:detail", self.edition.slug, self.uid, text.slug(self.title))
 
 
 type Many[T] = Mapping[int, tuple[T, ...]]

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from conference import text
 from conference.bases import Content, Ordered
 from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
+from conference.paths import path_of
 from conference.querysets import published_rows
 from conference.text.scripts import language
 from people import names
@@ -111,7 +111,7 @@ class Person(Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("people:detail", args=[self.uid, text.slug(self.name)])
+        return path_of("people:detail", self.uid, text.slug(self.name))
 
     @property
     def native_language(self) -> str:
@@ -231,7 +231,7 @@ class Institution(Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("people:institution", args=[self.slug])
+        return path_of("people:institution", self.slug)
 
     def papers(self, at: datetime | None = None) -> Any:
         """Return the published papers of all years with an author from here, the newest year first."""

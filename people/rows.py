@@ -2,9 +2,8 @@
 
 from typing import NamedTuple, Self
 
-from django.urls import reverse
-
 from conference import text
+from conference.paths import path_of
 
 
 class Named(NamedTuple):
@@ -21,4 +20,4 @@ class Named(NamedTuple):
         return self
 
     def get_absolute_url(self) -> str:
-        return reverse("people:detail", args=[self.uid, text.slug(self.name)])
+        return path_of("people:detail", self.uid, text.slug(self.name))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -14,6 +13,7 @@ from conference import text
 from conference.bases import Content, Ordered, ends_before_start
 from conference.fields import HttpURLField, SlugKey, UidField
 from conference.models import Edition
+from conference.paths import path_of
 from schedule import timetable
 from schedule.cancelling import Cancellable, Status
 from schedule.following import Agenda, AgendaStar, Release
@@ -54,7 +54,7 @@ class Room(Ordered, Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("schedule:room", args=[self.edition.slug, self.slug])
+        return path_of("schedule:room", self.edition.slug, self.slug)
 
 
 class Session(Cancellable, Content):
@@ -140,7 +140,7 @@ class Session(Cancellable, Content):
         return text.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return reverse("schedule:session", args=[self.edition.slug, self.uid, text.slug(self.title)])
+        return path_of("schedule:session", self.edition.slug, self.uid, text.slug(self.title))
 
     @property
     def whole(self) -> Cancellable | None:

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models.functions import Coalesce
-from django.urls import reverse
 
 from conference import text
 from conference.faces import Face
+from conference.paths import path_of
 from conference.prepared import prepared
 from conference.querysets import moment
 from papers.boards import running_order
@@ -48,7 +48,7 @@ class Whole(NamedTuple):
     cancelled: bool
 
     def get_absolute_url(self) -> str:
-        return reverse("schedule:session", args=[self.edition.slug, self.uid, text.slug(self.title)])
+        return path_of("schedule:session", self.edition.slug, self.uid, text.slug(self.title))
 
 
 class _Talk(NamedTuple):

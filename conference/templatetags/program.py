@@ -28,6 +28,9 @@ MATERIAL_ICONS = {
     "review": "chat",
     "project": "link",
 }
+# Of the eight patterns that may lie over the code any can be read; to find the best for each address takes
+# four fifths of the time. This one has 3 % more of what cameras stumble over than the best, 17 % at most.
+MASK = 2
 
 
 def moment_tag(
@@ -168,5 +171,5 @@ def qr(url: str, label: str = "") -> SafeString:
 
 @lru_cache(maxsize=1000)
 def _drawn(url: str) -> str:
-    drawing = segno.make(url, error="m", micro=False)
+    drawing = segno.make(url, error="m", micro=False, mask=MASK)
     return str(drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff"))

@@ -6,6 +6,7 @@ Pure: no models, no settings. What the TeX in a text means is decided in confere
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -83,6 +84,7 @@ def latex(source: str) -> str:
     return _squeezed(writers.latex(_tokens(source)))
 
 
+@lru_cache(maxsize=20_000)
 def slug(source: str, fallback: str = "x") -> str:
     """ASCII words joined by hyphens, at most 60 characters, never empty."""
     for text in (plain(source[:1000]), fallback):
