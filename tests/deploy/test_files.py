@@ -134,6 +134,19 @@ def test_nginx_follows_the_application_as_it_is_replaced() -> None:
     ]
 
 
+def test_one_service_builds_the_image_that_all_share() -> None:
+    services = COMPOSE["services"]
+
+    assert [name for name, one in services.items() if "build" in one] == ["web"]
+    assert {services[name]["image"] for name in OWN} == {"plenary:${PLENARY_VERSION:-latest}"}
+
+
+def test_the_database_is_well_when_others_reach_it() -> None:
+    test = COMPOSE["services"]["postgres"]["healthcheck"]["test"]
+
+    assert test[:4] == ["CMD", "pg_isready", "-h", "127.0.0.1"]
+
+
 def test_logs_and_health_of_each_service() -> None:
     for name, service in COMPOSE["services"].items():
         assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}, name
@@ -165,6 +178,21 @@ def test_the_example_names_settings_that_are() -> None:
     inside = {name for service in OWN for name in COMPOSE["services"][service]["environment"]}
 
     assert {name.removesuffix("_FILE") for name in [*names, *inside]} <= known
+
+
+def test_secrets_that_the_example_names_are_mounted() -> None:
+    named = re.findall(r"/run/secrets/(\w+)", (DEPLOY / ".env.example").read_text("utf-8"))
+
+    assert named == ["email_password"]
+    assert [name for name in OWN if not {*named} <= {*COMPOSE["services"][name]["secrets"]}] == []
+
+
+def test_the_guide_names_services_that_are() -> None:
+    guide = (ROOT / "docs" / "deploying.md").read_text("utf-8")
+    asked = re.findall(r"deploy/compose\.yaml (?:exec|run --rm|restart|cp)(?: -T)? (\w+)", guide)
+
+    assert {*asked} == {"web", "nginx", "backup"}
+    assert {*asked} <= {*COMPOSE["services"]}
 
 
 def test_secrets_are_made_once(tmp_path: Path) -> None:

@@ -263,6 +263,15 @@ def test_http_leads_to_https(site: Site) -> None:
     assert (response.status, response.getheader("Location")) == (301, "https://program.example.org/2021/?a=b")
 
 
+def test_a_certificate_authority_that_finds_nothing_is_not_named(site: Site) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", site.ports[0], timeout=10)
+    connection.request("GET", "/.well-known/acme-challenge/none")
+
+    assert connection.getresponse().status == 404
+    logs = [path.read_text() for path in site.folder.glob("*.log")]
+    assert [text for text in logs if "127.0.0.1" in text] == []
+
+
 def test_the_log_names_no_reader_and_no_secret(site: Site) -> None:
     site.ask("/2021/agenda/s3cr3t/?q=ada", **{"User-Agent": "Reader/1", "Referer": "https://x.example/"})
     site.nginx.terminate()
