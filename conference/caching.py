@@ -4,9 +4,10 @@ Kept are answers to readers without a session, of addresses with known parameter
 while the stamp of its edition is the current one: what is served is at most a moment behind a commit.
 """
 
+import re
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -37,12 +38,16 @@ OF_ALL_YEARS = frozenset(("conferences", "editions", "institutions", "people"))
 # But what people type, and moments, are asked for once.
 UNKEPT = frozenset(("q", "changed_since"))
 LONGEST_ADDRESS = 400
+# Searches, and what is found while somebody types. Longer questions are hardly asked twice.
+SEARCHES = re.compile(r"/(?:[^/]+/)?search/(?:suggest)?")
+ASKED = frozenset(("q", "kind", "page"))
+LONGEST_QUESTION = 120
 READING = frozenset(("GET", "HEAD"))
 # For so many addresses what they name is remembered.
 MOST_NAMES = 5_000
 MOST_BYTES = 64 * 1024 * 1024
-# Of these bytes the API gets one in so many beside them.
-API_SHARE = 2
+# Of these bytes the API, and searches, get one in so many beside them.
+API_SHARE, SEARCH_SHARE = 2, 8
 # What a request says of one reader: it must not shape a page that all readers share.
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
@@ -69,9 +74,16 @@ def shared_by_all(path: str, query: str) -> Key | None:
     if not query:
         return path, ""
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
-    names = {name for name, _ in pairs}
-    is_known = UNKEPT.isdisjoint(names) if is_data(path) else names <= PARAMETERS
-    return (path, urlencode(pairs)) if is_known else None
+    return (path, urlencode(pairs)) if is_known(path, query, {name for name, _ in pairs}) else None
+
+
+def is_known(path: str, query: str, names: Set[str]) -> bool:
+    """Whether these parameters may stand in a key at this address."""
+    if is_data(path):
+        return UNKEPT.isdisjoint(names)
+    if is_search(path):
+        return names <= ASKED and len(query) <= LONGEST_QUESTION
+    return names <= PARAMETERS
 
 
 def first_part(path: str) -> str:
@@ -85,15 +97,21 @@ def is_data(path: str) -> bool:
 
 
 @lru_cache(maxsize=MOST_NAMES)
+def is_search(path: str) -> bool:
+    """Whether something is looked for at this address."""
+    return SEARCHES.fullmatch(path) is not None
+
+
 def realm(path: str, query: str) -> str:
     """Return the slug of the edition whose stamp an answer hangs on; anything else for the whole site's.
 
+    A search of an edition finds what belongs to all years, too.
     Addresses of the API name it behind the resource, or as `edition`. What belongs to all years,
     or is nested so deep that it may lead to other years, hangs on the whole site's.
     """
     first, *rest = path.lstrip("/").split("/")
     if first != API:
-        return first
+        return "" if is_search(path) else first
     asked = dict(parse_qsl(query))
     if OF_ALL_YEARS.intersection(rest[1:2]) or "." in asked.get("expand", ""):
         return ""
@@ -138,11 +156,11 @@ class PageCache:
         self.application = application
         self.stamps = Stamps(Board.configured())
         self.shared = shared or SharedPages.configured()
-        # Whoever walks through the whole API takes no page's place.
-        self._shelves: dict[bool, Shelf[Key, KeptPage]] = {
-            False: Shelf(most_bytes),
-            True: Shelf(most_bytes // API_SHARE),
-        }
+        # Whoever walks through the whole API, or asks for all words, takes no page's place: here or there.
+        self._pages = Shelf[Key, KeptPage](most_bytes)
+        self._data = Shelf[Key, KeptPage](most_bytes // API_SHARE)
+        self._searches = Shelf[Key, KeptPage](most_bytes // SEARCH_SHARE)
+        self._unshared = SharedPages(None)
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Lock] = {}
 
@@ -159,12 +177,17 @@ class PageCache:
 
     def clear(self) -> None:
         """Forget all pages and stamps."""
-        for shelf in self._shelves.values():
+        for shelf in (self._pages, self._data, self._searches):
             shelf.clear()
         self.stamps.forget()
 
     def _shelf(self, key: Key) -> Shelf[Key, KeptPage]:
-        return self._shelves[first_part(key[0]) == API]
+        if is_search(key[0]):
+            return self._searches
+        return self._data if first_part(key[0]) == API else self._pages
+
+    def _shared(self, key: Key) -> SharedPages:
+        return self._unshared if is_search(key[0]) else self.shared
 
     def _good(self, key: Key, state: State) -> KeptPage | None:
         page = self._shelf(key).get(key)
@@ -184,7 +207,7 @@ class PageCache:
             if page is not None:
                 tracing.cached("hit")
                 return page.answer(environ, start_response)
-            with self.shared.turn(key, state) as shared:
+            with self._shared(key).turn(key, state) as shared:
                 tracing.cached("shared" if shared else "miss")
                 if shared is None:
                     return self._fresh(key, state, environ, start_response)
@@ -206,7 +229,7 @@ class PageCache:
         expires = time.monotonic() + state.lifetime
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
-        self.shared.keep(key, state, page)
+        self._shared(key).keep(key, state, page)
         return page.answer(environ, start_response)
 
 

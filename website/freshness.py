@@ -11,11 +11,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.db import DatabaseError, OperationalError, connection, transaction
 
 from conference import replica
 from conference.models import Edition
 from conference.previewing import seen_as
+from conference.replica import REPLICA
 from search.index import clear
 from search.models import Indexed
 from website.indexing import reindex, reindex_papers
@@ -56,6 +58,14 @@ def refresh() -> bool:
             return False
         finally:
             _busy.release()
+
+
+def refreshed() -> bool:
+    """Bring the index up to date; return whether who reads here finds it so: a copy may lag behind."""
+    if REPLICA not in settings.DATABASES:
+        return refresh()
+    with seen_as(None):
+        return refresh() and not read().stale()
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page, published_editions
@@ -18,7 +18,7 @@ from search.hits import Hits, find, suggest
 from search.query import LONGEST_TEXT, Query, parse, understood
 from search.vocabulary import correct
 from website.findings import KINDS, findings
-from website.freshness import refresh
+from website.freshness import refreshed
 
 PAGE_SIZE = 20
 # What one can type beyond words, with what it means.
@@ -46,12 +46,12 @@ def site_search(request: HttpRequest) -> HttpResponse:
     return answer(request, None)
 
 
-@cache_control(private=True, no_cache=True)
 def answer(request: HttpRequest, edition: Edition | None) -> HttpResponse:
     """Show one page of what was found; with a typing error, what the right spelling finds."""
     words, kind = request.GET.get("q", "")[:LONGEST_TEXT].strip(), request.GET.get("kind", "")
     if kind and kind not in KINDS:
         raise BadParameter("kind", kind)
+    is_current = refreshed()
     query, hits, is_corrected = found(parse(words), edition, kind, offset_of(request))
     page = page_of(request, range(hits.count), PAGE_SIZE)
     chosen = {"q": words, "kind": kind}
@@ -69,12 +69,18 @@ def answer(request: HttpRequest, edition: Edition | None) -> HttpResponse:
         "everywhere": f"{reverse('website:search')}{narrowed(words, kind)}",
         "operators": OPERATORS,
     }
-    return render(request, "website/search.html", context)
+    return keepable(render(request, "website/search.html", context), is_current)
+
+
+def keepable(response: HttpResponse, is_current: bool) -> HttpResponse:
+    """Let an answer be kept for all until something changes, unless the index was behind what it shows."""
+    if not is_current:
+        patch_cache_control(response, private=True, no_cache=True)
+    return response
 
 
 def found(query: Query, edition: Edition | None, kind: str, offset: int) -> tuple[Query, Hits, bool]:
     """Return what was looked for in the end, what was found, and whether a typing error was put right."""
-    refresh()
     look = partial(
         find,
         edition=edition.pk if edition else None,
@@ -111,15 +117,13 @@ def site_suggestions(request: HttpRequest) -> HttpResponse:
     return suggestions(request, None)
 
 
-@cache_control(private=True, no_cache=True)
 def suggestions(request: HttpRequest, edition: Edition | None) -> HttpResponse:
     """Return the options of the list under the search box while somebody types; see static/js/search.js."""
-    words = request.GET.get("q", "")
-    refresh()
+    words, is_current = request.GET.get("q", ""), refreshed()
     hits = suggest(words, edition.pk if edition else None)
     shown = findings(hits, parse(words), published_editions(request))
     context = {"findings": shown, "edition": edition}
-    return render(request, "website/_suggestions.html", context)
+    return keepable(render(request, "website/_suggestions.html", context), is_current)
 
 
 @require_safe

@@ -116,7 +116,7 @@ def test_wrong_parameter_fills_no_cache(paper: Paper) -> None:
     cache = PageCache(application)
 
     assert [ask(cache, PAPERS, "yaer=1")[0] for _ in range(2)] == ["400 Bad Request"] * 2
-    assert cache._shelves[True].get((PAPERS, "yaer=1")) is None
+    assert cache._data.get((PAPERS, "yaer=1")) is None
 
 
 @pytest.mark.parametrize(
