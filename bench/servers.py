@@ -99,10 +99,20 @@ def found(name: str) -> str:
     return path
 
 
-def rate(address: str, seconds: int, headers: Mapping[str, str] | None = None) -> float:
-    """Return how many answers a second come from an address. Raises `SystemExit` when one is an error."""
+def rate(
+    address: str,
+    seconds: int,
+    headers: Mapping[str, str] | None = None,
+    connections: int = CONNECTIONS,
+    script: Path | None = None,
+) -> float:
+    """Return how many answers a second come from an address. Raises `SystemExit` when one is an error.
+
+    `script` tells wrk in Lua what to ask for instead.
+    """
     options = [f"-H{name}: {value}" for name, value in (headers or {}).items()]
-    command = [found("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", *options, address]
+    options += [f"-s{script}"] if script else []
+    command = [found("wrk"), "-t1", f"-c{connections}", f"-d{seconds}s", *options, address]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said and "If-None-Match" not in (headers or {}):
         raise SystemExit(f"{address} answers with errors:\n{said}")

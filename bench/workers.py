@@ -42,14 +42,18 @@ def measured(address: str, number: int, lasting: int) -> list[str]:
     return [f"{kept:,.0f}", f"{cold:.1f}", ", ".join(f"{size:.0f}" for size in memory)]
 
 
-def processes(port: int) -> list[int]:
+def processes(port: int, server: str = "granian") -> list[int]:
     """Return the processes that serve at a port: the children of the one that was started for it."""
     commands = {
         int(folder.name): (folder / "cmdline").read_bytes().split(b"\0")
         for folder in Path("/proc").iterdir()
         if folder.name.isdigit() and (folder / "cmdline").exists()
     }
-    started = [key for key, words in commands.items() if str(port).encode() in words and b"granian" in words]
+    started = [
+        key
+        for key, words in commands.items()
+        if server.encode() in words and any(word.rpartition(b":")[2] == str(port).encode() for word in words)
+    ]
     return [key for key in commands if parent(key) in started]
 
 
