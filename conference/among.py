@@ -8,8 +8,24 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import F, Lookup
+from django.db.models import Expression, F, Field, Lookup
 from django.db.models.sql.compiler import SQLCompiler
+
+
+class Keys(tuple[int, ...]):
+    """Keys of rows; to a prepared question they are one value, however many they are."""
+
+    __slots__ = ()
+
+
+class KeysField(Field[Any, Any]):
+    """How a database takes keys as one parameter."""
+
+    def get_db_prep_value(self, value: Iterable[int], connection: Any, prepared: bool = False) -> Any:
+        return list(value) if connection.vendor == "postgresql" else json.dumps(list(value))
+
+
+KEYS: Field[Any, Any] = KeysField()
 
 
 class Among(Lookup[Any]):
@@ -17,15 +33,21 @@ class Among(Lookup[Any]):
 
     prepare_rhs = False
 
-    def __init__(self, column: Any, keys: Iterable[int]) -> None:
-        super().__init__(F(column) if isinstance(column, str) else column, list(keys))
+    def __init__(self, column: Any, keys: Any) -> None:
+        keys = keys if isinstance(keys, Expression) else list(keys)
+        super().__init__(F(column) if isinstance(column, str) else column, keys)
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
         column, params = self.process_lhs(compiler, connection)
         # The column is a name that Django has quoted.
         held = f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608
-        return held, [*params, json.dumps(self.rhs)]
+        return held, [*params, *self._keys(compiler, connection)]
 
     def as_postgresql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
         column, params = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s)", [*params, self.rhs]
+        return f"{column} = ANY(%s)", [*params, *self._keys(compiler, connection)]
+
+    def _keys(self, compiler: SQLCompiler, connection: Any) -> Any:
+        if isinstance(self.rhs, Expression):
+            return compiler.compile(self.rhs)[1]
+        return [KEYS.get_db_prep_value(self.rhs, connection)]

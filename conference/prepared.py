@@ -27,8 +27,14 @@ from django.db.models import (
 from django.db.models.sql import UpdateQuery
 
 from conference import previewing
+from conference.among import KEYS, Keys
 
-FIELDS: dict[type, Field[Any, Any]] = {int: BigIntegerField(), str: TextField(), datetime: DateTimeField()}
+FIELDS: dict[type, Field[Any, Any]] = {
+    int: BigIntegerField(),
+    str: TextField(),
+    datetime: DateTimeField(),
+    Keys: KEYS,
+}
 # So many forms of a question are kept, with those of previews.
 FORMS = 64
 

@@ -4,20 +4,22 @@ a presentation, a person, or what is chosen of a schedule.
 Public rows alone, as records. How they are written is `formats.ics`' business.
 """
 
-from collections.abc import Iterable
-from datetime import date
+from collections.abc import Collection, Iterable
+from datetime import date, datetime
 from typing import Any
 
 from django.db.models import Q
+from django.utils import timezone
 
 from conference.models import Edition
-from exchange.dump import NOTHING, dump, writing_context
+from conference.prepared import prepared
+from exchange.calendarrows import parts
+from exchange.dump import NOTHING
 from exchange.formats.ics import Part
-from exchange.formats.ics.appointments import Wanted
-from papers.models import Paper, Topic
+from papers.models import Authorship, Paper, Topic
 from people.models import Person
 from schedule.choosing import Choice
-from schedule.models import Presentation, Room, Session
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # A talk in the order of its session, or a poster among hundreds, has no time of its own.
 OWN_TIME = Q(start__isnull=False)
@@ -50,10 +52,8 @@ def _chosen(edition: Edition, choice: Choice | None) -> tuple[Q, Q]:
 
 def of_session(session: Session) -> Part:
     """Return a session with its parts, and the talks in them with a time of their own."""
-    inside = Q(session=session) | Q(session__parent=session)
-    return part(
-        session.edition, sessions=Q(pk=session.pk) | Q(parent=session), presentations=inside & OWN_TIME
-    )
+    now = timezone.now()
+    return _part(session.edition, _family(session.pk, now), _timed(session.pk, now), now)
 
 
 def of_room(room: Room) -> Part:
@@ -81,39 +81,83 @@ def of_presentations(edition: Edition, wanted: Q) -> Part:
 
 def of_paper(paper: Paper) -> Part:
     """Return the presentations of a paper."""
-    return part(paper.edition, presentations=Q(paper=paper))
+    now = timezone.now()
+    return _part(paper.edition, (), _of_paper(paper.pk, now), now)
 
 
-def of_presentation(shown: Presentation) -> Part:
+def of_presentation(edition: Edition, shown: Presentation) -> Part:
     """Return one appearance of a paper, or one talk."""
-    return part(shown.edition, presentations=Q(pk=shown.pk))
+    return _part(edition, (), [shown.pk], timezone.now())
 
 
 def of_person(person: Person, editions: Iterable[Edition]) -> list[Part]:
     """Return what a person takes part in, edition by edition."""
-    sessions = Q(pk__in=person.session_roles.order_by().values("session"))
-    speaks = Q(pk__in=person.talks.order_by().values("presentation"))
-    wrote = Q(paper__in=person.authorships.order_by().values("paper"))
-    parts = (part(edition, sessions=sessions, presentations=speaks | wrote) for edition in editions)
-    return [one for one in parts if one.wanted.sessions or one.wanted.presentations]
+    now = timezone.now()
+    talks = {*_spoken(person.pk, now), *_written(person.pk, now)}
+    found = parts(editions, _held(person.pk, now), talks, now)
+    return [one for one in found if one.wanted.sessions or one.wanted.presentations]
 
 
 def part(edition: Edition, *, sessions: Q = NOTHING, presentations: Q = NOTHING) -> Part:
     """Return the rows that meet the conditions, with what they need: sessions, wholes, papers and rooms."""
-    own = edition.sessions.published().filter(sessions).order_by()
-    talks = edition.presentations.published().filter(presentations).order_by()
-    needed = Q(pk__in=own.values("pk")) | Q(pk__in=own.values("parent"))
-    needed |= Q(pk__in=talks.values("session")) | Q(pk__in=talks.values("session__parent"))
-    wanted = Wanted(_uids(own), _uids(talks))
-    only = {
-        "session": needed,
-        "presentation": Q(pk__in=talks.values("pk")),
-        "paper": Q(pk__in=talks.values("paper")),
-        "room": Q(),
-    }
-    program = dump(edition, only=only if wanted.sessions or wanted.presentations else {})
-    return Part(program, writing_context(edition), wanted)
+    now = timezone.now()
+    own = edition.sessions.published(now).filter(sessions)
+    talks = edition.presentations.published(now).filter(presentations)
+    return _part(edition, _keys(own), _keys(talks), now)
 
 
-def _uids(rows: Any) -> frozenset[str]:
-    return frozenset(rows.values_list("uid", flat=True))
+def _part(edition: Edition, sessions: Collection[int], presentations: Collection[int], at: datetime) -> Part:
+    return next(iter(parts([edition], sessions, presentations, at)))
+
+
+def _keys(rows: Any) -> Any:
+    return rows.order_by().values_list("pk", flat=True)
+
+
+# Questions
+
+
+def shown_presentation(edition: Edition, uid: str) -> Presentation | None:
+    """Return a published presentation with no more than what it is called. One query."""
+    found: Presentation | None = next(iter(_presentation(edition.pk, uid, timezone.now())), None)
+    return found
+
+
+@prepared
+def _presentation(edition: int, uid: str, at: datetime) -> Any:
+    rows = Presentation.objects.published(at).filter(edition=edition, uid=uid)
+    return rows.select_related("paper").only("title", "paper__title")
+
+
+@prepared
+def _of_paper(paper: int, at: datetime) -> Any:
+    return _keys(Presentation.objects.published(at).filter(paper=paper))
+
+
+@prepared
+def _family(session: int, at: datetime) -> Any:
+    return _keys(Session.objects.published(at).filter(Q(pk=session) | Q(parent=session)))
+
+
+@prepared
+def _timed(session: int, at: datetime) -> Any:
+    inside = Q(session=session) | Q(session__parent=session)
+    return _keys(Presentation.objects.published(at).filter(inside & OWN_TIME))
+
+
+@prepared
+def _held(person: int, at: datetime) -> Any:
+    roles = SessionRole.objects.filter(person=person).order_by().values("session")
+    return _keys(Session.objects.published(at).filter(pk__in=roles))
+
+
+@prepared
+def _spoken(person: int, at: datetime) -> Any:
+    talks = Speaker.objects.filter(person=person).order_by().values("presentation")
+    return _keys(Presentation.objects.published(at).filter(pk__in=talks))
+
+
+@prepared
+def _written(person: int, at: datetime) -> Any:
+    papers = Authorship.objects.filter(person=person).order_by().values("paper")
+    return _keys(Presentation.objects.published(at).filter(paper__in=papers))

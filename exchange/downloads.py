@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
@@ -13,7 +13,8 @@ from django.utils.http import content_disposition_header, http_date, quote_etag
 
 from conference import revision
 from conference.addressed import published_editions
-from conference.models import Edition
+from conference.models import Announcement, Edition
+from conference.prepared import prepared
 
 # Anybody may keep a copy, but has to ask whether it still holds.
 CACHING = "public, max-age=0, must-revalidate"
@@ -29,10 +30,19 @@ class State:
 
 def state_of(edition: Edition, at: datetime | None = None) -> State:
     """Return the state of an edition: its stamp, and which of its gates have opened since the last change."""
-    stamp = revision.current(edition.pk)
+    stamp = _stamp(edition)
     opened = _opened(edition, at or timezone.now())
     changed = max([stamp.changed_at, *opened])
     return State(f"{stamp.etag}.{int(changed.timestamp())}", changed)
+
+
+def _stamp(edition: Edition) -> revision.Stamp:
+    """Return the stamp of an edition as it was fetched: what is read afterwards is no older."""
+    held = vars(edition)
+    if "site_revision" not in held:
+        return revision.current(edition.pk)
+    changed = max(edition.changed_at, held["site_changed_at"] or revision.BEGINNING)
+    return revision.Stamp(edition.revision, held["site_revision"] or 0, changed)
 
 
 def state_of_all(request: HttpRequest, at: datetime | None = None) -> State:
@@ -53,8 +63,14 @@ def _gates(edition: Edition, at: datetime) -> list[datetime]:
 
 def _opened(edition: Edition, at: datetime) -> list[datetime]:
     """Return the moments by which something became public on its own, announcements among it."""
-    newest = edition.announcements.published(at).aggregate(newest=Max("published_at"))["newest"]
-    return [*_gates(edition, at), *([newest] if newest else [])]
+    return [*_gates(edition, at), *_newest(edition.pk, at)]
+
+
+@prepared
+def _newest(edition: int, at: datetime) -> Any:
+    """When the newest announcement of an edition became public."""
+    rows = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
+    return rows.values_list("published_at", flat=True)[:1]
 
 
 def reply(

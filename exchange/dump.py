@@ -163,7 +163,7 @@ class Dump:
             return
         names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK)
-        keys = [row[-1] for row in sorted(rows, key=lambda row: _rank(row[:-1]))]
+        keys = [row[-1] for row in sorted(rows, key=lambda row: rank(row[:-1]))]
         for batch in in_batches(keys):
             shown = self._shown(kind.model).filter(Among("pk", batch))
             found = self.records(kind, shown, self.lists(kind, batch, wanted), wanted)
@@ -284,5 +284,6 @@ def _column(kind: Kind, name: str) -> str:
     return f"{name}__{KINDS[other].key}" if other else name
 
 
-def _rank(values: Iterable[Any]) -> tuple[Any, ...]:
+def rank(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return by what rows are sorted, what is empty last."""
     return tuple([(value is None, "" if value is None else value) for value in values])

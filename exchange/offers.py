@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -16,8 +15,6 @@ from exchange.records import Program
 
 # What apps follow has an address that lasts: /<edition>/schedule.<ending>.
 APPS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
-# All that such a file is made of.
-SCHEDULED = dict.fromkeys(("session", "presentation", "paper", "room", "topic"), Q())
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,14 @@ from django.views.decorators.http import require_safe
 
 from conference.addressed import edition_page, published_editions
 from conference.models import Edition
-from exchange import calendars, offers
+from exchange import approws, calendars, offers
 from exchange.citing import FORMATS, asked_for, cited
 from exchange.downloads import reply, state_of, state_of_all
-from exchange.dump import dump, dumped_for, stream, writing_context
-from exchange.formats import ics, writable
+from exchange.dump import dumped_for, stream, writing_context
+from exchange.files import Format
+from exchange.formats import ics, writable, xcal
 from exchange.offers import name_of
+from exchange.records import Program
 from people.models import Person
 from schedule import timetable
 from schedule.choosing import Choice, read_choice
@@ -41,7 +43,7 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
     write = fmt.write
 
     def made() -> Iterable[bytes]:
-        outputs = write(dumped_for(fmt, edition), writing_context(edition)) if write else ()
+        outputs = write(_program(fmt, edition), writing_context(edition)) if write else ()
         return next(output.chunks for output in outputs if output.name == file)
 
     return reply(request, state_of(edition), file, fmt.media_type, made)
@@ -54,11 +56,17 @@ def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpRes
     write = fmt.write
 
     def made() -> Iterable[bytes]:
-        program = dump(edition, only=offers.SCHEDULED)
-        outputs = write(program, writing_context(edition)) if write else ()
+        outputs = write(_program(fmt, edition), writing_context(edition)) if write else ()
         return chain.from_iterable(output.chunks for output in outputs)
 
     return reply(request, state_of(edition), f"{edition.slug}-schedule.{ending}", fmt.media_type, made)
+
+
+def _program(fmt: Format, edition: Edition) -> Program:
+    """Return an edition as this format takes it: of calendars and what apps read no more than they write."""
+    if fmt in (ics.FORMAT, xcal.FORMAT):
+        return calendars.of_edition(edition).program
+    return approws.program(edition) if fmt.name in offers.APPS.values() else dumped_for(fmt, edition)
 
 
 # References
@@ -198,8 +206,10 @@ def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResp
 @edition_page
 def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     """Send the calendar of one appearance."""
-    shown = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
-    return _calendar(request, edition, uid, str(shown), lambda: calendars.of_presentation(shown))
+    shown = calendars.shown_presentation(edition, uid)
+    if shown is None:
+        raise Http404("There is no such presentation.")
+    return _calendar(request, edition, uid, str(shown), lambda: calendars.of_presentation(edition, shown))
 
 
 @require_safe

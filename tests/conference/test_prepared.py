@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
+from conference.among import Among, Keys
 from conference.models import Edition
 from conference.prepared import prepared, prepared_update
 from conference.previewing import Lifted, seen_as
@@ -73,6 +74,20 @@ def test_a_question_is_composed_once_for_lists_of_about_one_length(edition: Edit
     assert asked(keys[1:], LATER) == papers[1:]
     assert asked(keys[:1], LATER) == papers[:1]
     assert len(calls) == 2
+
+
+def test_keys_are_one_value_however_many_they_are(edition: Edition) -> None:
+    calls = []
+
+    @prepared
+    def asked(keys: Keys, at: datetime) -> Any:
+        calls.append(keys)
+        return Paper.objects.published(at).filter(Among("pk", keys)).order_by("pk")
+
+    papers = [make.make_paper(edition) for _ in range(5)]
+    keys = [paper.pk for paper in papers]
+    assert [asked(Keys(some), LATER) for some in (keys, keys[2:3], ())] == [papers, papers[2:3], []]
+    assert len(calls) == 1
 
 
 def test_without_keys_nothing_is_asked(django_assert_num_queries: Any) -> None:

@@ -1,0 +1,127 @@
+"""Calendars of one talk, paper, session, person: the events of the whole calendar, in few questions."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from people.models import Person, PersonName
+from tests import factories as make
+from tests.website.marked import MARKER, hide_in, make_public_program
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+def events(client: Client, path: str) -> dict[str, bytes]:
+    """Return the events of a calendar by their keys, as they are written."""
+    response = client.get(path)
+    assert response.status_code == 200, path
+    found = [part.partition(b"END:VEVENT")[0] for part in response.getvalue().split(b"BEGIN:VEVENT")[1:]]
+    return {part.partition(b"UID:")[2].partition(b"@")[0].decode(): part for part in found}
+
+
+def add_talks(session: Any, person: Person, rows: int) -> None:
+    """Add talks with times, rooms, speakers and authors of their own; every second one is called off."""
+    edition = session.edition
+    for number in range(rows):
+        paper = make.make_paper(edition, ["Li"], uid=f"q{number}", title=f"A $x$; b {number}")
+        make.add_author(paper, person, name="Ada Byron")
+        room = make.make_room(edition, f"Hall {number}", virtual=bool(number % 2))
+        own: dict[str, Any] = {"start": session.start, "end": session.start + HOUR, "room": room}
+        make.make_presentation(session, paper, uid=f"x{number}", board="B, 7", **own)
+        own |= {"status": "cancelled", "cancellation_reason": "Ill.", "abstract": "Word " * 200}
+        make.make_presentation(session, paper, [person, "Bo"], uid=f"y{number}", **own)
+
+
+@pytest.fixture
+def shown() -> dict[str, Any]:
+    """A public program with a workshop, a session in it, and talks there; a name hidden by now."""
+    program = make_public_program()
+    edition, person = program["edition"], program["person"]
+    Edition.objects.filter(pk=edition.pk).update(venue="Halle, Süd")
+    whole = make.make_session(edition, uid="whole", kind="workshop", title="Whole", status="cancelled")
+    program["part"] = make.make_session(edition, uid="part", parent=whole, room=program["room"])
+    make.add_role(program["part"], person, "chair", name="Ada Byron")
+    add_talks(program["part"], person, 2)
+    PersonName.objects.create(person=person, name="ADA BYRON", hidden=True)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/2021/presentations/x0.ics", ["presentation.2021.x0"]),
+        ("/2021/presentations/y1.ics", ["presentation.2021.y1"]),
+        ("/2021/papers/q1.ics", ["presentation.2021.x1", "presentation.2021.y1"]),
+        ("/2021/sessions/t1.ics", ["session.2021.t1"]),
+        (
+            "/2021/sessions/whole.ics",
+            [
+                *(f"presentation.2021.{uid}" for uid in ("x0", "x1", "y0", "y1")),
+                "session.2021.part",
+                "session.2021.whole",
+            ],
+        ),
+    ],
+)
+@pytest.mark.usefixtures("shown")
+def test_events_are_those_of_the_whole_calendar(client: Client, path: str, expected: list[str]) -> None:
+    whole, found = events(client, "/2021/schedule.ics"), events(client, path)
+
+    assert found == {key: whole[key] for key in expected}
+
+
+@pytest.mark.usefixtures("shown")
+def test_events_of_a_person_are_those_of_the_whole_calendar(client: Client) -> None:
+    whole = events(client, "/2021/schedule.ics") | events(client, "/2021/papers/p1.ics")
+    found = events(client, "/people/ada.ics")
+    talks = ("a1", "x0", "x1", "y0", "y1")
+    expected = [*(f"presentation.2021.{uid}" for uid in talks), "session.2021.part", "session.2021.t1"]
+
+    assert found == {key: whole[key] for key in expected}
+
+
+def test_hidden_name_is_in_no_calendar(client: Client, shown: dict[str, Any]) -> None:
+    hide_in(shown["edition"], shown["paper"], shown["person"], shown["part"])
+    for path in ("/2021/presentations/x0.ics", "/2021/sessions/part.ics", "/people/ada.ics"):
+        content = client.get(path).getvalue().replace(b"\r\n ", b"")
+        assert b"Ada Lovelace" in content
+        assert b"Byron" not in content
+        assert MARKER.encode() not in content
+
+
+def test_presentation_that_is_not_public_is_404(client: Client, shown: dict[str, Any]) -> None:
+    hide_in(shown["edition"], shown["paper"], shown["person"], shown["part"])
+    paths = (f"/2021/presentations/{uid}.ics" for uid in ("none", f"{MARKER.lower()}-a"))
+
+    assert {client.get(path).status_code for path in paths} == {404}
+
+
+COUNTS = {
+    "presentations/x0.ics": 8,
+    "papers/q0.ics": 9,
+    "sessions/part.ics": 11,
+    "schedule.ics": 10,
+    "schedule.xml": 17,
+    "schedule.xcal": 10,
+    "people": 12,
+}
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("path", COUNTS)
+def test_number_of_questions_is_the_same_for_one_row_and_three(client: Client, path: str, rows: int) -> None:
+    person = make.make_person("Ada Lovelace", uid="ada")
+    for year in range(2021, 2021 + rows):
+        session = make.make_session(make.make_edition(year), uid="part", parent=None)
+        make.add_role(session, person, "chair")
+        add_talks(session, person, rows)
+    with CaptureQueriesContext(connection) as queries:
+        client.get("/people/ada.ics" if path == "people" else f"/2021/{path}").getvalue()
+
+    assert len(queries) == COUNTS[path]
