@@ -30,25 +30,23 @@ SAMPLES: dict[str, list[Any]] = {
     "name": ["logos/none.png"],
     "ending": [*KINDS],
     "section": ["pages", "papers", "sessions", "people", "institutions"],
-    "slug": ["notes", "engines", "hall", "guide", "conduct", "ada-lovelace", f"{LOW}-page", f"{LOW}-topic"],
     "token": ["x" * 32],
-    "uid": [
-        "p1",
-        "ada",
-        "s1",
-        "a1",
-        "t1",
-        f"{LOW}-p",
-        f"{LOW}-w",
-        f"{LOW}-s",
-        f"{LOW}-a",
-        f"{LOW}-m",
-        f"{LOW}-m1",
-        f"{LOW}-ghost",
-    ],
     "year": [2021, 2030],
 }
-SAMPLES["slug"] += [f"{LOW}-room", f"{LOW}-ghost", "kings", f"{LOW}-university"]
+# What names a row, by the section that shows its kind: public rows, hidden ones, and one of a hidden edition.
+ROWS = {
+    "institutions": ["kings", f"{LOW}-university"],
+    "pages": ["guide", "conduct", f"{LOW}-page"],
+    "papers": ["p1", f"{LOW}-p", f"{LOW}-w", f"{LOW}-ghost"],
+    "people": ["ada", f"{LOW}-m", f"{LOW}-m1", f"{LOW}-ghost"],
+    "presentations": ["a1", f"{LOW}-a", f"{LOW}-b", f"{LOW}-c"],
+    "rooms": ["hall", f"{LOW}-room", f"{LOW}-ghost"],
+    "sessions": ["s1", "t1", f"{LOW}-s", f"{LOW}-part", f"{LOW}-back", f"{LOW}-ghost"],
+    "topics": ["engines", f"{LOW}-topic"],
+}
+SAMPLES["uid"] = sorted(
+    {uid for name in ("papers", "people", "presentations", "sessions") for uid in ROWS[name]}
+)
 # `virtual/<year>/day/4/6`: the day is a number there.
 NUMBERS = {"month": [4], "day": [6], "page": [1]}
 QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
@@ -76,7 +74,8 @@ def filled(route: str) -> list[str]:
     before, _, rest = route.partition("<")
     part, _, after = rest.partition(">")
     kind, _, name = part.rpartition(":")
-    samples = NUMBERS[name] if kind == "int" else SAMPLES[name]
+    section = before.rstrip("/").rpartition("/")[2]
+    samples = NUMBERS[name] if kind == "int" else ROWS.get(section) or SAMPLES[name]
     return [path for sample in samples for path in filled(f"{before}{sample}{after}")]
 
 
