@@ -33,7 +33,8 @@ STALE_AFTER = 1.0
 # So long may a reader, the looker or the import take after the end (seconds).
 PATIENCE = 10
 TOKEN = "counting-the-morning"  # noqa: S105  for this run alone
-EDITED = "Opening morning, edition"
+# With a mark of its own: a database that is used again shows what was edited before.
+EDITED = f"Opening morning {int(time.time())}, edition"
 WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse", "model", "kernels", "vision")
 # How much more some pages are asked for than others: places are drawn as this power of an even number.
 SKEW = 4

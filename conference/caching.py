@@ -102,6 +102,7 @@ def is_search(path: str) -> bool:
     return SEARCHES.fullmatch(path) is not None
 
 
+@lru_cache(maxsize=MOST_NAMES)
 def realm(path: str, query: str) -> str:
     """Return the slug of the edition whose stamp an answer hangs on; anything else for the whole site's.
 

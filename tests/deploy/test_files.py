@@ -43,6 +43,15 @@ def test_units_may_do_little(unit: str) -> None:
     assert wanted <= {*lines}
 
 
+def test_the_worker_gives_way_to_readers() -> None:
+    unit = (DEPLOY / "systemd" / "plenary-worker.service").read_text("utf-8").splitlines()
+
+    assert "Nice=10" in unit
+    assert {name: one["cpu_shares"] for name, one in COMPOSE["services"].items() if "cpu_shares" in one} == {
+        "worker": 102
+    }
+
+
 def test_what_units_and_services_run_is_there() -> None:
     text = "\n".join(path.read_text("utf-8") for path in (DEPLOY / "systemd").glob("*.service"))
     text += (DEPLOY / "compose.yaml").read_text("utf-8") + (DEPLOY / "Containerfile").read_text("utf-8")
