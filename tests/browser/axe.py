@@ -11,8 +11,9 @@ type Look = tuple[ViewportSize, Literal["light", "dark"]]
 PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 # 1280 pixels at 400 %, as WCAG 1.4.10 counts it.
 NARROW = ViewportSize(width=320, height=700)
-# The wide ones first: what a script draws is hidden on a phone, and would be drawn too narrow there.
-LOOKS: list[Look] = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "light"), (PHONE, "dark")]
+# For pages of the desk: everything at both sizes, and each scheme once. The wide one first: what a script
+# draws is hidden on a phone, and would be drawn too narrow there.
+DESK_LOOKS: list[Look] = [(DESKTOP, "light"), (PHONE, "dark")]
 
 SCRIPT = (Path(__file__).parent / "look.js").read_text()
 # What is below the first screen has no size until somebody scrolls to it, as readers do and axe does not.
@@ -30,7 +31,7 @@ def violations(page: Page) -> list[str]:
     return asked(page, rules=[], is_measured=False)
 
 
-def hindrances(page: Page, looks: list[Look] = LOOKS) -> list[str]:
+def hindrances(page: Page, looks: list[Look]) -> list[str]:
     """Return what hinders somebody in any of these looks, and where the page is wider than its window.
 
     The page is loaded once and shown in one look after the other, at last as it was in the first.

@@ -6,13 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from papers.models import Paper
-from tests.browser.axe import DESKTOP, PHONE, Look, hindrances
+from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.factories import make_edition, make_paper, make_topic
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
-
-LOOKS: list[Look] = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "dark")]
 
 
 def topics() -> list[str]:
@@ -31,18 +29,18 @@ def test_all_papers_of_a_filter_get_a_topic_and_lose_it_again(open_desk: Callabl
     page.select_option("select[name=action]", "set_topic")
     page.get_by_role("button", name="Run").click()
     page.get_by_label("Topic").select_option("Compilers")
-    found = hindrances(page, LOOKS)
+    found = hindrances(page, DESK_LOOKS)
     page.get_by_role("button", name="Show what would change").click()
 
     expect(page.get_by_text("– → Compilers")).to_be_visible()
-    found += hindrances(page, LOOKS)
+    found += hindrances(page, DESK_LOOKS)
     page.get_by_role("button", name="Set topic of 54 papers").click()
     expect(page.locator(".messagelist")).to_contain_text("54 papers got the topic.")
-    found += hindrances(page, LOOKS)
+    found += hindrances(page, DESK_LOOKS)
     assert topics() == ["", *["Compilers"] * 54]
     page.get_by_role("link", name="Take back").click()
     expect(page.get_by_text("54 papers go back to what they were")).to_be_visible()
-    found += hindrances(page, LOOKS)
+    found += hindrances(page, DESK_LOOKS)
     page.get_by_role("button", name="Take back").click()
     expect(page.locator(".messagelist")).to_contain_text("54 rows taken back.")
     assert topics() == [""] * 55

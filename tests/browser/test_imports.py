@@ -13,7 +13,7 @@ from exchange.importjob import ImportJob
 from exchange.load import load
 from exchange.models import Conflict
 from papers.models import Paper
-from tests.browser.axe import hindrances
+from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.exchange.programs import paper, program
 from tests.exchange.uploading import ADD, only_papers, page_of
 from tests.factories import make_edition
@@ -136,7 +136,7 @@ def test_pages_have_nothing_for_axe_to_object_to(opened: Callable[..., Page], ed
         page.goto(address)
         for menu in page.locator("details").all():
             menu.evaluate("one => { one.open = true }")
-        found[address] = hindrances(page)
+        found[address] = hindrances(page, DESK_LOOKS)
 
     assert {address: ids for address, ids in found.items() if ids} == {}
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from people import merging
 from people.duplicates import keeping
 from people.models import Person, PersonPair
-from tests.browser.axe import hindrances
+from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.factories import make_edition, make_institution, make_paper, make_person
 from tests.posted import address
 
@@ -89,7 +89,7 @@ def test_pages_have_nothing_for_axe_to_object_to(open_desk: Callable[..., Page],
     found = {}
     for path in addresses:
         page.goto(path)
-        found[path] = hindrances(page)
+        found[path] = hindrances(page, DESK_LOOKS)
 
     assert {path: ids for path, ids in found.items() if ids} == {}
     assert said == []
