@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from functools import cache
 from typing import Any
 
 from django import forms
@@ -13,7 +12,6 @@ from django.contrib.admin.widgets import (
 )
 from django.core.exceptions import ValidationError
 from django.db.models import Model
-from django.urls import get_script_prefix, reverse
 from django.utils import dateformat, timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -21,6 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.adminscope import edition_in_hand
+from conference.paths import path_of
 
 SKIPPED = _(
     "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
@@ -141,15 +140,6 @@ class EditionSelect(AutocompleteSelect):
 STAND_INS = {"name": "\ue000name\ue001", "rendered_widget": "\ue000widget\ue001"}
 
 
-@cache
-def related_address(prefix: str, site: str, name: str, *args: str) -> str:
-    """Return the address of one page of the admin: a form of 150 rows asks for the same three 150 times.
-
-    `prefix` is what the addresses of the site begin with at this time.
-    """
-    return reverse(f"admin:{name}", args=args, current_app=site)
-
-
 class EditionWrapper(RelatedFieldWidgetWrapper):
     """A choice with the ways to change and to add a row; a new one is of the edition in hand.
 
@@ -172,7 +162,7 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
         )
 
     def get_related_url(self, info: tuple[str, str], action: str, *args: str) -> str:
-        return related_address(get_script_prefix(), self.admin_site.name, "_".join((*info, action)), *args)
+        return path_of(f"{self.admin_site.name}:{'_'.join((*info, action))}", *args)
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
