@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 from api.shapes import Field, Row
 from conference import text
+from people.querysets import with_shown_names
 
 # Titles and abstracts are the same in answer after answer.
 plain = lru_cache(maxsize=4096)(text.plain)
@@ -109,6 +110,11 @@ def page(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
     """The address of the page on the site."""
     schema = serializers.URLField(help_text=_("The page on the site."))
     return Field(columns, lambda row: full(path(row)), schema)
+
+
+def with_names(rows: Any, at: Any) -> Any:
+    """Add `shown_name`: the name as printed, unless that is hidden."""
+    return with_shown_names(rows)
 
 
 def full(path: str) -> str:

@@ -79,20 +79,20 @@ class Many:
         return not isinstance(self.shape, str)
 
 
-def as_they_are(rows: Any) -> Any:
+def as_they_are(rows: Any, at: Any) -> Any:
     return rows
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What is told of a row. `prepare` adds the annotations that its fields need."""
+    """What is told of a row. `prepare` adds the annotations that its fields need, as of a moment."""
 
     title: str
     model: type[Model]
     fields: Mapping[str, Field]
     ones: Mapping[str, One] = field(default_factory=dict)
     manys: Mapping[str, Many] = field(default_factory=dict)
-    prepare: Callable[[Any], Any] = as_they_are
+    prepare: Callable[[Any, Any], Any] = as_they_are
 
     @property
     def all_fields(self) -> Mapping[str, Field]:

@@ -5,11 +5,10 @@ from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from api.fields import choice, full, number, page, slug, state, string, strings, texts, yes_or_no
+from api.fields import choice, full, number, page, slug, state, string, strings, texts, with_names, yes_or_no
 from api.resources.conference import EDITION
 from api.shapes import Field, Many, One, Resource, Row, Shape
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
-from people.querysets import with_shown_names
 
 
 def paper_path(row: Row, prefix: str = "") -> str:
@@ -26,7 +25,7 @@ def href(row: Row) -> str:
 AUTHORS = Shape(
     title="Author",
     model=Authorship,
-    prepare=with_shown_names,
+    prepare=with_names,
     fields={
         "position": number("position", _("The place among the authors, from 1.")),
         "name": string("shown_name", _("The name as printed on the paper.")),
@@ -91,7 +90,7 @@ TOPICS = Resource(
     key="slug",
     edition="edition__slug",
     page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/topics/{row['slug']}/"),
-    prepare=lambda rows: rows.with_counts(),
+    prepare=lambda rows, at: rows.with_counts(at),
     fields={
         "name": string("name", _("The name.")),
         "position": number("position", _("Its place among the topics of its edition.")),

@@ -20,13 +20,13 @@ from api.fields import (
     state,
     string,
     texts,
+    with_names,
     yes_or_no,
     zone,
 )  # fmt: skip
 from api.resources.conference import EDITION
 from api.resources.papers import paper_path
 from api.shapes import Field, Many, One, Resource, Row, Shape
-from people.querysets import with_shown_names
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 
 # Later than everything that has a time: what is not scheduled yet comes last.
@@ -103,7 +103,7 @@ ROOMS = Resource(
 ROLES = Shape(
     title="SessionPerson",
     model=SessionRole,
-    prepare=with_shown_names,
+    prepare=with_names,
     fields={
         "role": choice("role", SessionRole.Role.choices, _("The part in the session.")),
         "name": string("shown_name", _("The name as printed.")),
@@ -154,7 +154,7 @@ SESSIONS = Resource(
 SPEAKERS = Shape(
     title="Speaker",
     model=Speaker,
-    prepare=with_shown_names,
+    prepare=with_names,
     fields={
         "name": string("shown_name", _("The name as printed.")),
         "affiliation": string("affiliation", _("The affiliation as printed.")),
@@ -163,7 +163,7 @@ SPEAKERS = Shape(
 )
 
 
-def placed(rows: Any) -> Any:
+def placed(rows: Any, at: Any) -> Any:
     """With what a presentation has of its own, or else of its session."""
     return rows.annotate(
         begins=Coalesce("start", "session__start", NEVER),

@@ -1,9 +1,12 @@
 """What the resources answer: identity, links, texts in three forms, times in their zone."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
+from django.utils import timezone
 
 from api.shapes import RESOURCES
 from conference.models import Announcement, Conference, Edition, Page, Sponsor
@@ -144,3 +147,14 @@ def test_whatever_leads_nowhere_is_json(client: Client, db: None, method: str, p
     response = getattr(client, method)(f"/api/v1/{path}")
 
     assert (response.status_code, response["Content-Type"]) == (404, "application/json")
+
+
+def test_count_of_a_topic_is_that_of_the_moment(client: Client) -> None:
+    opening = timezone.now() + timedelta(days=1)
+    for edition in (make.make_edition(), make.make_edition(2022, papers_public_from=opening)):
+        make.make_paper(edition, topic=make.make_topic(edition))
+    before = results(client, "topics")
+    with time_machine.travel(opening + timedelta(minutes=1)):
+        after = results(client, "topics")
+
+    assert [[row["paper_count"] for row in rows] for rows in (before, after)] == [[1], [1, 1]]

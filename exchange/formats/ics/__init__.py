@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from itertools import starmap
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from icalendar import Calendar, Component, Event, Timezone, vText
 
 from exchange.files import Context, Format, OutputFile
+from exchange.formats.ics import lines
 from exchange.formats.ics.appointments import BEGINNING, EVERYTHING, Appointment, Wanted, appointments
 from exchange.reading.zones import zone_of
 from exchange.records import Program, stated
@@ -38,6 +40,11 @@ class Part:
     wanted: Wanted = EVERYTHING
 
 
+type Found = tuple[Part, ZoneInfo, list[Appointment]]
+# What an event says, by the names of its properties.
+type Fields = dict[str, object]
+
+
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
     yield OutputFile(f"{context.edition}.ics", calendar([Part(program, context)], name_of(program, context)))
@@ -50,26 +57,40 @@ def name_of(program: Program, context: Context) -> str:
 
 def calendar(parts: Sequence[Part], name: str, address: str = "") -> Iterator[bytes]:
     """Return one calendar, piece by piece. `address`: where it can be had again."""
-    inside = components(parts, name, address)
-    yield next(inside).to_ical().removesuffix(CLOSING)
-    for component in inside:
-        yield component.to_ical()
+    found = _found(parts)
+    yield _head(name, address).to_ical().removesuffix(CLOSING)
+    for zone in _zones(found):
+        yield zone.to_ical()
+    for fields in _events(found):
+        yield lines.event(fields)
     yield CLOSING
 
 
-def components(parts: Sequence[Part], name: str, address: str = "") -> Iterator[Component]:
+def components(parts: Sequence[Part], name: str) -> Iterator[Component]:
     """Return the calendar without anything in it, then one by one what is in it: zones, then events."""
-    found = [
+    found = _found(parts)
+    yield _head(name, "")
+    yield from _zones(found)
+    for fields in _events(found):
+        event = Event()
+        for key, value in fields.items():
+            if value not in (None, ""):
+                event.add(key, value)
+        yield event
+
+
+def _found(parts: Iterable[Part]) -> list[Found]:
+    return [
         (part, zone_of(part.program, part.context), appointments(part.program, part.context, part.wanted))
         for part in parts
     ]
-    yield _head(name, address)
-    for zone, moments in _spans((zone, own) for _part, zone, own in found).items():
-        yield _zone(zone, moments)
+
+
+def _events(found: Iterable[Found]) -> Iterator[Fields]:
     for part, zone, own in found:
         host = urlsplit(part.context.site_url).hostname or "plenary.invalid"
         for appointment in own:
-            yield event(appointment, zone, host)
+            yield fields_of(appointment, zone, host)
 
 
 def _head(name: str, address: str) -> Calendar:
@@ -91,12 +112,12 @@ def _head(name: str, address: str) -> Calendar:
     return head
 
 
-def _spans(found: Iterable[tuple[ZoneInfo, list[Appointment]]]) -> dict[ZoneInfo, list[datetime]]:
-    """Return the moments that each zone must cover. A calendar without events still has its zone."""
+def _zones(found: Iterable[Found]) -> Iterator[Timezone]:
+    """Return the zones for the moments that each must cover. A calendar without events still has its zone."""
     moments: dict[ZoneInfo, list[datetime]] = {}
-    for zone, own in found:
+    for _part, zone, own in found:
         moments.setdefault(zone, []).extend(time for one in own for time in (one.start, one.end))
-    return moments
+    return starmap(_zone, moments.items())
 
 
 def _zone(zone: ZoneInfo, moments: list[datetime]) -> Timezone:
@@ -110,15 +131,15 @@ def _zone_of_years(key: str, first: int, last: int) -> Timezone:
     return Timezone.from_tzinfo(ZoneInfo(key), key, date(first, 1, 1), date(last + 1, 1, 2))
 
 
-def event(appointment: Appointment, zone: ZoneInfo, host: str) -> Event:
-    """Return one event. It moves in calendars when SEQUENCE grows, so that follows the last real change."""
-    found = Event()
+def fields_of(appointment: Appointment, zone: ZoneInfo, host: str) -> Fields:
+    """Return what an event says. It moves in calendars when SEQUENCE grows: that follows changes."""
     start, end = _times(appointment, zone)
-    fields: dict[str, object] = {
+    changed_at = appointment.changed_at.astimezone(UTC)
+    return {
         "uid": f"{appointment.key}@{host}",
-        "dtstamp": appointment.changed_at.astimezone(UTC),
-        "last-modified": appointment.changed_at.astimezone(UTC),
-        "sequence": _sequence(appointment.changed_at),
+        "dtstamp": changed_at,
+        "last-modified": changed_at,
+        "sequence": _sequence(changed_at),
         "dtstart": start,
         # An event without end takes no time; an end that is not later than the start is not allowed.
         "dtend": end if end != start else None,
@@ -129,10 +150,6 @@ def event(appointment: Appointment, zone: ZoneInfo, host: str) -> Event:
         "categories": [_text(appointment.kind)] if appointment.kind else None,
         "status": "CANCELLED" if appointment.is_cancelled else "CONFIRMED",
     }
-    for name, value in fields.items():
-        if value not in (None, ""):
-            found.add(name, value)
-    return found
 
 
 def _times(appointment: Appointment, zone: ZoneInfo) -> tuple[datetime, datetime]:

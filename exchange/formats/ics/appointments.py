@@ -6,6 +6,7 @@ How an appointment is written is `formats.ics`' business.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from django.utils.translation import gettext, ngettext, npgettext
 
@@ -83,6 +84,8 @@ class _Calendar:
         self.papers = {paper.uid: paper for paper in program.papers}
         self.rooms = {room.slug: room for room in program.rooms}
         self.venue = stated(program.edition.venue, "") if program.edition else ""
+        # A session is named by each talk in it.
+        self._line = cache(self._one_line)
 
     def appointments(self, wanted: Wanted) -> Iterator[Appointment]:
         yield from filter(None, map(self._session, filter(wanted.session, self.program.sessions)))
@@ -147,7 +150,7 @@ class _Calendar:
         site = self.context.site_url.rstrip("/")
         return f"{site}/{self.context.edition}/{part}/{uid}/" if site else ""
 
-    def _line(self, text: str) -> str:
+    def _one_line(self, text: str) -> str:
         return " ".join(self.context.plain(text).split())
 
     def _place(self, slug: str | None) -> str:
@@ -184,15 +187,20 @@ def _people(role: str, people: Collection[PersonRef]) -> str:
 
 def _role(role: str, number: int) -> str:
     """Return what so many people in a role are called; a role that no language knows stands as it is."""
-    known = {
-        "author": ngettext("Author", "Authors", number),
-        "speaker": ngettext("Speaker", "Speakers", number),
-        "moderator": ngettext("Moderator", "Moderators", number),
-        "chair": npgettext("role in a session", "Chair", "Chairs", number),
-        "panelist": ngettext("Panelist", "Panelists", number),
-        "organizer": ngettext("Organizer", "Organizers", number),
-    }
-    return known.get(role) or role.capitalize() + ("s" if number > 1 else "")
+    match role:
+        case "author":
+            return ngettext("Author", "Authors", number)
+        case "speaker":
+            return ngettext("Speaker", "Speakers", number)
+        case "moderator":
+            return ngettext("Moderator", "Moderators", number)
+        case "chair":
+            return npgettext("role in a session", "Chair", "Chairs", number)
+        case "panelist":
+            return ngettext("Panelist", "Panelists", number)
+        case "organizer":
+            return ngettext("Organizer", "Organizers", number)
+    return role.capitalize() + ("s" if number > 1 else "")
 
 
 def _board(shown: PresentationRecord) -> str:

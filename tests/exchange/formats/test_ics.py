@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from exchange.files import Context
 from exchange.formats.ics import Part, calendar, write
 from exchange.formats.ics.appointments import LEAD, lead
+from exchange.formats.ics.lines import END, FOLD, escaped, folded
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
 from tests.exchange.programs import HOUR, START, odd, paper, program, session, talk
 from tests.pseudolocale import pseudolocale
@@ -192,6 +193,26 @@ def test_trap_6_folding_and_escaping_keep_any_script(title: str, room: str) -> N
     (found,) = icalendar.Calendar.from_ical(content).events
     assert str(found.get("SUMMARY", "")) == " ".join(title.split())
     assert str(found.get("LOCATION", "")) == (room.strip() or "r")
+
+
+@given(st.text(st.sampled_from("\\;,\n\r^aé李👩"), max_size=300))
+def test_trap_6_line_goes_on_between_letters_and_escapes(text: str) -> None:
+    line = f"SUMMARY:{escaped(text)}"
+    pieces = folded(line).removesuffix(END).split(FOLD)
+
+    assert "".join(piece.decode() for piece in pieces) == line
+    assert max(map(len, pieces)) < 75
+    assert [piece for piece in pieces if (len(piece) - len(piece.rstrip(b"\\"))) % 2] == []
+
+
+def test_events_are_written_as_the_library_writes_them() -> None:
+    content = written(odd()), written(program(sessions=(session("s1", title="; é李" * 60),)))
+
+    assert tuple(icalendar.Calendar.from_ical(one).to_ical() for one in content) == content
+
+
+def test_tex_with_a_capital_n_stays() -> None:
+    assert b"SUMMARY:a \\\\Nabla b" in written(program(sessions=(session("s1", title="a \\Nabla b"),)))
 
 
 @pytest.mark.parametrize("minutes", [0, 1, 10_000])
