@@ -93,20 +93,24 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         ),
     )
 
+    base_filters: dict[str, Any]
+
     class Meta:
         fields: list[str] = []
 
     def __init__(self, data: QueryDict, rows: Any, reader: Reader, others: Iterable[str] = ()) -> None:
         self.reader = reader
         self.others = {*GENERAL, *others}
+        self.known = {*self.base_filters, *self.others}
+        # Filters and their fields are copied for each request, so none but those that are asked for.
+        self.base_filters = {name: one for name, one in self.base_filters.items() if name in data}
         super().__init__(data, rows)
 
     def narrowed(self) -> Any:
         """Return the rows; raise `BadValue` for what cannot be read."""
-        known = {*self.filters, *self.others}
         for name, values in self.data.lists():
-            if name not in known:
-                raise UnknownParameter(name, known)
+            if name not in self.known:
+                raise UnknownParameter(name, self.known)
             if len(values) > 1:
                 raise BadValue(name, ", ".join(values), _("Give it once."))
         for name, errors in self.form.errors.items():
