@@ -1,29 +1,48 @@
 """What stands around a paper in its sessions and on its days: read once for all papers there.
 
-A poster session holds hundreds, and each of their pages asks for the same rows.
+A poster session holds hundreds, and each of their pages asks for the same rows. They are read as the database
+holds them: times and keywords are few, and each is understood once.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
 from conference.models import Edition
+from conference.prepared import prepared
+from conference.querysets import published_rows
 from conference.standing import kept_while_it_stands
 from papers.boards import running_order
+from papers.models import Paper
 
-# Sessions, each with its posters' days, that are kept: with 750 posters about a megabyte each.
+# Sessions, each with its posters' days, that are kept: with 750 posters half a megabyte each.
 KEPT = 16
-COLUMNS = (
-    *("uid", "title", "title_html", "starts", "ends", "place", "board", "room_key"),
-    *("paper_id", "session_id", "position", "poster", "paper__topic_id", "paper__keywords"),
-)
+# Keywords of so many papers, and so many times, are understood already.
+UNDERSTOOD = 16_000
+SHOWN = ("pk", "uid", "title", "title_html", "starts", "ends", "place", "board", "room_key", "paper_id")
+
+
+class Talk(NamedTuple):
+    """A paper at its place in a session."""
+
+    starts: datetime | None
+    board: str
+    position: int
+    paper: int | None
 
 
 class Hung(NamedTuple):
-    """A poster of a paper, and the paper's keywords."""
+    """A poster of a paper, by keys, and what the paper is about."""
 
-    row: Any
+    poster: int
+    paper: int
+    topic: int | None
     keywords: frozenset[str]
 
 
@@ -40,7 +59,7 @@ NOTHING = Around({}, [])
 @kept_while_it_stands(KEPT)
 def around(
     edition: Edition,
-    at: datetime | None,
+    at: datetime,
     sessions: frozenset[int],
     spans: tuple[tuple[datetime, datetime], ...],
 ) -> Around:
@@ -48,19 +67,58 @@ def around(
 
     One query, unless it was asked since the last change.
     """
-    found = edition.presentations.published(at).beside(sessions, spans)
-    rows = list(found.values_list(*COLUMNS, named=True))
-    members: dict[int, list[Any]] = defaultdict(list)
-    for row in rows:
-        members[row.session_id].append(row)
+    members: dict[int, list[Talk]] = defaultdict(list)
+    posters = []
+    bounds = (moment for span in spans for moment in span)
+    for key, paper, session, starts, board, position, is_poster, topic, keywords in _taking_place(
+        edition.pk, at, tuple(sessions), *bounds
+    ):
+        if session in sessions:
+            members[session].append(Talk(moment_of(starts), board, position, paper))
+        if is_poster and paper:
+            posters.append(Hung(key, paper, topic, keywords_of(keywords)))
     orders = {
-        session: tuple(dict.fromkeys(row.paper_id for row in running_order(members[session])))
+        session: tuple(dict.fromkeys(talk.paper for talk in running_order(members[session])))
         for session in sessions
     }
-    posters = [Hung(row, folded(row.paper__keywords)) for row in rows if row.poster and row.paper_id]
     return Around(orders, posters)
+
+
+def posters(keys: Collection[int], at: datetime) -> dict[int, Any]:
+    """Return these posters by their keys, with their columns that are shown. One query, none without keys."""
+    return {row[0]: row for row in _posters(keys, at)} if keys else {}
 
 
 def folded(keywords: Collection[str] | None) -> frozenset[str]:
     """Return keywords as they are compared."""
     return frozenset(keyword.casefold() for keyword in keywords or ())
+
+
+@lru_cache(maxsize=UNDERSTOOD)
+def keywords_of(written: str | None) -> frozenset[str]:
+    return folded(json.loads(written) if written else ())
+
+
+@lru_cache(maxsize=UNDERSTOOD)
+def moment_of(written: str | None) -> datetime | None:
+    """Return a moment as the database writes it: without zone, where it knows none, it is of UTC."""
+    found = datetime.fromisoformat(written) if written else None
+    return found.replace(tzinfo=found.tzinfo or UTC) if found else None
+
+
+# Questions
+
+
+@prepared
+def _taking_place(edition: int, at: datetime, sessions: Collection[int], *bounds: datetime) -> Any:
+    spans = zip(bounds[::2], bounds[1::2], strict=True)
+    rows = published_rows(Paper, "presentations", at).filter(edition=edition).beside(sessions, spans)
+    begun = Cast("starts", TextField())
+    keywords = Cast("paper__keywords", TextField())
+    columns = ("pk", "paper_id", "session_id", begun, "board", "position", "poster", "paper__topic_id")
+    return rows.values_list(*columns, keywords)
+
+
+@prepared
+def _posters(keys: Collection[int], at: datetime) -> Any:
+    return published_rows(Paper, "presentations", at).filter(pk__in=keys).placed().values_list(*SHOWN)

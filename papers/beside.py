@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from papers.around import COLUMNS, NOTHING, Around, Hung, around, folded
+from conference.querysets import moment
+from papers.around import NOTHING, Around, Hung, around, folded, posters
 from papers.models import Paper
 from papers.rows import Appearing, PaperRow, authors, lines
 
@@ -61,13 +62,13 @@ class Beside:
 
 
 def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
-    """Return what stands beside a paper. Two queries, those of `like()`, and one where `around()` reads."""
+    """Return what stands beside a paper. Three queries, those of `like()`, and one where `around()` reads."""
     papers = Paper.objects.published(at)
     rows = _around(paper, at)
     sessions = {one.session_id: one.session for one in _taking_place(paper) if one.session}
     ways = _ways(paper, rows.orders)
     alike, like = _alike(paper, rows.posters)[:most], papers.like(paper, at)
-    shown = {row.paper_id for row in alike} | {*like}
+    shown = {hung.paper for hung in alike} | {*like}
     found = lines(papers, shown | {key for way in ways.values() for key in way if key}, at)
     people = authors(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
@@ -77,7 +78,7 @@ def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
     ]
     return Beside(
         [pair for pair in neighbours if pair.before or pair.after],
-        [Poster._make((*row[: COLUMNS.index("paper_id")], named[row.paper_id], "", None)) for row in alike],
+        _posters(alike, named, at),
         [named[key] for key in like if key in named],
     )
 
@@ -105,14 +106,20 @@ def _ways(paper: Any, orders: Mapping[int, tuple[int | None, ...]]) -> dict[int,
     return ways
 
 
-def _alike(paper: Any, posters: Iterable[Hung]) -> list[Any]:
+def _alike(paper: Any, posters: Iterable[Hung]) -> list[Hung]:
     """Return the posters that share topic or keywords, likest first, else as one meets them."""
-    own, found = folded(paper.keywords), dict[int, tuple[int, Any]]()
+    own, found = folded(paper.keywords), dict[int, tuple[int, Hung]]()
     for hung in posters:
-        row = hung.row
         likeness = len(own & hung.keywords)
-        if row.paper__topic_id is not None and row.paper__topic_id == paper.topic_id:
+        if hung.topic is not None and hung.topic == paper.topic_id:
             likeness += TOPIC
-        if likeness and row.paper_id not in (paper.pk, *found):
-            found[row.paper_id] = likeness, row
-    return [row for _, row in sorted(found.values(), key=lambda pair: -pair[0])]
+        if likeness and hung.paper != paper.pk and hung.paper not in found:
+            found[hung.paper] = likeness, hung
+    return [hung for _, hung in sorted(found.values(), key=lambda pair: -pair[0])]
+
+
+def _posters(alike: Iterable[Hung], named: Mapping[int, PaperRow], at: datetime | None) -> list[Poster]:
+    """Return these posters with their papers; of what was taken away meanwhile none."""
+    rows = posters([hung.poster for hung in alike], moment(at))
+    found = (rows[hung.poster] for hung in alike if hung.poster in rows and hung.paper in named)
+    return [Poster._make((*columns, named[paper], "", None)) for _, *columns, paper in found]

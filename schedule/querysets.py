@@ -230,23 +230,20 @@ class PresentationQuerySet(PresentationGaps):
         )
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 
-    def beside(self, sessions: Collection[int], spans: Iterable[tuple[datetime, datetime]]) -> Self:
-        """What takes place in these sessions, and the posters that begin in these spans, by time.
-
-        With `starts`, `ends`, `place` and `room_key`, its own or its session's, and whether it is a `poster`.
-        """
+    def placed(self) -> Self:
+        """By time, with `starts`, `ends`, `place`, `room_key`, its own or its session's; is it a `poster`?"""
         poster = Q(kind="poster") | Q(session__kind="poster", session__isnull=False)
-        rows = (
-            self.with_beginning()
-            .filter(called_off=False)
-            .annotate(
-                starts=F("begins"),
-                ends=Coalesce("end", "session__end"),
-                place=Coalesce("room__name", "session__room__name"),
-                room_key=Coalesce("room_id", "session__room_id"),
-                poster=ExpressionWrapper(poster, BooleanField()),
-            )
+        return self.with_beginning().annotate(
+            starts=F("begins"),
+            ends=Coalesce("end", "session__end"),
+            place=Coalesce("room__name", "session__room__name"),
+            room_key=Coalesce("room_id", "session__room_id"),
+            poster=ExpressionWrapper(poster, BooleanField()),
         )
+
+    def beside(self, sessions: Collection[int], spans: Iterable[tuple[datetime, datetime]]) -> Self:
+        """What takes place in these sessions, and posters that begin in these spans, `placed()`."""
+        rows = self.placed().filter(called_off=False)
         wanted = Q(session__in=sessions)
         for start, end in spans:
             wanted |= Q(poster=True, begins__gte=start, begins__lt=end)

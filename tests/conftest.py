@@ -13,6 +13,8 @@ from django.conf import settings as site_settings
 from django.db import connection, transaction
 from pytest_django import Settings
 
+from tests.processes import keep_tables
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 # Debian's Chromium. Its build without windows shows the same and opens a page in half the time.
 CHROMIUMS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
@@ -56,8 +58,16 @@ def django_db_modify_db_settings(
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """End the sessions of processes that tests killed: PostgreSQL may not have noticed yet."""
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Keep a copy of the new database; in the end, end the sessions of processes that tests killed.
+
+    PostgreSQL may not have noticed yet.
+    """
+    if connection.vendor == "sqlite":
+        with django_db_blocker.unblock():
+            keep_tables(tmp_path_factory.mktemp("tables") / "tables.sqlite3")
     yield
     with django_db_blocker.unblock():
         if connection.vendor == "postgresql":

@@ -1,14 +1,43 @@
 """The program as a server runs it: commands and scripts, in processes and on a folder of their own."""
 
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 
 ROOT = Path(settings.BASE_DIR)
 PYTHON = [sys.executable, "-W", "ignore"]
+# A database of SQLite with all tables and no content, once this process has its own.
+TABLES: list[Path] = []
+
+
+def keep_tables(file: Path) -> None:
+    """Copy the database of this process while it is new: making one takes five seconds of computing."""
+    with closing(sqlite3.connect(file)) as copy:
+        connection.ensure_connection()
+        connection.connection.backup(copy)
+    TABLES.append(file)
+
+
+def copy_tables(file: Path) -> None:
+    """Put a new database there, if there is one to copy; what migrates it then has nothing to do."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for tables in TABLES[:1]:
+        shutil.copy(tables, file)
+
+
+def make_tables(folder: Path) -> None:
+    """Let an installation on SQLite have its tables."""
+    copy_tables(folder / "plenary.sqlite3")
+    if not TABLES:
+        done = manage(folder, "migrate -v 0")
+        assert done.returncode == 0, done.stderr
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:

@@ -11,13 +11,14 @@ from typing import Any
 import psycopg
 from django.db import connection
 
-from tests.processes import PYTHON, ROOT, environment
+from tests.processes import PYTHON, ROOT, copy_tables, environment
 
 
 @contextmanager
 def own_database(folder: Path) -> Iterator[str]:
-    """Make an empty database; yield its address. It is gone afterwards."""
+    """Make a database without content; yield its address. It is gone afterwards."""
     if connection.vendor == "sqlite":
+        copy_tables(folder / "own.sqlite3")
         yield f"sqlite:///{folder / 'own.sqlite3'}"
         return
     at = connection.settings_dict

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.processes import ROOT, environment, manage
+from tests.processes import ROOT, environment, make_tables, manage
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
@@ -99,6 +99,8 @@ def running(command: list[str], port: int, env: dict[str, str]) -> "Iterator[sub
 
 def install(folder: Path, **more: str) -> None:
     """Make an installation in a folder: migrated, with a program, and its static files."""
+    if not more:
+        make_tables(folder)
     for command in ("migrate -v 0", "generate_program --papers 20 -v 0", "collectstatic --noinput -v 0"):
         said = manage(folder, command, **more)
         assert said.returncode == 0, said.stderr

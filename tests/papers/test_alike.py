@@ -68,7 +68,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     posters = hall()
     for most in (1, 3):
         paper = fetched(posters["own"])
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             beside(paper, most=most)
 
 

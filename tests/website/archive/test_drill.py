@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.processes import manage, output, start
+from tests.processes import make_tables, manage, output, start
 
 # A program with everything that is easily lost: order, relations to many, files, accents, moments, accounts.
 SEED = """
@@ -50,7 +50,7 @@ print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Z
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installation on SQLite with a program, and its archive beside it. Tests get copies."""
     folder = tmp_path_factory.mktemp("drill") / "first"
-    assert manage(folder, "migrate -v 0").returncode == 0
+    make_tables(folder)
     output(start(folder, SEED))
     backup(folder, archive_of(folder))
     return folder
