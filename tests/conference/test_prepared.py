@@ -11,6 +11,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from conference.among import Among, Keys
+from conference.environment import safe_database
 from conference.models import Edition
 from conference.prepared import prepared, prepared_update
 from conference.previewing import Lifted, seen_as
@@ -174,3 +175,48 @@ def test_each_thread_asks_over_its_own_connection(edition: Edition) -> None:
     thread.start()
     thread.join()
     assert found == [paper]
+
+
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps no plans")
+
+
+@on_postgresql
+def test_postgresql_keeps_the_plan_of_a_question_and_of_nothing_else(edition: Edition) -> None:
+    paper, before = make.make_paper(edition), len(plans())
+    asked = prepared(lambda key, at: Paper.objects.published(at).filter(pk=key))
+    answers = [asked(paper.pk, LATER) for _ in range(3)]
+    kept = len(plans())
+    answers += [list(Paper.objects.filter(title=paper.title)) for _ in range(3)]
+
+    assert answers == [[paper]] * 6
+    assert (kept, len(plans())) == (before + 1, before + 1)
+
+
+def plans() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement FROM pg_prepared_statements")
+        return [statement for (statement,) in cursor.fetchall()]
+
+
+@on_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_plan_of_a_column_that_an_upgrade_changed_is_made_anew() -> None:
+    topic = make.make_topic(make.make_edition(), name="Graphs")
+    asked = prepared(lambda key: Topic.objects.filter(pk=key))
+    before = [asked(topic.pk) for _ in range(3)]
+    change = "ALTER TABLE papers_topic ALTER COLUMN name TYPE varchar({})"
+    length: Any = Topic._meta.get_field("name").max_length
+    with connection.cursor() as cursor:
+        cursor.execute(change.format(length + 1))
+    try:
+        assert (before, asked(topic.pk)) == ([[topic]] * 3, [topic])
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(change.format(length))
+
+
+@pytest.mark.parametrize("pgbouncer", [True, False])
+def test_through_pgbouncer_nothing_is_prepared(pgbouncer: bool) -> None:
+    found = safe_database({"ENGINE": "django.db.backends.postgresql"}, pgbouncer)
+
+    assert found["OPTIONS"]["server_side_binding"] is not pgbouncer
