@@ -22,7 +22,7 @@ from conference.door import door
 from conference.keptpage import Headers, KeptPage, Key, keepable
 from conference.sharedpages import SharedPages
 from conference.shelf import Shelf
-from conference.stamps import Stamps, State
+from conference.stamps import LIFETIME, Stamps, State
 
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
 APART = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
@@ -42,6 +42,8 @@ LONGEST_ADDRESS = 400
 SEARCHES = re.compile(r"/(?:[^/]+/)?search/(?:suggest)?")
 ASKED = frozenset(("q", "kind", "page"))
 LONGEST_QUESTION = 120
+# Where nothing says what is on now: while an edition runs, its other pages live for seconds.
+TIMELESS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
 READING = frozenset(("GET", "HEAD"))
 # For so many addresses what they name is remembered.
 MOST_NAMES = 5_000
@@ -227,7 +229,8 @@ class PageCache:
         if not keepable(status, headers):
             start_response(status, headers)
             return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
-        expires = time.monotonic() + state.lifetime
+        lifetime = LIFETIME if TIMELESS.fullmatch(key[0]) else state.lifetime
+        expires = time.monotonic() + lifetime
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
         self._shared(key).keep(key, state, page)

@@ -9,6 +9,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import brotli
 import pytest
 from django.db import DatabaseError
+from django.utils import timezone
 from pytest_django import Settings
 
 from conference import stamps
@@ -54,6 +55,19 @@ def test_commit_is_seen_by_the_next_reader(cache: PageCache, site: Site, edition
     assert after[2] == site.body
     assert after[1]["ETag"] != before[1]["ETag"]
     assert len(site.asked) == 2
+
+
+def test_while_an_edition_runs_what_tells_no_time_is_kept(
+    cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamps, "LIFETIME_WHILE_RUNNING", 0.0)
+    year = timezone.now().year
+    factories.make_edition(year, start_date=timezone.now().date(), end_date=timezone.now().date())
+    own = [f"/{year}/{rest}" for rest in ("", "sessions/s1/x/", "schedule/", "papers/p1/x/", "schedule.ics")]
+    for path in (*own, *own):
+        ask(cache, path)
+
+    assert sorted(site.asked) == sorted([*own, *own[:3]])
 
 
 def test_edit_in_one_edition_leaves_the_others_warm(cache: PageCache, site: Site, edition: Edition) -> None:
