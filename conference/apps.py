@@ -4,6 +4,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin
+from django.db import connections
 from django.utils.translation import gettext_lazy as _
 
 
@@ -17,6 +18,10 @@ class ConferenceConfig(AppConfig):
         import_module("conference.linking")
         # And sign-ins are counted.
         import_module("conference.attempts")
+        # Django asks SQLite in a transaction, which here waits for a turn to write, and takes busy for no.
+        for connection in connections.all():
+            if connection.vendor == "sqlite":
+                connection.features.supports_json_field = True
 
 
 class DeskConfig(admin.AdminConfig):

@@ -13,6 +13,8 @@ from django.db import connection
 
 ROOT = Path(settings.BASE_DIR)
 PYTHON = [sys.executable, "-W", "ignore"]
+# How an installation on SQLite calls its database.
+DATABASE = "plenary.sqlite3"
 # A database of SQLite with all tables and no content, once this process has its own.
 TABLES: list[Path] = []
 
@@ -34,7 +36,7 @@ def copy_tables(file: Path) -> None:
 
 def make_tables(folder: Path) -> None:
     """Let an installation on SQLite have its tables."""
-    copy_tables(folder / "plenary.sqlite3")
+    copy_tables(folder / DATABASE)
     if not TABLES:
         done = manage(folder, "migrate -v 0")
         assert done.returncode == 0, done.stderr

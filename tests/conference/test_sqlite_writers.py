@@ -1,9 +1,11 @@
 """SQLite with several processes that write at once: all get a turn, nothing is lost or counted twice."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from conference.environment import safe_database
-from tests.processes import make_tables, manage, output, start
+from tests.processes import DATABASE, make_tables, manage, output, start
 
 PROCESSES, CHANGES = 4, 15
 # Each change reads before it writes, as forms and imports do.
@@ -53,3 +55,12 @@ def test_a_file_is_opened_so(tmp_path: Path) -> None:
     found = manage(tmp_path, "shell -v 0 -c", f"{shown}; print(*mode.fetchone(), c.transaction_mode)")
 
     assert found.stdout.split() == ["wal", "IMMEDIATE"], found.stderr
+
+
+def test_checks_before_a_command_wait_for_no_writer(tmp_path: Path) -> None:
+    make_tables(tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        done = manage(tmp_path, "check --database default")
+
+    assert done.returncode == 0, done.stderr

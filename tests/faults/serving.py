@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.processes import ROOT, environment, make_tables, manage
+from tests.processes import DATABASE, ROOT, copy_tables, environment, manage
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
@@ -100,7 +100,7 @@ def running(command: list[str], port: int, env: dict[str, str]) -> "Iterator[sub
 def install(folder: Path, **more: str) -> None:
     """Make an installation in a folder: migrated, with a program, and its static files."""
     if not more:
-        make_tables(folder)
+        copy_tables(folder / DATABASE)
     for command in ("migrate -v 0", "generate_program --papers 20 -v 0", "collectstatic --noinput -v 0"):
         said = manage(folder, command, **more)
         assert said.returncode == 0, said.stderr

@@ -21,9 +21,6 @@ class Command(BaseCommand):
         "The site may be in use. Keep the file where only you can read it: it holds personal data."
     )
 
-    # One of Django's checks asks SQLite for its one turn to write: a backup waits for nobody.
-    requires_system_checks = ()
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "target", nargs="?", type=Path, help="a file ending in .zip, or a folder (default: var/backups)"
