@@ -25,7 +25,7 @@ class Chosen:
 
     owner: str
     columns: tuple[str, ...]
-    order: tuple[str, ...] = ()
+    order: tuple[str, ...]
 
     def of(self, shape: Shape, keys: Keys, reader: Reader) -> Any:
         rows = shape.prepare(reader.rows(shape.model), reader.at).filter(Among(self.owner, keys))
@@ -52,8 +52,7 @@ class Builder:
         """Return the answers of the visible rows among those with these primary keys."""
         if not keys:
             return {}
-        chosen = Chosen("pk", tuple(sorted(self._columns(shape, wanted))))
-        rows = self._read(shape, chosen, keys)
+        rows = self._read(shape, keys, "pk", self._columns(shape, wanted))
         return dict(zip((row["pk"] for row in rows), self._answers(shape, rows, wanted), strict=True))
 
     def _answers(self, shape: Shape, rows: Sequence[Row], wanted: Wanted) -> list[Answer]:
@@ -98,10 +97,13 @@ class Builder:
 
     def _related(self, shape: Shape, many: Many, keys: list[int], wanted: Wanted) -> list[Row]:
         columns = self._columns(shape, wanted) | {many.owner}
-        return self._read(shape, Chosen(many.owner, tuple(sorted(columns)), many.order), keys)
+        return self._read(shape, keys, many.owner, columns, many.order)
 
-    def _read(self, shape: Shape, chosen: Chosen, keys: Collection[int]) -> list[Row]:
+    def _read(
+        self, shape: Shape, keys: Collection[int], owner: str, columns: set[str], order: tuple[str, ...] = ()
+    ) -> list[Row]:
         """Return the rows that the reader may see. One query."""
+        chosen = Chosen(owner, tuple(sorted(columns)), order)
         if self.reader.asker == NOBODY:
             return _published(shape, chosen, Keys(keys), self.reader.at)
         return list(chosen.of(shape, Keys(keys), self.reader))

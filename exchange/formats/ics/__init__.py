@@ -74,8 +74,7 @@ def components(parts: Sequence[Part], name: str) -> Iterator[Component]:
     for fields in _events(found):
         event = Event()
         for key, value in fields.items():
-            if value not in (None, ""):
-                event.add(key, value)
+            event.add(key, value)
         yield event
 
 
@@ -132,10 +131,10 @@ def _zone_of_years(key: str, first: int, last: int) -> Timezone:
 
 
 def fields_of(appointment: Appointment, zone: ZoneInfo, host: str) -> Fields:
-    """Return what an event says. It moves in calendars when SEQUENCE grows: that follows changes."""
+    """Return what an event says, nothing empty. SEQUENCE, by which calendars move it, follows changes."""
     start, end = _times(appointment, zone)
     changed_at = appointment.changed_at.astimezone(UTC)
-    return {
+    fields = {
         "uid": f"{appointment.key}@{host}",
         "dtstamp": changed_at,
         "last-modified": changed_at,
@@ -150,6 +149,7 @@ def fields_of(appointment: Appointment, zone: ZoneInfo, host: str) -> Fields:
         "categories": [_text(appointment.kind)] if appointment.kind else None,
         "status": "CANCELLED" if appointment.is_cancelled else "CONFIRMED",
     }
+    return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
 def _times(appointment: Appointment, zone: ZoneInfo) -> tuple[datetime, datetime]:

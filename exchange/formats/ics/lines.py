@@ -5,7 +5,7 @@ ten objects for a line. It writes what stands around them, and reads everything 
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 END, FOLD = b"\r\n", b"\r\n "
 # Octets of a line: 75 with the space that the next ones begin with.
@@ -19,9 +19,9 @@ ORDER = (
 
 
 def event(fields: Mapping[str, object]) -> bytes:
-    """Return an event with these fields; those that are empty are left out."""
-    lines = [line(name, fields[name]) for name in ORDER if fields[name] not in (None, "")]
-    return b"".join((b"BEGIN:VEVENT\r\n", *lines, b"END:VEVENT\r\n"))
+    """Return an event with these fields."""
+    said = [line(name, fields[name]) for name in ORDER if name in fields]
+    return b"".join((b"BEGIN:VEVENT\r\n", *said, b"END:VEVENT\r\n"))
 
 
 def line(name: str, value: object) -> bytes:
@@ -36,7 +36,7 @@ def line(name: str, value: object) -> bytes:
 
 def _moment(value: datetime) -> str:
     written = value.isoformat(timespec="seconds")[:19].replace("-", "").replace(":", "")
-    zone = "UTC" if value.tzinfo is UTC else str(value.tzinfo)
+    zone = str(value.tzinfo)
     return f":{written}Z" if zone == "UTC" else f";TZID={zone}:{written}"
 
 
@@ -47,9 +47,9 @@ def escaped(text: str) -> str:
     return text
 
 
-def folded(line: str) -> bytes:
+def folded(text: str) -> bytes:
     """Return a line in pieces; no letter and no escape is cut."""
-    octets, pieces = line.encode(), []
+    octets, pieces = text.encode(), []
     while len(octets) > MOST:
         end = MOST
         while octets[end] & 0xC0 == 0x80:
