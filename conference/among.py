@@ -13,7 +13,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 
 class Keys(tuple[int, ...]):
-    """Keys of rows; to a prepared question they are one value, however many they are."""
+    """Keys of rows to look among; to a prepared question they are one value, however many they are."""
 
     __slots__ = ()
 

@@ -168,8 +168,9 @@ def compose(rows: Any) -> Composed | None:
 def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:
     """Let a question be composed once for each form of its arguments, and return rows when it is asked.
 
-    Numbers, words, moments and collections of these are filled in. Anything else belongs to the form, and
-    nothing but its arguments may decide what is asked. In a preview each question is another one.
+    Numbers, words, moments and collections of these are filled in; without `Keys` to look among nothing is
+    asked. Anything else belongs to the form, and nothing but its arguments may decide what is asked. In a
+    preview each question is another one.
     """
 
     @lru_cache(maxsize=FORMS)
@@ -181,6 +182,8 @@ def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:
 
     @wraps(question)
     def asked(*arguments: Any) -> list[Any]:
+        if any(isinstance(argument, Keys) and not argument for argument in arguments):
+            return []
         both = [read(argument) for argument in arguments]
         known, parts = composed(previewing.mark(), *(form for form, _ in both))
         values = [values for _, values in both]

@@ -48,7 +48,7 @@ def program(edition: Edition) -> Program:
     keys, papers = Keys(line[0] for line in events), Keys({line[1] for line in events if line[1]})
     sessions = sorted(_sessions(edition.pk, now), key=lambda row: rank(row[3:6]))
     people = Printed(now, sessions=[key for key, *_ in sessions], presentations=keys, papers=papers)
-    more = {key: values for key, *values in _presentations(keys, now)} if keys else {}
+    more = {key: values for key, *values in _presentations(keys, now)}
     return Program(
         edition=_edition(edition),
         people=_people(people.keys),

@@ -79,9 +79,9 @@ def parts(
 
     Six questions at most: presentations, sessions, roles, speakers, authors, and who hides a name.
     """
-    talks = _presentations(Keys(presentations), at) if presentations else []
+    talks = _presentations(Keys(presentations), at)
     around = {session for _, _, session, *_ in talks if session}
-    rows = _sessions(Keys({*sessions, *around}), at) if sessions or around else []
+    rows = _sessions(Keys({*sessions, *around}), at)
     papers = {paper for _, _, _, paper, *_ in talks if paper}
     people = Printed(at, sessions=sessions, presentations=[key for key, *_ in talks], papers=papers)
     found: dict[int, Gathered] = defaultdict(Gathered)

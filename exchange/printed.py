@@ -35,7 +35,7 @@ class Printed:
         groups = (self._roles, self._speakers, self._authors)
         rows = [row for group in groups for own in group.values() for row in own]
         self.keys = Keys({row[-len(PERSON)] for row in rows})
-        self._hidden = {(key, name.casefold()) for key, name in _hidden(self.keys)} if rows else set()
+        self._hidden = {(key, name.casefold()) for key, name in _hidden(self.keys)}
 
     def roles(self, session: int) -> tuple[RoleRecord, ...]:
         rows = self._roles.get(session, ())
@@ -59,7 +59,7 @@ class Printed:
 
 def _by_owner(rows: Any, owners: Collection[int], at: datetime) -> Rows:
     found: Rows = defaultdict(list)
-    for owner, *row in rows(Keys(owners), at) if owners else ():
+    for owner, *row in rows(Keys(owners), at):
         found[owner].append(row)
     return found
 

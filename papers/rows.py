@@ -14,6 +14,7 @@ from django.db.models import Model
 from django.db.models.functions import Coalesce
 
 from conference import text
+from conference.among import Among, Keys
 from conference.faces import Face, columns
 from conference.paths import path_of
 from conference.prepared import prepared
@@ -132,37 +133,39 @@ def gathered[T](pairs: Iterable[tuple[int, T]]) -> Many[T]:
 
 def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Named]:
     """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
-    return gathered((paper, Named(*who)) for paper, *who in _authors(papers.model, keys, moment(at)))
+    return gathered((paper, Named(*who)) for paper, *who in _authors(papers.model, Keys(keys), moment(at)))
 
 
 @prepared
-def _authors(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
-    rows = with_shown_names(published_rows(papers, "authorships", at)).filter(paper__in=keys)
+def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
+    rows = with_shown_names(published_rows(papers, "authorships", at)).filter(Among("paper_id", keys))
     columns = ("paper_id", "person__uid", "person__name", "shown_name")
-    return rows.order_by("paper", "position").values_list(*columns)
+    return rows.order_by("paper_id", "position").values_list(*columns)
 
 
 def honours(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Honour]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
-    return gathered((paper, Honour(*award)) for paper, *award in _honours(papers.model, keys, moment(at)))
+    return gathered(
+        (paper, Honour(*award)) for paper, *award in _honours(papers.model, Keys(keys), moment(at))
+    )
 
 
 @prepared
-def _honours(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
-    rows = published_rows(papers, "grants", at).filter(paper__in=keys)
+def _honours(papers: type[Model], keys: Keys, at: datetime) -> Any:
+    rows = published_rows(papers, "grants", at).filter(Among("paper_id", keys))
     ordered = rows.order_by("award__position", "award__pk", "position")
     return ordered.values_list("paper_id", "award__edition__slug", "award__uid", "award__name")
 
 
 def lines(papers: Any, keys: Collection[int], at: datetime | None = None) -> Mapping[int, PaperRow]:
     """Return the published papers that have these keys, titles alone. One query, none without keys."""
-    rows = _lines(papers.model, keys, moment(at))
+    rows = _lines(papers.model, Keys(keys), moment(at))
     return {key: PaperRow(uid, title, html, Face(*face)) for key, uid, title, html, *face in rows}
 
 
 @prepared
-def _lines(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
-    rows = papers._default_manager.published(at).filter(pk__in=keys)  # type: ignore[attr-defined]
+def _lines(papers: type[Model], keys: Keys, at: datetime) -> Any:
+    rows = papers._default_manager.published(at).filter(Among("pk", keys))  # type: ignore[attr-defined]
     return rows.values_list("pk", "uid", "title", "title_html", *columns("edition__"))
 
 
@@ -171,26 +174,26 @@ def links(papers: Any, keys: Collection[int], at: datetime | None = None) -> Man
     labels = labels_of(papers.model, "materials")
     return gathered(
         (paper, Link(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
-        for paper, kind, label, url, file in _links(papers.model, keys, moment(at))
+        for paper, kind, label, url, file in _links(papers.model, Keys(keys), moment(at))
     )
 
 
 @prepared
-def _links(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
-    rows = published_rows(papers, "materials", at).filter(paper__in=keys).order_by("position", "pk")
+def _links(papers: type[Model], keys: Keys, at: datetime) -> Any:
+    rows = published_rows(papers, "materials", at).filter(Among("paper_id", keys)).order_by("position", "pk")
     return rows.values_list("paper_id", "kind", "label", "url", "file")
 
 
 def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Appearance]:
     """Return where these papers appear, by time. One query, none without keys."""
     labels = labels_of(papers.model, "presentations")
-    rows = _appearances(papers.model, keys, moment(at))
+    rows = _appearances(papers.model, Keys(keys), moment(at))
     return gathered((paper, Appearance(labels[kind], *own)) for paper, kind, *own in rows)
 
 
 @prepared
-def _appearances(papers: type[Model], keys: Collection[int], at: datetime) -> Any:
-    rows = published_rows(papers, "presentations", at).filter(paper__in=keys).with_beginning()
+def _appearances(papers: type[Model], keys: Keys, at: datetime) -> Any:
+    rows = published_rows(papers, "presentations", at).filter(Among("paper_id", keys)).with_beginning()
     placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
     return placed.values_list("paper_id", "kind", "uid", "begins", "where", "board", "called_off")
 

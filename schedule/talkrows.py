@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from django.db.models.functions import Coalesce
 
 from conference import text
+from conference.among import Among, Keys
 from conference.faces import Face
 from conference.paths import path_of
 from conference.prepared import prepared
@@ -204,11 +205,11 @@ def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Besid
 
 def speakers(talks: Collection[int], at: datetime | None = None) -> Many[Named]:
     """Return the speakers of these talks in order, as printed. One query, none without talks."""
-    return gathered((talk, Named(*who)) for talk, *who in _speakers(talks, moment(at)))
+    return gathered((talk, Named(*who)) for talk, *who in _speakers(Keys(talks), moment(at)))
 
 
 @prepared
-def _speakers(talks: Collection[int], at: datetime) -> Any:
-    named = with_shown_names(Speaker.objects.published(at)).filter(presentation__in=talks)
+def _speakers(talks: Keys, at: datetime) -> Any:
+    named = with_shown_names(Speaker.objects.published(at)).filter(Among("presentation_id", talks))
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
     return named.order_by("position", "pk").values_list(*columns)

@@ -77,7 +77,7 @@ def test_a_question_is_composed_once_for_lists_of_about_one_length(edition: Edit
     assert len(calls) == 2
 
 
-def test_keys_are_one_value_however_many_they_are(edition: Edition) -> None:
+def test_keys_are_one_value_however_many_they_are(edition: Edition, django_assert_num_queries: Any) -> None:
     calls = []
 
     @prepared
@@ -87,7 +87,8 @@ def test_keys_are_one_value_however_many_they_are(edition: Edition) -> None:
 
     papers = [make.make_paper(edition) for _ in range(5)]
     keys = [paper.pk for paper in papers]
-    assert [asked(Keys(some), LATER) for some in (keys, keys[2:3], ())] == [papers, papers[2:3], []]
+    with django_assert_num_queries(2):
+        assert [asked(Keys(some), LATER) for some in (keys, keys[2:3], ())] == [papers, papers[2:3], []]
     assert len(calls) == 1
 
 
