@@ -16,7 +16,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from django.http.request import split_domain_port, validate_host
 
-from conference import touches, tracing
+from conference import tracing
 from conference.board import Board
 from conference.door import door
 from conference.keptpage import Headers, KeptPage, Key, keepable
@@ -196,7 +196,7 @@ class PageCache:
         page = self._shelf(key).get(key)
         if page is None or page.expires < time.monotonic():
             return None
-        return page if page.stamp == state.stamp or still_stands(key, page, state) else None
+        return page if page.stands(key, state) else None
 
     def _render(
         self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
@@ -233,18 +233,8 @@ class PageCache:
         expires = time.monotonic() + lifetime
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
-        self._shared(key).keep(key, state, page)
+        self._shared(key).keep(key, page)
         return page.answer(environ, start_response)
-
-
-def still_stands(key: Key, page: KeptPage, state: State) -> bool:
-    """Whether all that changed since a page was made are words of things that it does not name."""
-    path, query = key
-    names = state.touched_since(page.stamp) if not query and touches.holds(path, state.touched) else None
-    if names is None or any(touches.touches(page.plain, path, name) for name in names):
-        return False
-    page.stamp = state.stamp
-    return True
 
 
 def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tuple[str, Headers, bytes]:

@@ -12,7 +12,8 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import brotli
 from django.utils.http import http_date, parse_etags, parse_http_date_safe
 
-from conference.stamps import Stamp
+from conference import touches
+from conference.stamps import Stamp, State
 
 SMALLEST_COMPRESSED = 400
 OK, NOT_MODIFIED = "200 OK", "304 Not Modified"
@@ -65,6 +66,18 @@ class KeptPage:
     def size(self) -> int:
         """Bytes held in memory at most, with the compressed forms there may be."""
         return 2 * len(self.plain)
+
+    def stands(self, key: Key, state: State) -> bool:
+        """Whether nothing changed since, or nothing but words of things that it does not name."""
+        if self.stamp != state.stamp:
+            path, query = key
+            names = (
+                None if query or not touches.holds(path, state.touched) else state.touched_since(self.stamp)
+            )
+            if names is None or any(touches.touches(self.plain, path, name) for name in names):
+                return False
+            self.stamp = state.stamp
+        return True
 
     def encoded(self, accept: str) -> tuple[str, bytes]:
         """Return the best encoding that the reader takes ("" for none), and the body in it."""

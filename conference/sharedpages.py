@@ -1,7 +1,7 @@
 """Pages that one process wrote and all others take: the second tier of the page cache, in Redis or Valkey.
 
-An entry is named by the stamp that it hangs on, so it never has to be removed: after a change nobody asks
-for it. Without a shared cache, and while it is away, each process writes its own pages.
+An entry tells the stamp that it hangs on: who takes it sees whether it still stands, and else writes another
+in its place. Without a shared cache, and while it is away, each process writes its own pages.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
 from conference.keptpage import Headers, KeptPage, Key
-from conference.stamps import State
+from conference.stamps import Stamp, State
 
 # How long a process waits for a page that another is writing, how often it looks, and after how long it
 # takes the other for dead (seconds).
@@ -29,8 +29,8 @@ SLOW, PAUSE = 0.3, 10
 # What pages are made by.
 CODE = ("*.py", "*.html", "*.css", "*.js", "*.mo", "*.json")
 
-# When it ends (seconds since 1970), when its content changed, its headers, its body as brotli.
-type Entry = tuple[float, datetime, Headers, bytes]
+# Its stamp, when it ends (seconds since 1970), when its content changed, its headers, its body as brotli.
+type Entry = tuple[Stamp, float, datetime, Headers, bytes]
 
 
 def folders() -> list[Path]:
@@ -73,15 +73,15 @@ class SharedPages:
         if shared is None:
             yield None
             return
-        name = named(key, state)
-        page = self._awaited(shared, name, state)
+        turn = f"{named(*key, repr(state.stamp))}:turn"
+        page = self._awaited(shared, key, state, turn)
         try:
             yield page
         finally:
             if page is None:
-                shared.delete(f"{name}:turn")
+                shared.delete(turn)
 
-    def keep(self, key: Key, state: State, page: KeptPage) -> None:
+    def keep(self, key: Key, page: KeptPage) -> None:
         """Let the others have a page."""
         shared = self._answering()
         if shared is None:
@@ -89,33 +89,35 @@ class SharedPages:
         left = page.expires - time.monotonic()
         body = page.compressed.get("br") or brotli.compress(page.plain, quality=5)
         page.compressed["br"] = body
-        entry: Entry = (time.time() + left, page.changed_at, page.headers, body)
-        shared.set(named(key, state), entry, timeout=max(1, int(left)))
+        entry: Entry = (page.stamp, time.time() + left, page.changed_at, page.headers, body)
+        shared.set(named(*key), entry, timeout=max(1, int(left)))
 
-    def _awaited(self, shared: BaseCache, name: str, state: State) -> KeptPage | None:
-        until = time.monotonic() + WAIT
+    def _awaited(self, shared: BaseCache, key: Key, state: State, turn: str) -> KeptPage | None:
+        name, until, refused = named(*key), time.monotonic() + WAIT, None
         while (asked_at := time.monotonic()) < until:
             entry: Entry | None = shared.get(name)
-            if entry is not None:
-                return _page(state, entry)
+            if entry is not None and entry[0] != refused:
+                page, refused = _page(entry), entry[0]
+                if page.stands(key, state):
+                    return page
             if time.monotonic() - asked_at > SLOW:
                 self._paused_until = time.monotonic() + PAUSE
                 return None
-            if shared.add(f"{name}:turn", True, timeout=DEAD):
+            if shared.add(turn, True, timeout=DEAD):
                 return None
             time.sleep(LOOK_EVERY)
         return None
 
 
-def named(key: Key, state: State) -> str:
-    """Return the name of a page in one state: of any length and letters, so as a digest."""
-    whole = "\n".join((code(), *key, repr(state.stamp)))
+def named(*parts: str) -> str:
+    """Return a name for what tells pages, or turns, apart: of any length and letters, so a digest."""
+    whole = "\n".join((code(), *parts))
     return f"page:{hashlib.blake2b(whole.encode(), digest_size=18).hexdigest()}"
 
 
-def _page(state: State, entry: Entry) -> KeptPage:
-    ends, changed_at, headers, body = entry
+def _page(entry: Entry) -> KeptPage:
+    stamp, ends, changed_at, headers, body = entry
     expires = time.monotonic() + ends - time.time()
-    page = KeptPage(state.stamp, expires, changed_at, headers, brotli.decompress(body))
+    page = KeptPage(stamp, expires, changed_at, headers, brotli.decompress(body))
     page.compressed["br"] = body
     return page

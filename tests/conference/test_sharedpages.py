@@ -71,6 +71,36 @@ def test_change_is_seen_by_all(processes: list[tuple[Site, PageCache]], edition:
     assert asked(processes) == [2, 0]
 
 
+def change_words(edition: Edition) -> None:
+    paper = edition.papers.get()
+    paper.title += " again"
+    paper.save()
+
+
+def test_page_that_does_not_name_what_was_touched_is_not_written_again(
+    processes: list[tuple[Site, PageCache]], edition: Edition
+) -> None:
+    (_, first), (_, second) = processes
+    factories.make_paper(edition, uid="17")
+    before = ask(first)
+    change_words(edition)
+    assert [ask(second), ask(first)] == [before, before]
+    assert asked(processes) == [1, 0]
+
+
+def test_page_that_names_it_is_written_once_more(
+    processes: list[tuple[Site, PageCache]], edition: Edition
+) -> None:
+    (site, first), (_, second) = processes
+    factories.make_paper(edition, uid="17")
+    site.body = BODY + b'<a href="/2021/papers/17/title/">'
+    ask(first)
+    change_words(edition)
+    site.body = BODY + b'<a href="/2021/papers/17/title-again/">'
+    assert [ask(cache)[2] for cache in (first, second)] == [site.body, site.body]
+    assert asked(processes) == [2, 0]
+
+
 def test_addresses_and_parameters_are_apart(processes: list[tuple[Site, PageCache]]) -> None:
     (_, first), (_, second) = processes
     for path, query in (("/2021/", ""), ("/2021/papers/", ""), ("/2021/papers/", "page=2")):
@@ -156,7 +186,7 @@ def test_process_that_died_holds_nobody_up_for_long(
     state = first.stamps.of("2021")
     assert state
     assert shared.shared
-    shared.shared.add(f"{sharedpages.named(('/2021/', ''), state)}:turn", True)
+    shared.shared.add(f"{sharedpages.named('/2021/', '', repr(state.stamp))}:turn", True)
 
     assert ask(first)[2] == BODY
 
