@@ -1,7 +1,7 @@
 """What every model of the program shares: text derived at save, stamp and history, order, publication."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from datetime import date
 from typing import Any, ClassVar, Self
 
@@ -53,7 +53,7 @@ class Content(models.Model):
         with recording.together() as log:
             before = self._stored_values(kwargs.get("update_fields"))
             super().save(*args, **kwargs)
-            edition, touched = self.stamped_edition(), ""
+            edition, touched = self.stamped_edition(), revision.EVERYTHING
             if before is None:
                 log.created(self)
             else:
@@ -61,12 +61,13 @@ class Content(models.Model):
                 after = held(self, written)
                 log.changed(type(self), self.pk, before, after, edition)
                 self._leave_no_gap(before)
-                if {name for name in after if before[name] != after[name]} <= {*self.words}:
-                    touched = self.named_by()
+                changed = {name for name in after if before[name] != after[name]}
+                if changed <= {*self.words}:
+                    touched = frozenset([self.named_by(changed)])
             revision.advance([edition], touched)
 
-    def named_by(self) -> str:
-        """Return the part of its address by which pages that say something of the row name it."""
+    def named_by(self, words: Set[str]) -> str:
+        """Return the part of its address by which pages that show these fields of the row name it."""
         return ""
 
     def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:

@@ -74,7 +74,7 @@ class KeptPage:
             names = (
                 None if query or not touches.holds(path, state.touched) else state.touched_since(self.stamp)
             )
-            if names is None or any(touches.touches(self.plain, path, name) for name in names):
+            if names is None or touches.touches(self.plain, path, names):
                 return False
             self.stamp = state.stamp
         return True

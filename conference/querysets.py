@@ -172,8 +172,11 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         rows: list[Any] = list(objs)
         for row in rows:
             row.derive()
-        names = [*dict.fromkeys([*fields, *self.model.derived_fields])]  # type: ignore[attr-defined]
-        with recording.together(), revision.hold():
+        model: Any = self.model
+        own = {*fields} - {*model.derived_fields}
+        names = [*dict.fromkeys([*fields, *model.derived_fields])]
+        touched = {row.named_by(own) for row in rows} if own <= {*model.words} else revision.EVERYTHING
+        with recording.together(), revision.hold(), revision.of_words(touched):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:
                 revision.advance({row.stamped_edition() for row in rows})

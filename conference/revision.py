@@ -21,8 +21,10 @@ from conference.prepared import prepared_update
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
-# By edition what was touched; "" stands for everything.
+# By edition the names of what was touched; "" stands for everything.
 _held: ContextVar[dict[int | None, set[str]] | None] = ContextVar("held_editions", default=None)
+EVERYTHING = frozenset([""])
+_named: ContextVar[Collection[str]] = ContextVar("named_things", default=EVERYTHING)
 
 
 class SiteRevision(models.Model):
@@ -52,38 +54,49 @@ class Stamp:
         return f"{self.edition}.{self.site}"
 
 
-def advance(editions: Iterable[int | None], touched: str = "") -> None:
+def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHING) -> None:
     """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole.
 
-    `touched` names the thing if only its words changed (`conference.touches`).
+    `touched` names the things if only their words changed (`conference.touches`).
     """
-    wanted = set(editions)
+    wanted, names = set(editions), _named.get() if touched is EVERYTHING else touched
     held = _held.get()
     if held is not None:
         for key in wanted:
-            held.setdefault(key, set()).add(touched)
+            held.setdefault(key, set()).update(names)
         return
-    now = timezone.now()
+    now, note = timezone.now(), touches.written(names)
     keys = [key for key in wanted if key is not None]
     if keys:
-        if touched:
-            _touch_editions(keys, now, f":{touched}")
+        if note:
+            _touch_editions(keys, now, note)
         else:
             _advance_editions(keys, now)
     if None in wanted and not _advance_site(now):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
 
 
+@contextmanager
+def of_words(names: Collection[str]) -> Iterator[None]:
+    """Count what is changed inside as words of these things, unless it names others."""
+    token = _named.set(names)
+    try:
+        yield
+    finally:
+        _named.reset(token)
+
+
 @prepared_update
 def _advance_editions(keys: Collection[int], now: datetime) -> tuple[Any, dict[str, Any]]:
     editions_here = apps.get_model("conference", "Edition")._base_manager
-    return editions_here.filter(Q(pk__in=keys) | showing(keys)), further(now)
+    # What was noted is over: no page from before stands.
+    return editions_here.filter(Q(pk__in=keys) | showing(keys)), {**further(now), "touched": ""}
 
 
 @prepared_update
-def _touch_editions(keys: Collection[int], now: datetime, name: Any) -> tuple[Any, dict[str, Any]]:
+def _touch_editions(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
     editions_here = apps.get_model("conference", "Edition")._base_manager
-    notes = touches.noted(name)
+    notes = touches.noted(note)
     return editions_here.filter(Q(pk__in=keys) | showing(keys)), {**further(now), "touched": notes}
 
 
@@ -124,9 +137,9 @@ def hold() -> Iterator[None]:
             yield
         finally:
             _held.reset(token)
-        alone = {key: names.pop() if len(names) == 1 else "" for key, names in editions.items()}
-        for touched in sorted({*alone.values()}):
-            advance([key for key in alone if alone[key] == touched], touched)
+        same = {frozenset(names) for names in editions.values()}
+        for touched in sorted(same, key=sorted):
+            advance([key for key, names in editions.items() if names == touched], touched)
 
 
 def current(edition: int | None) -> Stamp:

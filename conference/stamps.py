@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -10,9 +10,10 @@ from django.apps import apps
 from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
+from conference import touches
 from conference.board import Board, mark_of
 from conference.revision import BEGINNING, SiteRevision
-from conference.touches import Touches, read
+from conference.touches import Touches
 
 READ_EVERY = 0.25
 # Pages say what is on now, and embargoes end: nothing may stand still for ever although nothing was edited.
@@ -40,16 +41,14 @@ class State:
     # By slug, the small changes that are noted.
     touched: Mapping[str, Touches] = field(default_factory=dict)
 
-    def touched_since(self, stamp: Stamp) -> set[str] | None:
+    def touched_since(self, stamp: Stamp) -> Set[str] | None:
         """Return the names of all that changed since another stamp; `None` if that may be anything."""
         old, new = dict(stamp.revisions), dict(self.stamp.revisions)
         is_same_site = (stamp.site, stamp.switches) == (self.stamp.site, self.stamp.switches)
         if not is_same_site or old.keys() != new.keys() or any(old[slug] > new[slug] for slug in old):
             return None
         moved = [slug for slug in old if old[slug] != new[slug]]
-        changes = [(slug, number) for slug in moved for number in range(old[slug] + 1, new[slug] + 1)]
-        names = {self.touched[slug].get(number, "") for slug, number in changes}
-        return None if "" in names else names
+        return touches.together(touches.since(self.touched[slug], old[slug], new[slug]) for slug in moved)
 
 
 class Stamps:
@@ -105,7 +104,7 @@ def read_states(at: datetime) -> dict[str, State]:
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
     fields = ("slug", "revision", "changed_at", "touched", "start_date", "end_date", *SWITCHES)
     editions = list(apps.get_model("conference", "Edition")._base_manager.order_by("slug").values(*fields))
-    touched = {row["slug"]: read(row["touched"]) for row in editions}
+    touched = {row["slug"]: touches.read(row["touched"]) for row in editions}
     states = {}
     today = at.astimezone(UTC).date()
     for row in editions:

@@ -1,6 +1,7 @@
 """What: papers with their authors in order, topics, material, awards. When they are shown: `schedule`."""
 
 import re
+from collections.abc import Set
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from conference.bases import Content, Ordered
 from conference.fields import HttpURLField, LinesField, SlugKey, UidField
 from conference.models import Edition
 from conference.paths import path_of
+from conference.touches import INSIDE
 from papers.awards import Award, AwardGrant
 from papers.querysets import (
     TOPIC_LEVELS,
@@ -162,8 +164,9 @@ class Paper(Content):
     def get_absolute_url(self) -> str:
         return path_of("papers:detail", self.edition.slug, self.uid, text.slug(self.title))
 
-    def named_by(self) -> str:
-        return f"papers/{self.uid}"
+    def named_by(self, words: Set[str]) -> str:
+        is_under_title = words and "title" not in words
+        return f"{INSIDE if is_under_title else ''}papers/{self.uid}"
 
     @property
     def doi_url(self) -> str:

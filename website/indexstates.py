@@ -64,12 +64,10 @@ class States:
         """Return the uids for a stale edition, none if anything else may have changed."""
         old, _, rest = self.known[key].partition(" ")
         new, _, now = self.wanted[key].partition(" ")
-        numbers = range(int(old) + 1, int(new) + 1)
-        if rest != now or len(numbers) > len(self.touched[key]):
-            return set()
-        names = [self.touched[key].get(number, "") for number in numbers]
-        uids = {name.removeprefix(PAPERS) for name in names if name.startswith(PAPERS)}
-        return uids if all(name.startswith(PAPERS) for name in names) else set()
+        names = touches.since(self.touched[key], int(old), int(new)) if rest == now else None
+        things = {name.removeprefix(touches.INSIDE) for name in names or ()}
+        uids = {thing.removeprefix(PAPERS) for thing in things if thing.startswith(PAPERS)}
+        return uids if len(uids) == len(things) else set()
 
 
 def read() -> States:

@@ -108,28 +108,68 @@ def test_change_that_is_not_of_words_alone_touches_everything(
     assert len(site.asked) == 2
 
 
-def test_held_changes_of_one_thing_are_one_note(paper: Paper) -> None:
-    with revision.hold():
-        change_words(paper)
-        change_words(paper)
-    assert Edition.objects.get().touched.split()[-1] == f"{Edition.objects.get().revision}:papers/17"
+def notes() -> str:
+    """What is noted of the last change."""
+    edition = Edition.objects.get()
+    number, _, names = (edition.touched.split() or [":"])[-1].partition(":")
+    return names if number == str(edition.revision) else ""
 
 
-def test_held_changes_of_several_things_are_not_noted(paper: Paper) -> None:
+def test_held_changes_are_one_note(paper: Paper) -> None:
     other = factories.make_paper(paper.edition, uid="18")
-    before = Edition.objects.get()
+    with revision.hold():
+        for changed in (paper, other, paper):
+            change_words(changed)
+    assert notes() == "papers/17,papers/18"
+
+
+def test_held_changes_that_are_not_all_of_words_are_not_noted(paper: Paper) -> None:
     with revision.hold():
         change_words(paper)
-        change_words(other)
-    after = Edition.objects.get()
-    assert (after.touched, after.revision) == (before.touched, before.revision + 1)
+        factories.make_room(paper.edition)
+    assert notes() == ""
+
+
+def test_words_of_many_are_one_note(paper: Paper) -> None:
+    papers = [paper, factories.make_paper(paper.edition, uid="18")]
+    for one in papers:
+        one.abstract = "Another."
+    Paper.objects.bulk_update(papers, ["abstract"])
+    assert notes() == "in:papers/17,in:papers/18"
+
+
+@pytest.mark.parametrize("fields", [["track"], ["abstract", "track"]])
+def test_other_fields_of_many_are_not_noted(paper: Paper, fields: list[str]) -> None:
+    paper.abstract = paper.track = "Another"
+    Paper.objects.bulk_update([paper], fields)
+    assert notes() == ""
+
+
+def test_words_of_too_many_are_not_noted(paper: Paper) -> None:
+    names = [f"papers/{number}" for number in range(touches.MOST + 1)]
+    revision.advance([paper.edition_id], names[1:])
+    assert notes().count(",") == touches.MOST - 1
+    revision.advance([paper.edition_id], names)
+    assert Edition.objects.get().touched == ""
+
+
+def test_pages_that_name_none_of_many_stand(cache: PageCache, site: Site, paper: Paper) -> None:
+    papers = [paper, *(factories.make_paper(paper.edition, uid=f"2{number}") for number in range(20))]
+    for path in (HOME, DAY, "/2021/papers/219/title/"):
+        site.body = BODY + b'<a href="/2021/papers/21/title/">' if path == DAY else BODY
+        ask(cache, path)
+    Paper.objects.bulk_update(papers, ["title"])
+    for path in (HOME, DAY, "/2021/papers/219/title/"):
+        ask(cache, path)
+    assert site.asked[3:] == [DAY, "/2021/papers/219/title/"]
 
 
 def test_oldest_notes_are_forgotten_and_none_is_read_in_part(paper: Paper) -> None:
-    for _ in range(60):
-        change_words(paper)
+    names = frozenset(f"papers/{number}" for number in range(touches.MOST))
+    for _ in range(5):
+        revision.advance([paper.edition_id], names)
     edition = Edition.objects.get()
     assert len(edition.touched) == touches.LONGEST
     found = touches.read(edition.touched)
-    assert [*found] == [*range(edition.revision - len(found) + 1, edition.revision + 1)]
-    assert {*found.values()} == {"papers/17"}
+    assert [*found] == [edition.revision - 1, edition.revision]
+    assert {*found.values()} == {names}

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, OperationalError, connection, transaction
 
-from conference import revision
+from conference import revision, touches
 from papers.models import Paper
 from people.models import PersonName
 from search.models import Document, Indexed
@@ -96,8 +96,9 @@ def with_more(paper: Paper) -> None:
 
 
 def many_edits(paper: Paper) -> None:
-    for number in range(90):
-        retitled(paper, f"Pistons {number}")
+    retitled(paper, "Pistons")
+    for _ in range(5):
+        revision.advance([paper.edition_id], [f"papers/{number}" for number in range(touches.MOST)])
 
 
 def back_in_time(paper: Paper) -> None:

@@ -1,6 +1,6 @@
 """What is said of small changes is so: an edit of words changes no page but those that name the paper."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.core.management import call_command
@@ -36,17 +36,57 @@ def addresses(edition: Edition) -> Iterator[str]:
         yield person.get_absolute_url()
 
 
-def test_edit_of_words_changes_only_pages_that_name_the_paper(edition: Edition, client: Client) -> None:
-    papers = [*edition.papers.published()[2::30]]
-    before = {path: client.get(path).getvalue() for path in addresses(edition)}
-    assert all(touches.holds(path, {edition.slug}) for path in before)
-
+def titles(papers: list[Paper]) -> None:
     for paper, title in zip(papers, EDITED, strict=True):
         paper.title, paper.abstract, paper.doi = title, f"{title}.", f"10.1000/{paper.pk}"
         paper.save()
 
-    names = [f"papers/{paper.uid}" for paper in papers]
-    stand = [path for path in before if not any(touches.touches(before[path], path, name) for name in names)]
+
+def what_stands_under_them(papers: list[Paper]) -> None:
+    for paper in papers:
+        paper.abstract, paper.lay_summary = "In short.", "In plain words."
+        paper.doi, paper.pages = f"10.1000/{paper.pk}", "1--9"
+    Paper.objects.bulk_update(papers, ["abstract", "lay_summary", "doi", "pages"])
+
+
+@pytest.mark.parametrize("light", [100, 5], ids=["with abstracts", "large sessions without"])
+@pytest.mark.parametrize(
+    ("edited", "named"), [(titles, "papers/{}"), (what_stands_under_them, "in:papers/{}")]
+)
+def test_edit_of_words_changes_only_pages_that_show_them(
+    edition: Edition,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    edited: Callable[[list[Paper]], None],
+    named: str,
+    light: int,
+) -> None:
+    monkeypatch.setattr("schedule.views.LIGHT", light)
+    papers = [*edition.papers.published()[2::30]]
+    before = {path: client.get(path).getvalue() for path in addresses(edition)}
+    assert all(touches.holds(path, {edition.slug}) for path in before)
+
+    edited(papers)
+    names = {named.format(paper.uid) for paper in papers}
+    notes = touches.read(Edition.objects.get().touched).values()
+    assert frozenset().union(*notes) == names
+
+    stand = [path for path in before if not touches.touches(before[path], path, names)]
     assert len(before) > len(stand) > len(before) / 2
     assert [path for path in stand if client.get(path).getvalue() != before[path]] == []
-    assert Paper.objects.get(pk=papers[0].pk).title == EDITED[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "mark", "is_touched"),
+    [
+        ("/2021/papers/17/title/", "", True),
+        ("/2021/papers/18/title/", "", False),
+        ("/2021/sessions/s1/hall/", "", False),
+        ("/2021/sessions/s1/talks/", "<div data-abstract>", True),
+        ("/2021/presentations/5.ics", "", True),
+    ],
+)
+def test_page_that_shows_titles_alone_stands(path: str, mark: str, is_touched: bool) -> None:
+    page = f'<a href="/2021/papers/17/title/">{mark}'.encode()
+    assert touches.touches(page, path, {"in:papers/17"}) == is_touched
+    assert touches.touches(page, path, {"papers/17"})
