@@ -27,7 +27,7 @@ class Layer:
         self.application = application
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        began = time.perf_counter()
+        began, second = time.perf_counter(), this_second()
         is_behind_proxy = door().is_behind_proxy
         note = tracing.begin(environ.get("HTTP_X_REQUEST_ID", "") if is_behind_proxy else "")
         shown = "500"
@@ -37,7 +37,7 @@ class Layer:
             shown = status[:3]
             named = [*headers, ("X-Request-ID", note.request)]
             if is_behind_proxy and shown in KEPT_OUTSIDE:
-                named.append(("X-Accel-Expires", this_second()))
+                named.append(("X-Accel-Expires", second))
             return start_response(status, named, exc_info) if exc_info else start_response(status, named)
 
         replica.begin(is_anonymous_reading(environ))
@@ -62,9 +62,10 @@ def is_anonymous_reading(environ: WSGIEnvironment) -> bool:
 
 
 def this_second() -> str:
-    """Return until when nginx may keep an answer, as it writes that: to the end of this second.
+    """Return until when nginx may keep what is asked for now, as it writes that: to the end of this second.
 
-    It counts whole seconds: what it is told to keep for one of them lives up to two.
+    It counts whole seconds: what it is told to keep for one of them lives up to two. What takes longer to
+    write is not kept: somebody may have changed it meanwhile.
     """
     return f"@{int(time.time())}"
 

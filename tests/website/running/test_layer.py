@@ -89,6 +89,21 @@ def test_nginx_is_told_to_keep_what_is_whole_for_this_second(
     assert told == {"/2021/": "@1617721200", "/nowhere/": None}
 
 
+def test_nginx_does_not_keep_what_took_longer_to_write(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.BEHIND_PROXY = True
+    clock = iter([1617721200.9, 1617721202.1])
+    monkeypatch.setattr("website.running.layer.time.time", lambda: next(clock))
+
+    def slow(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+        next(clock)
+        start_response("200 OK", [])
+        return []
+
+    assert ask(Layer(slow), "/2021/")[1]["X-Accel-Expires"] == "@1617721200"
+
+
 def test_what_the_cache_answers_is_counted_and_not_logged(
     site: Layer, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
