@@ -1,5 +1,6 @@
 """What answers say to caches and to pages of other sites: ETag, 304, who may keep them, who may read them."""
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -13,7 +14,7 @@ from rest_framework.views import APIView
 
 from conference.caching import realm
 from conference.keptpage import ENCODERS, SMALLEST_COMPRESSED, accepted_encodings
-from conference.stamps import read_states
+from conference.stamps import State, read_states
 
 READING = ("GET", "HEAD", "OPTIONS")
 # Anybody may keep a copy, but has to ask whether it still holds.
@@ -50,8 +51,11 @@ def best_encoding(request: HttpRequest, content: bytes) -> str:
     return next((name for name in ENCODERS if name in wanted and len(content) >= SMALLEST_COMPRESSED), "")
 
 
-def conditional(request: Any, response: Any) -> Any:
-    """Give a good answer its ETag and date, or 304 in its place where the asker has it already."""
+def conditional(request: Any, response: Any, states: Mapping[str, State]) -> Any:
+    """Give a good answer its ETag and date, or 304 in its place where the asker has it already.
+
+    The date is that of the states which were there before it was made.
+    """
     if not is_anonymous(request):
         response["Cache-Control"] = OWN
         patch_vary_headers(response, ["Authorization", "Cookie"])
@@ -65,7 +69,6 @@ def conditional(request: Any, response: Any) -> Any:
         response.render()
     changed, encoding = None, ""
     if is_anonymous(request):
-        states = read_states(timezone.now())
         slug = realm(request.path, request.META.get("QUERY_STRING", ""))
         changed = int((states.get(slug) or states[""]).changed_at.timestamp())
         response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
@@ -81,6 +84,14 @@ def conditional(request: Any, response: Any) -> Any:
 class Answering(APIView):
     """What all views of the API share: conditional answers, and that pages of other sites may read them."""
 
+    states: Mapping[str, State] = {}
+
+    def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
+        """Read what an answer is dated by before anything that stands in it: later changes are not in it."""
+        super().initial(request, *args, **kwargs)
+        if request.method in ("GET", "HEAD") and is_anonymous(request):
+            self.states = read_states(timezone.now())
+
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Answer a browser that asks whether a page of another site may read."""
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -91,4 +102,4 @@ class Answering(APIView):
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
         say_who_may_read(self.request, finished)
-        return conditional(self.request, finished)
+        return conditional(self.request, finished, self.states)

@@ -1,13 +1,17 @@
 """Answers to caches, browsers of other sites, and the page cache in front of Django (trap 17)."""
 
 import gzip
+from datetime import timedelta
 from typing import Any
 
 import brotli
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from api.building import Builder
 from conference.caching import PageCache, key_of, realm
+from conference.models import Edition
 from papers.models import Paper
 from tests import factories as make
 from tests.api.asking import application
@@ -36,6 +40,20 @@ def test_who_has_the_answer_by_date_gets_304(client: Client, paper: Paper) -> No
     since = client.get(PAPERS)["Last-Modified"]
 
     assert client.get(PAPERS, HTTP_IF_MODIFIED_SINCE=since).status_code == 304
+
+
+def test_change_while_an_answer_is_made_is_not_dated_in_it(
+    client: Client, paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, in_order = client.get(PAPERS)["Last-Modified"], Builder.in_order
+
+    def changed_meanwhile(self: Builder, *arguments: Any) -> Any:
+        answers = in_order(self, *arguments)
+        Edition._base_manager.update(changed_at=timezone.now() + timedelta(hours=1))
+        return answers
+
+    monkeypatch.setattr(Builder, "in_order", changed_meanwhile)
+    assert client.get(PAPERS)["Last-Modified"] == before
 
 
 @pytest.mark.parametrize(
