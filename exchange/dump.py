@@ -25,6 +25,7 @@ from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Recor
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName
 from people.names import split
+from people.printed import HiddenNames
 
 # By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
 SORTED_BY = {
@@ -218,15 +219,13 @@ class Dump:
 
     def _ref(self, part: Values) -> PersonRef:
         """Return the reference to a person under the printed name, unless that is hidden by now."""
-        uid, name = part["person"], part.get("name", "")
-        shown = name and not (self._hidden and (uid, name.casefold()) in self._hidden)
-        return PersonRef(name=name if shown else part["known_as"], uid=uid)
+        name = self._hidden.shown(part["person"], part.get("name", ""), part["known_as"])
+        return PersonRef(name=name, uid=part["person"])
 
     @cached_property
-    def _hidden(self) -> set[tuple[str, str]]:
+    def _hidden(self) -> HiddenNames:
         """The names that people keep hidden; few have one."""
-        rows = PersonName.objects.filter(hidden=True).values_list("person__uid", "name")
-        return {(uid, name.casefold()) for uid, name in rows}
+        return HiddenNames(PersonName.objects.filter(hidden=True).values_list("person__uid", "name"))
 
     # People
 

@@ -10,6 +10,7 @@ from conference.prepared import prepared
 from exchange.records import AuthorRecord, PersonRef, RoleRecord, SpeakerRecord
 from papers.models import Authorship
 from people.models import PersonName
+from people.printed import HiddenNames
 from schedule.models import SessionRole, Speaker
 
 PERSON = ("person_id", "person__uid", "person__name", "name")
@@ -35,7 +36,7 @@ class Printed:
         groups = (self._roles, self._speakers, self._authors)
         rows = [row for group in groups for own in group.values() for row in own]
         self.keys = Keys({row[-len(PERSON)] for row in rows})
-        self._hidden = {(key, name.casefold()) for key, name in _hidden(self.keys)}
+        self._hidden = HiddenNames(_hidden(self.keys))
 
     def roles(self, session: int) -> tuple[RoleRecord, ...]:
         rows = self._roles.get(session, ())
@@ -53,8 +54,7 @@ class Printed:
     def _ref(self, person: Iterable[Any]) -> PersonRef:
         """Return somebody under the printed name, unless that is hidden by now."""
         key, uid, known_as, name = person
-        shown = name and (key, name.casefold()) not in self._hidden
-        return PersonRef(name=name if shown else known_as, uid=uid)
+        return PersonRef(name=self._hidden.shown(key, name, known_as), uid=uid)
 
 
 def _by_owner(rows: Any, owners: Collection[int], at: datetime) -> Rows:

@@ -21,6 +21,7 @@ from exchange.loading.rows import parts_by_owner, plain
 from papers.models import Paper
 from people import names
 from people.models import Person, PersonName
+from people.printed import HiddenNames
 from people.querysets import end_of
 
 
@@ -134,10 +135,10 @@ def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
     """Return the parts with the display name in place of a name that is hidden by now."""
     uids = [part["person"] for part in value]
     rows = PersonName.objects.filter(hidden=True, person__uid__in=uids)
-    hidden = {(uid, name.casefold()) for uid, name in rows.values_list("person__uid", "name")}
+    hidden = HiddenNames(rows.values_list("person__uid", "name"))
     return [
         {**part, "name": finder.person(part["person"]).name}
-        if (part["person"], part.get("name", "").casefold()) in hidden
+        if hidden.hold(part["person"], part.get("name", ""))
         else part
         for part in value
     ]

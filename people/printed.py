@@ -1,4 +1,6 @@
-"""Names as they are printed in one place, which is not the person's name."""
+"""Names as they are printed in one place, which is not the person's name, and names that nobody reads."""
+
+from collections.abc import Hashable, Iterable
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -18,3 +20,17 @@ class NamedAsPrinted(models.Model):
 
     def derive(self) -> None:
         self.name = names.normal(self.name) or str(self.person)  # type: ignore[attr-defined]
+
+
+class HiddenNames:
+    """The names that people keep hidden, by a key of theirs, in any capitals (in SQL: `with_shown_names`)."""
+
+    def __init__(self, names: Iterable[tuple[Hashable, str]]) -> None:
+        self._names = {(person, name.casefold()) for person, name in names}
+
+    def hold(self, person: Hashable, name: str) -> bool:
+        return bool(self._names) and (person, name.casefold()) in self._names
+
+    def shown(self, person: Hashable, printed: str, known_as: str) -> str:
+        """Return the printed name, or the display name where none is printed or that one is hidden."""
+        return printed if printed and not self.hold(person, printed) else known_as
