@@ -7,6 +7,7 @@ slow the site is: who could not even ask by then is counted. Needs nginx. Prints
 """
 
 import argparse
+import csv
 import http.client
 import random
 import re
@@ -14,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -25,11 +25,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import servers  # noqa: E402
+from bench.morningseen import HALF_MINUTE, Seen, answered, report, report_work  # noqa: E402
 from bench.pages import program  # noqa: E402
 
 READERS = 64
 EDIT_EVERY = 5.0
-STALE_AFTER = 1.0
+# So many papers are imported in the middle.
+IMPORTED = 500
 # So long may a reader, the looker or the import take after the end (seconds).
 PATIENCE = 10
 TOKEN = "counting-the-morning"  # noqa: S105  for this run alone
@@ -38,7 +40,6 @@ EDITED = f"Opening morning {int(time.time())}, edition"
 WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse", "model", "kernels", "vision")
 # How much more some pages are asked for than others: places are drawn as this power of an even number.
 SKEW = 4
-OUTCOMES = ("hit", "shared", "miss", "none")
 # What readers ask for, in hundredths.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
 NGINX = """
@@ -47,17 +48,6 @@ NGINX = """
       proxy_cache pages; proxy_cache_key $request_uri; proxy_ignore_headers Cache-Control Expires;
       proxy_cache_valid 200 1s; proxy_cache_revalidate on; proxy_cache_lock on; }
 """
-
-
-@dataclass(slots=True)
-class Seen:
-    """What readers got: seconds by kind of page, errors, and how old the edited page was."""
-
-    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    errors: list[str] = field(default_factory=list)
-    behind: list[float] = field(default_factory=list)
-    backwards: int = 0
-    unasked: int = 0
 
 
 @dataclass(slots=True)
@@ -87,7 +77,7 @@ def main() -> None:
             if options.warm:
                 read(front, addresses, Seen(), options.rate, options.warm)
             before = servers.counts(site, TOKEN)
-            seen = morning(front, addresses, paper, options)
+            seen = morning(front, addresses, paper, folder, options)
             counts = {name: n - before.get(name, 0) for name, n in servers.counts(site, TOKEN).items()}
         report(seen, options)
         report_work(counts)
@@ -129,7 +119,9 @@ def asked_for() -> tuple[dict[str, list[str]], Any]:
     return addresses, papers[7]
 
 
-def morning(front: str, addresses: dict[str, list[str]], paper: Any, options: argparse.Namespace) -> Seen:
+def morning(
+    front: str, addresses: dict[str, list[str]], paper: Any, folder: Path, options: argparse.Namespace
+) -> Seen:
     """Let readers in for so many seconds, and chairs work beside them."""
     seen, edits = Seen(), Edits()
     host = front.removeprefix("http://")
@@ -138,8 +130,8 @@ def morning(front: str, addresses: dict[str, list[str]], paper: Any, options: ar
         threading.Thread(target=look, args=(host, paper, edits, seen)),
     ]
     if not options.no_import:
-        times = (options.seconds / 2, options.seconds + PATIENCE)
-        others.append(threading.Thread(target=take_in, args=times))
+        wanted = (paper.edition, folder / "papers.csv", options.seconds / 2, options.seconds + PATIENCE)
+        others.append(threading.Thread(target=take_in, args=wanted))
     for thread in others:
         thread.start()
     read(front, addresses, seen, options.rate, options.seconds)
@@ -160,9 +152,9 @@ def read(front: str, addresses: dict[str, list[str]], seen: Seen, rate: int, sec
             number: int = next(due)
         return began + number / float(rate)
 
-    end = began + seconds
+    span = began, began + seconds
     crowd = [
-        threading.Thread(target=reader, args=(host, addresses, next_due, end, seen, random.Random(number)))
+        threading.Thread(target=reader, args=(host, addresses, next_due, span, seen, random.Random(number)))
         for number in range(READERS)
     ]
     for thread in crowd:
@@ -171,17 +163,18 @@ def read(front: str, addresses: dict[str, list[str]], seen: Seen, rate: int, sec
         thread.join()
 
 
-def answered(seen: Seen) -> int:
-    """Return how many answers came, right ones and errors."""
-    return sum(map(len, seen.seconds.values())) + len(seen.errors)
-
-
 def reader(
-    host: str, addresses: dict[str, list[str]], next_due: Any, end: float, seen: Seen, dice: random.Random
+    host: str,
+    addresses: dict[str, list[str]],
+    next_due: Any,
+    span: tuple[float, float],
+    seen: Seen,
+    dice: random.Random,
 ) -> None:
     """Ask for one page after the other, each when it is due or as soon as there is time, until the end."""
     connection = http.client.HTTPConnection(host, timeout=PATIENCE)
     kinds, weights = list(MIX), list(MIX.values())
+    began, end = span
     while (due := next_due()) < end and time.perf_counter() < end:
         time.sleep(max(0.0, due - time.perf_counter()))
         (kind,) = dice.choices(kinds, weights)
@@ -195,7 +188,9 @@ def reader(
             connection.close()
             seen.errors.append(f"{address}: {error}")
             continue
-        seen.seconds[kind].append(time.perf_counter() - due)
+        took = time.perf_counter() - due
+        seen.seconds[kind].append(took)
+        seen.by_time[int((due - began) // HALF_MINUTE)].append(took)
         # A paper's slug follows its title.
         if answer.status not in (http.client.OK, http.client.MOVED_PERMANENTLY):
             seen.errors.append(f"{address}: {answer.status}")
@@ -233,48 +228,20 @@ def look(host: str, paper: Any, edits: Edits, seen: Seen) -> None:
         last = max(last, version)
 
 
-def take_in(wait: float, end: float) -> None:
-    """Import a program of 500 papers as another edition, in a process of its own, in the middle of it."""
-    from conference.models import Edition
-
-    year = f"--last-year={1 + max(Edition.objects.values_list('year', flat=True))}"
+def take_in(edition: Any, file: Path, wait: float, end: float) -> None:
+    """Import another abstract for 500 papers all over the program, in a process of its own."""
+    papers = list(edition.papers.published().order_by("uid"))
+    with file.open("w", newline="") as table:
+        rows = csv.writer(table)
+        rows.writerow(("uid", "title", "abstract"))
+        for paper in papers[:: max(1, len(papers) // IMPORTED)][:IMPORTED]:
+            rows.writerow((paper.uid, paper.title, f"{paper.abstract} {EDITED}."))
     time.sleep(wait)
-    command = ("generate_program", "--papers=500", "--editions=1", "--seed=5", year, "-v0")
-    subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, timeout=end - wait)
-
-
-def report(seen: Seen, options: argparse.Namespace) -> None:
-    """Print what readers got."""
-    from django.db import connection
-
-    print(f"## {connection.vendor}, {options.rate} requests a second for {options.seconds} s\n")
-    print("| page | answers | median ms | p99 ms | longest ms |\n|---|---|---|---|---|")
-    everything = [second for seconds in seen.seconds.values() for second in seconds]
-    for kind, seconds in (*seen.seconds.items(), ("all", everything)):
-        ranked = sorted(seconds)
-        places = (ranked[len(ranked) // 2], ranked[int(len(ranked) * 0.99)], ranked[-1])
-        print(f"| {kind} | {len(ranked):,} | {' | '.join(f'{place * 1000:.0f}' for place in places)} |")
-    oldest, late = max(seen.behind, default=0.0), sum(age > STALE_AFTER for age in seen.behind)
-    due = options.seconds * options.rate
-    print(f"\nOf {due:,} requests that were due {seen.unasked:,} could not be asked by the end.")
-    print(f"Errors: {len(seen.errors)}{'; such as ' + seen.errors[0] if seen.errors else ''}.")
-    print(f"A committed edit was seen after {oldest:.2f} s at most; {late} looks were more than 1 s behind,")
-    print(f"{seen.backwards} showed an older page after a newer one.")
-
-
-def report_work(counts: dict[str, float]) -> None:
-    """Print what the processes did for that: a kept page is a hit, one of another process is shared."""
-    outcomes = {
-        name: f"{counts.get(f'plenary_page_cache_total{{outcome="{name}"}}', 0):,.0f}" for name in OUTCOMES
-    }
-    print(f"\nPage cache: {', '.join(f'{number} {name}' for name, number in outcomes.items())}.\n")
-    print("| view that wrote | times | mean ms |\n|---|---|---|")
-    written = {name: counts[name] for name in counts if name.startswith("plenary_view_seconds_count")}
-    for name, times in sorted(written.items(), key=lambda pair: -counts[pair[0].replace("_count", "_sum")])[
-        :8
-    ]:
-        mean = counts[name.replace("_count", "_sum")] / times * 1000
-        print(f"| {name.split('"')[1]} | {times:,.0f} | {mean:.0f} |")
+    # As the worker does it.
+    command = ("import_program", "tables", str(file), f"--edition={edition.slug}", "--no-progress", "-v0")
+    subprocess.run(
+        ["nice", "-n", "10", sys.executable, "manage.py", *command], cwd=ROOT, check=True, timeout=end - wait
+    )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from zlib import crc32
 
 from django.http.request import split_domain_port, validate_host
 
@@ -22,7 +23,7 @@ from conference.door import door
 from conference.keptpage import Headers, KeptPage, Key, keepable
 from conference.sharedpages import SharedPages
 from conference.shelf import Shelf
-from conference.stamps import LIFETIME, Stamps, State
+from conference.stamps import Stamps, State
 
 # First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
 APART = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
@@ -54,6 +55,9 @@ API_SHARE, SEARCH_SHARE = 2, 8
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
+# So many new pages are written at once by a process: more would only take turns, and those who ask for kept
+# pages with them. Who waits longer than `WAIT` goes on.
+LANES = 2
 # How long a reader waits while another renders the same page; then the version just passed is good enough.
 WAIT = 1.0
 
@@ -166,6 +170,7 @@ class PageCache:
         self._unshared = SharedPages(None)
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Lock] = {}
+        self._lanes = threading.BoundedSemaphore(LANES)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         key = key_of(environ)
@@ -225,16 +230,26 @@ class PageCache:
     def _fresh(
         self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        status, headers, body = whole_answer(self.application, environ)
+        has_lane = self._lanes.acquire(timeout=WAIT)
+        try:
+            status, headers, body = whole_answer(self.application, environ)
+        finally:
+            if has_lane:
+                self._lanes.release()
         if not keepable(status, headers):
             start_response(status, headers)
             return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
-        lifetime = LIFETIME if TIMELESS.fullmatch(key[0]) else state.lifetime
-        expires = time.monotonic() + lifetime
+        lifetime = state.steady if TIMELESS.fullmatch(key[0]) else state.lifetime
+        expires = time.monotonic() + lifetime * spread(key)
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
         self._shared(key).keep(key, page)
         return page.answer(environ, start_response)
+
+
+def spread(key: Key) -> float:
+    """Return which part of its time a page lives: what was written together does not end together."""
+    return 1 - crc32("?".join(key).encode()) % 1000 / 2500
 
 
 def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tuple[str, Headers, bytes]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.apps import apps
 from django.db import DatabaseError, close_old_connections
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from conference import touches
@@ -16,9 +17,13 @@ from conference.revision import BEGINNING, SiteRevision
 from conference.touches import Touches
 
 READ_EVERY = 0.25
-# Pages say what is on now, and embargoes end: nothing may stand still for ever although nothing was edited.
+# Pages say what is on now, and what is dated ahead comes: nothing may stand still for ever although nothing
+# was edited. What tells no time lives longer while nothing is to come.
 LIFETIME = timedelta(minutes=5).total_seconds()
 LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
+LIFETIME_OF_STEADY = timedelta(hours=1).total_seconds()
+# What has come is on every page after so long (`conference.standing` keeps things for a minute).
+SETTLED = timedelta(minutes=2)
 SWITCHES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
@@ -33,11 +38,15 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A stamp, when the content behind it last changed, how long a page made now may be kept (seconds)."""
+    """A stamp, when the content behind it last changed, how long a page made now may be kept (seconds).
+
+    `steady` is how long if it tells no time.
+    """
 
     stamp: Stamp
     changed_at: datetime
     lifetime: float
+    steady: float = LIFETIME
     # By slug, the small changes that are noted.
     touched: Mapping[str, Touches] = field(default_factory=dict)
 
@@ -103,7 +112,8 @@ def read_states(at: datetime) -> dict[str, State]:
     """Read the states of all editions. Two queries."""
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
     fields = ("slug", "revision", "changed_at", "touched", "start_date", "end_date", *SWITCHES)
-    editions = list(apps.get_model("conference", "Edition")._base_manager.order_by("slug").values(*fields))
+    rows = apps.get_model("conference", "Edition")._base_manager.annotate(is_to_come=to_come(at))
+    editions = list(rows.order_by("slug").values(*fields, "is_to_come"))
     touched = {row["slug"]: touches.read(row["touched"]) for row in editions}
     states = {}
     today = at.astimezone(UTC).date()
@@ -113,7 +123,8 @@ def read_states(at: datetime) -> dict[str, State]:
         is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
         changed_at = max(row["changed_at"], site.changed_at, *passed(row, at))
         lifetime = LIFETIME_WHILE_RUNNING if is_near else LIFETIME
-        states[row["slug"]] = State(stamp, changed_at, lifetime, touched)
+        steady = LIFETIME if row["is_to_come"] else LIFETIME_OF_STEADY
+        states[row["slug"]] = State(stamp, changed_at, lifetime, steady, touched)
     stamps = [state.stamp for state in states.values()]
     whole = Stamp(
         tuple(pair for stamp in stamps for pair in stamp.revisions),
@@ -122,7 +133,16 @@ def read_states(at: datetime) -> dict[str, State]:
     )
     changed = max([site.changed_at, *(state.changed_at for state in states.values())])
     lifetime = min([LIFETIME, *(state.lifetime for state in states.values())])
-    return {**states, "": State(whole, changed, lifetime, touched)}
+    steady = min([LIFETIME_OF_STEADY, *(state.steady for state in states.values())])
+    return {**states, "": State(whole, changed, lifetime, steady, touched)}
+
+
+def to_come(at: datetime) -> Q:
+    """Whether news or a release of an edition are dated ahead, or have just come."""
+    models = (apps.get_model("conference", "Announcement"), apps.get_model("schedule", "Release"))
+    dated = {"edition": OuterRef("pk"), "published_at__gt": at - SETTLED}
+    news, releases = (Exists(model._base_manager.filter(**dated)) for model in models)
+    return news | releases
 
 
 def passed(row: dict[str, datetime | None], at: datetime) -> list[datetime]:

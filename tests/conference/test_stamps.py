@@ -1,0 +1,60 @@
+"""How long what tells no time may be kept: an hour, but five minutes where something is dated ahead."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from conference import stamps
+from conference.caching import PageCache
+from conference.models import Edition
+from conference.stamps import LIFETIME, LIFETIME_OF_STEADY, SETTLED, read_states
+from schedule.models import Release
+from tests import factories as make
+from tests.conference.kept import Site, ask
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+
+
+def steady(at: datetime) -> dict[str, float]:
+    """How long what tells no time may be kept, by edition; "" stands for what shows several."""
+    return {slug: state.steady for slug, state in read_states(at).items()}
+
+
+@pytest.fixture
+def now() -> datetime:
+    make.make_edition(2021)
+    make.make_edition(2022)
+    return timezone.now()
+
+
+def test_nothing_is_dated_ahead(now: datetime) -> None:
+    make.make_announcement(Edition.objects.get(slug="2021"))
+
+    assert steady(now) == dict.fromkeys(("2021", "2022", ""), LIFETIME_OF_STEADY)
+
+
+@pytest.mark.parametrize("kind", ["news", "release"])
+def test_what_is_dated_ahead_is_soon_seen(now: datetime, kind: str) -> None:
+    edition, comes = Edition.objects.get(slug="2022"), now + timedelta(hours=1)
+    if kind == "news":
+        make.make_announcement(edition, published_at=comes)
+    else:
+        Release.objects.create(edition=edition, number=1, published_at=comes)
+    soon = {"2021": LIFETIME_OF_STEADY, "2022": LIFETIME, "": LIFETIME}
+
+    assert steady(now) == steady(comes) == steady(comes + SETTLED - MINUTE) == soon
+    assert steady(comes + SETTLED) == dict.fromkeys(soon, LIFETIME_OF_STEADY)
+
+
+def test_page_that_tells_no_time_outlives_one_that_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    make.make_edition()
+    monkeypatch.setattr(stamps, "LIFETIME", 0.0)
+    site = Site()
+    cache = PageCache(site)
+    for path in ("/2021/papers/1/title/", "/2021/schedule/2021-04-05/") * 2:
+        ask(cache, path)
+
+    assert site.asked == ["/2021/papers/1/title/", *["/2021/schedule/2021-04-05/"] * 2]
