@@ -50,16 +50,23 @@ class WritingMixin:
     # Requests
 
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
-        """Answer as to everybody; to staff with all that can be written, and its version."""
+        """Answer as to everybody; to staff with all that can be written, and its version.
+
+        The version is read first: of a change in between the answer tells more than its version stands for,
+        and who builds on it is refused. The other way round the change would be lost.
+        """
+        row = self.in_version(id, edition)
         response: Response = super().retrieve(request, id, edition)  # type: ignore[misc]
-        if response.status_code != status.HTTP_200_OK or self.written is None:
-            return response
-        if not self.reader.asker.may("view", self.resource.model):
-            return response
-        row = in_full(self.written, self.addressed(id, edition)).get()
-        if not self.reader.asker.reads_all(row):
+        if row is None or response.status_code != status.HTTP_200_OK:
             return response
         return self.with_version(request, response, row)
+
+    def in_version(self, id: str, edition: str | None) -> Any:
+        """Return the row with all that can be written, if the asker may read that."""
+        if self.written is None or not self.reader.asker.may("view", self.resource.model):
+            return None
+        row = in_full(self.written, self.addressed(id, edition)).first()
+        return row if row is not None and self.reader.asker.reads_all(row) else None
 
     def create(self, request: Request) -> Response:
         written, asker, wanted = self.writing(request, "add")

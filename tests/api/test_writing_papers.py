@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from api.building import Builder
 from conference.caching import PageCache
 from conference.history import ChangeSet, RowChange
 from papers.models import Authorship, Paper
@@ -211,6 +212,26 @@ def test_second_save_of_one_version_is_refused_with_what_stands_now(writer: Writ
     assert refused["current"]["written"]["title"] == "First"
     writer.ask("delete", PATH, None, 412, HTTP_IF_MATCH=version)
     assert Paper.objects.count() == 1
+
+
+def test_version_is_not_newer_than_what_was_read_with_it(
+    writer: Writer, paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_order = Builder.in_order
+
+    def changed_behind(self: Builder, *arguments: Any) -> Any:
+        answers = in_order(self, *arguments)
+        Paper.objects.filter(pk=paper.pk).update(abstract="Somebody else's.")
+        return answers
+
+    monkeypatch.setattr(Builder, "in_order", changed_behind)
+    read = writer.ask("get", PATH)
+    monkeypatch.undo()
+    assert read.json()["abstract"] == "What was done."
+    body = {"abstract": f"{read.json()['abstract']} Mine."}
+    writer.ask("patch", PATH, body, 412, HTTP_IF_MATCH=read["ETag"])
+
+    assert Paper.objects.get(pk=paper.pk).abstract == "Somebody else's."
 
 
 def test_version_moves_with_every_change_of_the_paper_and_its_authors(writer: Writer, paper: Paper) -> None:
