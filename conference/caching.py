@@ -56,8 +56,8 @@ PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
 # So many new pages are written at once by a process: more would only take turns, and those who ask for kept
-# pages with them. Who waits longer than `WAIT` goes on.
-LANES = 2
+# pages with them. Who waits longer (seconds) goes on: exports may take both lanes.
+LANES, LANE_WAIT = 2, 0.5
 # How long a reader waits while another renders the same page; then the version just passed is good enough.
 WAIT = 1.0
 
@@ -230,7 +230,7 @@ class PageCache:
     def _fresh(
         self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        has_lane = self._lanes.acquire(timeout=WAIT)
+        has_lane = self._lanes.acquire(timeout=LANE_WAIT)
         try:
             status, headers, body = whole_answer(self.application, environ)
         finally:

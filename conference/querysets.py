@@ -173,8 +173,8 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         for row in rows:
             row.derive()
         model: Any = self.model
-        own = {*fields} - {*model.derived_fields}
         names = [*dict.fromkeys([*fields, *model.derived_fields])]
+        own = {*names} - {*model.derived_fields}
         touched = {row.named_by(own) for row in rows} if own <= {*model.words} else revision.EVERYTHING
         with recording.together(), revision.hold(), revision.of_words(touched):
             count = super().bulk_update(rows, names, batch_size=batch_size)

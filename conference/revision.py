@@ -54,12 +54,13 @@ class Stamp:
         return f"{self.edition}.{self.site}"
 
 
-def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHING) -> None:
+def advance(editions: Iterable[int | None], touched: Collection[str] | None = None) -> None:
     """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole.
 
-    `touched` names the things if only their words changed (`conference.touches`).
+    `touched` names the things if only their words changed (`conference.touches`); without it this is a change
+    of everything, but inside `of_words`.
     """
-    wanted, names = set(editions), _named.get() if touched is EVERYTHING else touched
+    wanted, names = set(editions), _named.get() if touched is None else touched
     held = _held.get()
     if held is not None:
         for key in wanted:
@@ -78,7 +79,7 @@ def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHIN
 
 @contextmanager
 def of_words(names: Collection[str]) -> Iterator[None]:
-    """Count what is changed inside as words of these things, unless it names others."""
+    """Count what advances the stamps inside, and does not say what it touched, as words of these things."""
     token = _named.set(names)
     try:
         yield

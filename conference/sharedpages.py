@@ -51,7 +51,7 @@ def code() -> str:
 
 
 class SharedPages:
-    """Kept pages by key and stamp, for all processes."""
+    """Kept pages by key, for all processes."""
 
     def __init__(self, shared: BaseCache | None) -> None:
         self.shared = shared
@@ -74,11 +74,11 @@ class SharedPages:
             yield None
             return
         turn = f"{named(*key, repr(state.stamp))}:turn"
-        page = self._awaited(shared, key, state, turn)
+        found = self._awaited(shared, key, state, turn)
         try:
-            yield page
+            yield found if isinstance(found, KeptPage) else None
         finally:
-            if page is None:
+            if found is True:
                 shared.delete(turn)
 
     def keep(self, key: Key, page: KeptPage) -> None:
@@ -92,7 +92,8 @@ class SharedPages:
         entry: Entry = (page.stamp, time.time() + left, page.changed_at, page.headers, body)
         shared.set(named(*key), entry, timeout=max(1, int(left)))
 
-    def _awaited(self, shared: BaseCache, key: Key, state: State, turn: str) -> KeptPage | None:
+    def _awaited(self, shared: BaseCache, key: Key, state: State, turn: str) -> KeptPage | bool:
+        """Return the page; without it whether the turn was taken."""
         name, until, refused = named(*key), time.monotonic() + WAIT, None
         while (asked_at := time.monotonic()) < until:
             entry: Entry | None = shared.get(name)
@@ -104,11 +105,11 @@ class SharedPages:
                     return page
             if is_hanging:
                 self._paused_until = time.monotonic() + PAUSE
-                return None
+                return False
             if shared.add(turn, True, timeout=DEAD):
-                return None
+                return True
             time.sleep(LOOK_EVERY)
-        return None
+        return False
 
 
 def named(*parts: str) -> str:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.apps import apps
 from django.db import DatabaseError, close_old_connections
@@ -18,7 +19,7 @@ from conference.touches import Touches
 
 READ_EVERY = 0.25
 # Pages say what is on now, and what is dated ahead comes: nothing may stand still for ever although nothing
-# was edited. What tells no time lives longer while nothing is to come.
+# was edited. What tells no time lives longer while nothing comes soon.
 LIFETIME = timedelta(minutes=5).total_seconds()
 LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
 LIFETIME_OF_STEADY = timedelta(hours=1).total_seconds()
@@ -115,7 +116,7 @@ def read_states(at: datetime) -> dict[str, State]:
     rows = apps.get_model("conference", "Edition")._base_manager.annotate(is_to_come=to_come(at))
     editions = list(rows.order_by("slug").values(*fields, "is_to_come"))
     touched = {row["slug"]: touches.read(row["touched"]) for row in editions}
-    states = {}
+    states, is_moving = {}, any(is_turning(row, at) for row in editions)
     today = at.astimezone(UTC).date()
     for row in editions:
         switches = tuple(row[name] is not None and row[name] <= at for name in SWITCHES)
@@ -123,7 +124,7 @@ def read_states(at: datetime) -> dict[str, State]:
         is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
         changed_at = max(row["changed_at"], site.changed_at, *passed(row, at))
         lifetime = LIFETIME_WHILE_RUNNING if is_near else LIFETIME
-        steady = LIFETIME if row["is_to_come"] else LIFETIME_OF_STEADY
+        steady = LIFETIME if is_moving or row["is_to_come"] else LIFETIME_OF_STEADY
         states[row["slug"]] = State(stamp, changed_at, lifetime, steady, touched)
     stamps = [state.stamp for state in states.values()]
     whole = Stamp(
@@ -138,11 +139,23 @@ def read_states(at: datetime) -> dict[str, State]:
 
 
 def to_come(at: datetime) -> Q:
-    """Whether news or a release of an edition are dated ahead, or have just come."""
+    """Whether news or a release of an edition come soon, or have just come."""
     models = (apps.get_model("conference", "Announcement"), apps.get_model("schedule", "Release"))
-    dated = {"edition": OuterRef("pk"), "published_at__gt": at - SETTLED}
+    dated = {"edition": OuterRef("pk"), "published_at__range": soon(at)}
     news, releases = (Exists(model._base_manager.filter(**dated)) for model in models)
     return news | releases
+
+
+def soon(at: datetime) -> tuple[datetime, datetime]:
+    """Return between which moments something changes while a page stands that is made now."""
+    return at - SETTLED, at + timedelta(seconds=LIFETIME_OF_STEADY)
+
+
+def is_turning(row: dict[str, Any], at: datetime) -> bool:
+    """Whether a part of an edition becomes public soon, or it ends: other editions may show that, too."""
+    first, last = soon(at)
+    opens = any(row[name] is not None and first <= row[name] <= last for name in SWITCHES)
+    return opens or timedelta(0) <= at.astimezone(UTC).date() - row["end_date"] <= timedelta(days=1)
 
 
 def passed(row: dict[str, datetime | None], at: datetime) -> list[datetime]:

@@ -26,7 +26,7 @@ FOLD = b"\r\n "
 OF_PEOPLE = re.compile(r"/people/[^/]+/[^/]+/")
 # What stands under the title of a thing, such as its abstract, has its name with this in front.
 INSIDE = "in:"
-# Pages that show more of the papers they lead to than title and authors have this mark there.
+# Pages that show more of papers they lead to than title and authors have this mark, also where there is none.
 MARK = b" data-abstract"
 CALENDAR = ".ics"
 

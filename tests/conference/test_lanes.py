@@ -76,7 +76,7 @@ def test_few_pages_are_written_at_once_and_kept_ones_are_not_held_up(site: Slow)
 
 
 def test_who_waits_for_long_goes_on(site: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caching, "WAIT", 0.05)
+    monkeypatch.setattr(caching, "LANE_WAIT", 0.05)
     answers = list[Any]()
     waiting = readers(PageCache(site, shared=SharedPages(None)), 4, answers)
 

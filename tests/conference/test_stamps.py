@@ -1,6 +1,6 @@
 """How long what tells no time may be kept: an hour, but five minutes where something is dated ahead."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -38,7 +38,7 @@ def test_nothing_is_dated_ahead(now: datetime) -> None:
 
 @pytest.mark.parametrize("kind", ["news", "release"])
 def test_what_is_dated_ahead_is_soon_seen(now: datetime, kind: str) -> None:
-    edition, comes = Edition.objects.get(slug="2022"), now + timedelta(hours=1)
+    edition, comes = Edition.objects.get(slug="2022"), now + timedelta(minutes=50)
     if kind == "news":
         make.make_announcement(edition, published_at=comes)
     else:
@@ -46,7 +46,24 @@ def test_what_is_dated_ahead_is_soon_seen(now: datetime, kind: str) -> None:
     soon = {"2021": LIFETIME_OF_STEADY, "2022": LIFETIME, "": LIFETIME}
 
     assert steady(now) == steady(comes) == steady(comes + SETTLED - MINUTE) == soon
-    assert steady(comes + SETTLED) == dict.fromkeys(soon, LIFETIME_OF_STEADY)
+    assert steady(comes + SETTLED + MINUTE) == dict.fromkeys(soon, LIFETIME_OF_STEADY)
+
+
+def test_gate_that_opens_soon_is_soon_seen_on_all_pages(now: datetime) -> None:
+    opens = now + timedelta(hours=2)
+    Edition.objects.filter(slug="2022").update(papers_public_from=opens)
+    short, long = (dict.fromkeys(("2021", "2022", ""), one) for one in (LIFETIME, LIFETIME_OF_STEADY))
+
+    assert steady(now) == steady(opens + SETTLED + MINUTE) == long
+    assert steady(opens - MINUTE) == steady(opens) == short
+
+
+def test_end_of_an_edition_is_soon_seen(now: datetime) -> None:
+    end = datetime(2021, 4, 9, 12, tzinfo=UTC)
+    Edition.objects.filter(slug="2021").update(end_date=end.date())
+    days = {day: steady(end + timedelta(days=day))["2022"] for day in (-1, 0, 1, 2)}
+
+    assert days == {-1: LIFETIME_OF_STEADY, 0: LIFETIME, 1: LIFETIME, 2: LIFETIME_OF_STEADY}
 
 
 def test_page_that_tells_no_time_outlives_one_that_does(monkeypatch: pytest.MonkeyPatch) -> None:

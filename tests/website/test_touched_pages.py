@@ -76,13 +76,25 @@ def test_edit_of_words_changes_only_pages_that_show_them(
     assert [path for path in stand if client.get(path).getvalue() != before[path]] == []
 
 
+def test_first_abstract_is_seen_where_there_was_none(edition: Edition, client: Client) -> None:
+    Paper.objects.update(abstract="", abstract_html="")
+    session = edition.sessions.published().filter(presentations__paper__isnull=False)[0]
+    path, paper = session.get_absolute_url(), session.presentations.exclude(paper=None)[0].paper
+    page = client.get(path).getvalue()
+    paper.abstract = "In short."
+    paper.save()
+
+    assert b"In short." in client.get(path).getvalue()
+    assert touches.touches(page, path, {f"in:papers/{paper.uid}"})
+
+
 @pytest.mark.parametrize(
     ("path", "mark", "is_touched"),
     [
         ("/2021/papers/17/title/", "", True),
         ("/2021/papers/18/title/", "", False),
         ("/2021/sessions/s1/hall/", "", False),
-        ("/2021/sessions/s1/talks/", "<div data-abstract>", True),
+        ("/2021/sessions/s1/talks/", "<li data-abstract>", True),
         ("/2021/presentations/5.ics", "", True),
     ],
 )
