@@ -24,13 +24,23 @@ SEEN, SHOWN = "_seen", "_shown"
 class StaleAdmin(admin.ModelAdmin[Any]):
     """Forms and lists that refuse what was read before somebody else saved."""
 
+    def _create_formsets(self, request: HttpRequest, obj: Any, change: bool) -> Any:
+        """Read the marks before the rows of the form are read: of a change in between the form shows more.
+
+        The other way round that change would be lost.
+        """
+        if change and request.method != "POST" and self.has_change_permission(request, obj):
+            vars(request)["marks"] = signed(self.shown(request, obj))
+        return super()._create_formsets(request, obj, change)  # type: ignore[misc]
+
     def render_change_form(
         self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         """Let the form carry what it shows; one with errors still carries what it showed first."""
         row = kwargs.get("obj")
         if row is not None and self.has_change_permission(request, row):
-            context["seen"] = request.POST.get(SEEN) or signed(self.shown(request, row))
+            known = request.POST.get(SEEN) or vars(request).get("marks")
+            context["seen"] = known or signed(self.shown(request, row))
         return super().render_change_form(request, context, *args, **kwargs)
 
     def shown(self, request: HttpRequest, row: Any) -> Seen:
@@ -75,7 +85,7 @@ class StaleAdmin(admin.ModelAdmin[Any]):
             request, row, change=True, fields=flatten_fieldsets(self.get_fieldsets(request, row))
         )
         form = form_class(request.POST, request.FILES, instance=row)
-        formsets, _inlines = self._create_formsets(request, row, change=True)  # type: ignore[attr-defined]
+        formsets, _inlines = self._create_formsets(request, row, change=True)
         return self.settled(request, row, form, formsets, seen or {}, now)
 
     # Lists with columns to edit

@@ -14,7 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from conference.history import RowChange
 from conference.models import Edition
 from conference.versions import digest
-from papers.models import Paper
+from papers.admin import PaperAdmin
+from papers.models import Authorship, Paper
 from schedule.models import Session
 from tests import factories as make
 from tests.posted import address, formset
@@ -77,6 +78,27 @@ def choices(answer: Any) -> list[str]:
 
 
 # TRAP 19
+
+
+def test_trap_19_row_that_changes_while_a_form_is_made_is_refused(
+    chair: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = make.make_paper(edition, ["Ada Lovelace"]).authorships.get()
+    made = PaperAdmin.get_inline_formsets
+
+    def changed_behind(self: PaperAdmin, request: Any, formsets: Any, *arguments: Any) -> Any:
+        shown = [list(one.forms) for one in formsets]
+        Authorship.objects.filter(pk=author.pk).update(name="A. Lovelace")
+        assert shown
+        return made(self, request, formsets, *arguments)
+
+    monkeypatch.setattr(PaperAdmin, "get_inline_formsets", changed_behind)
+    seen = token(chair, author.paper)
+    monkeypatch.undo()
+    mine = sent(author.paper, seen, [author_row(author, name="Ada L.")])
+
+    assert chair.post(address(author.paper, "change"), mine).status_code == 409
+    assert Authorship.objects.get().name == "A. Lovelace"
 
 
 def test_trap_19_lost_update_in_a_form_is_refused_with_both_versions(chair: Client, edition: Edition) -> None:
