@@ -68,7 +68,10 @@ class KeptPage:
         return 2 * len(self.plain)
 
     def stands(self, key: Key, state: State) -> bool:
-        """Whether nothing changed since, or nothing but words of things that it does not name."""
+        """Whether nothing changed since, or nothing but words of things that it does not name.
+
+        A page that stands has the new stamp from then on.
+        """
         if self.stamp != state.stamp:
             path, query = key
             names = (
