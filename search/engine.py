@@ -19,6 +19,8 @@ type Found = tuple[int, float, str, int, int | None]
 MOST_SPELT_OUT = 64
 # So many documents are collected in no time; PostgreSQL plans better where it does.
 QUICK = 20_000
+# Of two letters begin so many words that the commonest are a glance.
+GLANCE = 12
 
 
 def edition_word(edition: int | None) -> str:
@@ -75,7 +77,7 @@ class Engine(ABC):
         self._spelt_out: dict[str, list[str]] = {}
 
     def spelt_out(self, term: Term) -> list[str]:
-        """Return the words that begin as a term does, if they are few and stand in many documents.
+        """Return the words that begin as a term does, if they are few and it pays.
 
         A database walks words as far as it has to, but collects all documents of a beginning first.
         """
@@ -94,13 +96,27 @@ class Engine(ABC):
             return
         each = " UNION ALL ".join([BEGINNING] * len(beginnings))
         limits = [(number, one, f"{one}{AFTER}") for number, one in enumerate(beginnings)]
-        known: dict[int, list[tuple[str, int]]] = {}
+        known: dict[int, dict[str, int]] = {}
         for number, word, documents in self.rows(each, [limit for three in limits for limit in three]):
-            known.setdefault(number, []).append((word, documents))
+            known.setdefault(number, {})[word] = documents
         for number, letters in enumerate(beginnings):
-            words = known.get(number, [])
-            worth = len(words) <= MOST_SPELT_OUT and sum(documents for _, documents in words) >= QUICK
-            self._spelt_out[letters] = [word for word, _ in words] if worth else []
+            self._spelt_out[letters] = _worth_spelling(letters, known.get(number, {}))
+
+    def glance(self, terms: Iterable[Term]) -> bool:
+        """Take a beginning of two letters for the commonest words that begin so, if many documents hold them.
+
+        Whether there is one: it ends the question, so that this is one query at most.
+        """
+        glanced = False
+        for term in terms:
+            if term.vague and not self.spelt_out(term):
+                letters = term.words[-1]
+                known = Word.objects.beginning(letters).order_by("-documents")
+                commonest = dict(known.values_list("word", "documents")[:GLANCE])
+                if sum(commonest.values()) >= QUICK:
+                    self._spelt_out[letters] = [letters, *commonest]
+                    glanced = True
+        return glanced
 
     def rows(self, statement: str, parameters: Any) -> list[Any]:
         with self.connection.cursor() as cursor:
@@ -144,8 +160,17 @@ class Engine(ABC):
 
 
 def _is_beginning(term: Term) -> bool:
-    """Whether it is one word of which a beginning is looked for that says something."""
-    return term.prefix and len(term.words) == 1 and len(term.words[-1]) >= SHORTEST_WORD
+    return term.prefix and len(term.words) == 1
+
+
+def _worth_spelling(letters: str, known: dict[str, int]) -> list[str]:
+    """Return the words that begin so, if they are few and it pays."""
+    if len(known) > MOST_SPELT_OUT:
+        return []
+    if len(letters) < SHORTEST_WORD:
+        # The vocabulary does not hold so short a word itself.
+        return [letters, *known]
+    return [*known] if sum(known.values()) >= QUICK else []
 
 
 def free(terms: tuple[Term, ...]) -> list[Term]:

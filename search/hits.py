@@ -13,6 +13,8 @@ from search.query import Query, parse
 # Nobody reads further, and counting on would cost more than finding.
 MOST = 1000
 SUGGESTIONS = 8
+# The best of so many: somebody who types does not wait.
+CHOSEN_FROM = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +61,35 @@ def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ())
     query = parse(text)
     if not query:
         return []
-    found = _in_head(engine(), query, Scope(edition, hidden=tuple(hidden)))
+    scope = Scope(edition, hidden=tuple(hidden))
+    asked = engine()
+    glanced = asked.glance(query.terms)
+    found = _in_head(asked, query, scope, CHOSEN_FROM)
+    if glanced and len(found) < SUGGESTIONS:
+        found = _in_head(engine(), query, scope, CHOSEN_FROM)
     return list(found.values())[:SUGGESTIONS]
 
 
 def _found(asked: Engine, query: Query, scope: Scope) -> dict[int, Hit]:
     """Return what was found by its document, in order: the head is small and asked first, its hits lead."""
     # What must not stand in a body is not seen in a head.
-    hits = {} if free(query.excluded) else _in_head(asked, query, scope)
+    hits = {} if free(query.excluded) else _in_head(asked, query, scope, MOST)
     if free(query.terms) and len(hits) < MOST:
         asked.learn(query.terms)
+        asked.glance(query.terms)
         _follow(hits, 0, asked.in_whole(query, scope, MOST))
     return hits
 
 
-def _in_head(asked: Engine, query: Query, scope: Scope) -> dict[int, Hit]:
+def _in_head(asked: Engine, query: Query, scope: Scope, most: int) -> dict[int, Hit]:
     """Whole words lead, words that only begin so follow."""
     hits: dict[int, Hit] = {}
     whole_words = query.whole_words()
     if whole_words != query:
-        _follow(hits, 2, asked.in_head(whole_words, scope, MOST))
-    if len(hits) < MOST:
+        _follow(hits, 2, asked.in_head(whole_words, scope, most))
+    if len(hits) < most:
         asked.learn(query.terms)
-        _follow(hits, 1, asked.in_head(query, scope, MOST))
+        _follow(hits, 1, asked.in_head(query, scope, most))
     return hits
 
 

@@ -54,6 +54,11 @@ class Term:
     # As it was typed.
     text: str = field(default="", compare=False)
 
+    @property
+    def vague(self) -> bool:
+        """Whether it is a beginning of so few letters that most texts hold a word that begins so."""
+        return self.prefix and len(self.words) == 1 and len(self.words[0]) < PREFIX_LENGTH
+
     def __str__(self) -> str:
         value = f'"{" ".join(self.words)}"' if self.quoted else "-".join(self.words)
         operator = f"{self.where}:" if self.where else ""

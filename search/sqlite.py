@@ -11,16 +11,25 @@ WHOLE_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 1.0, 0.0"
 # So many changed documents leave an index in pieces that are worth putting together.
 MANY = 500
 PAGES = 500
+# bm25 looks a phrase up in the whole index a second time. Of one in more texts than these the newest lead.
+RANKED = 300
 
 
 class SQLite(Engine):
     """bm25 ranks what was found among the newest documents."""
 
     def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
-        return self._ranked("search_head", HEAD_WEIGHTS, self._expression(query, scope), most)
+        score = f"bm25(search_head, {HEAD_WEIGHTS})"
+        return self._ranked("search_head", score, [self._expression(query, scope)], most)
 
     def in_whole(self, query: Query, scope: Scope, most: int) -> list[Found]:
-        return self._ranked("search_whole", WHOLE_WEIGHTS, self._expression(query, scope), most)
+        match = self._expression(query, scope)
+        score, matches = f"bm25(search_whole, {WHOLE_WEIGHTS})", [match]
+        if any(len(term.words) > 1 and term.where is not Field.YEAR for term in query.wanted):
+            held = f"SELECT 1 FROM search_whole WHERE search_whole MATCH %s LIMIT {RANKED + 1}"
+            score = f"CASE WHEN (SELECT count(*) FROM ({held})) > {RANKED} THEN 0.0 ELSE {score} END"
+            matches.append(match)
+        return self._ranked("search_whole", score, matches, most)
 
     def holds(self, term: Term) -> bool:
         table = "search_head" if term.where else "search_whole"
@@ -40,16 +49,14 @@ class SQLite(Engine):
             for table in ("search_head", "search_whole"):
                 cursor.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', %s)", [PAGES])
 
-    def _ranked(self, table: str, weights: str, match: str, most: int) -> list[Found]:
-        newest = (
-            f"SELECT rowid AS id, bm25({table}, {weights}) AS score"
-            f" FROM {table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
-        )
+    def _ranked(self, table: str, score: str, matches: list[str], most: int) -> list[Found]:
+        holding = f"{table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
+        newest = f"SELECT rowid AS id, {score} AS score FROM {holding}"
         # bm25 is the lower the better.
         return self.rows(
             f"SELECT id, -score, kind, object_id, edition FROM ({newest}) JOIN search_document USING (id)"
             " ORDER BY score, id DESC",
-            [match, most],
+            [*matches, most],
         )
 
     def _expression(self, query: Query, scope: Scope) -> str:

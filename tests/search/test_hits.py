@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search import engine, hits
+from search import engine, hits, sqlite
 from search.hits import Hit, find, suggest
 from search.index import DocumentRecord, index
 from search.query import parse
@@ -126,11 +126,55 @@ def test_beginnings_of_common_words_find_the_same(
     assert set(things(find(parse(text)).page)) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"), [("graphs ne", {TWO}), ("author:sim le", {ONE, TALK}), ("da", {TALK, DAN})]
+)
+def test_commonest_words_of_a_beginning_find_the_same(
+    text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "QUICK", 0)
+    monkeypatch.setattr(engine, "MOST_SPELT_OUT", 0)
+
+    assert set(things(find(parse(text)).page)) == found
+
+
+@pytest.fixture
+def commonest_alone(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take beginnings for their one commonest word, of `ga` a word that stands in no title."""
+    monkeypatch.setattr(engine, "MOST_SPELT_OUT", 0)
+    monkeypatch.setattr(engine, "QUICK", 0)
+    monkeypatch.setattr(engine, "GLANCE", 1)
+    index([DocumentRecord("paper", key, f"c{key}", "", body="ganache") for key in (40, 41)])
+    index([DocumentRecord("paper", 42, "g", "Gavotte"), DocumentRecord("paper", 43, "t", "", body="gale")])
+
+
+@pytest.mark.usefixtures("commonest_alone")
+def test_beginning_of_two_letters_means_the_commonest_words_in_texts() -> None:
+    found = things(find(parse("ga")).page)
+
+    assert (found[0], set(found)) == (("paper", 42), {("paper", 40), ("paper", 41), ("paper", 42)})
+
+
+@pytest.mark.usefixtures("commonest_alone")
+def test_suggestions_reach_beyond_the_commonest_words() -> None:
+    assert things(suggest("ga")) == [("paper", 42)]
+
+
 def test_title_stands_over_people_over_body() -> None:
     found = find(parse("simek")).page
 
     assert things(found) == [DAN, TALK, ONE, TWO]
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+def test_phrase_that_many_texts_hold_leads_with_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ("red fox red fox red fox", "a red fox", "a long text with one red fox in it")
+    index([DocumentRecord("paper", 50 + n, str(n), "", body=text) for n, text in enumerate(texts)])
+    ranked = things(find(parse('"red fox"')).page)
+    monkeypatch.setattr(sqlite, "RANKED", 2)
+
+    assert {*ranked} == {("paper", 50), ("paper", 51), ("paper", 52)}
+    assert things(find(parse('"red fox"')).page) == [("paper", 52), ("paper", 51), ("paper", 50)]
 
 
 def test_whole_word_stands_over_a_beginning() -> None:
