@@ -81,6 +81,10 @@ def conditional(request: Any, response: Any, states: Mapping[str, State]) -> Any
     return found
 
 
+def _let_go(answer: Any) -> None:
+    answer.renderer_context.clear()
+
+
 class Answering(APIView):
     """What all views of the API share: conditional answers, and that pages of other sites may read them."""
 
@@ -95,6 +99,14 @@ class Answering(APIView):
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Answer a browser that asks whether a page of another site may read."""
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Let an answer go with its request: they and the view hold each other, a megabyte for a list."""
+        answer = super().dispatch(request, *args, **kwargs)
+        del self.response
+        if isinstance(answer, Response):
+            answer.add_post_render_callback(_let_go)
+        return answer
 
     def get_throttles(self) -> Any:
         return [] if self.request.method == "OPTIONS" else super().get_throttles()

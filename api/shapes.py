@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
+
+from conference.door import door
 
 VERSION = "v1"
 
@@ -146,7 +147,7 @@ class Resource(Shape):
     def url(self, edition: str | None, key: object) -> str:
         """Return the address of one of it."""
         middle = f"{edition}/" if edition else ""
-        return f"{settings.SITE_URL}/api/{VERSION}/{self.name}/{middle}{key}/"
+        return f"{door().site}/api/{VERSION}/{self.name}/{middle}{key}/"
 
 
 RESOURCES: dict[str, Resource] = {}
@@ -182,4 +183,4 @@ ID_HELP = _("Fixed for life; unique in its edition, or in the site for what belo
 
 def list_url(name: str) -> str:
     """Return the address of the list of a resource."""
-    return f"{settings.SITE_URL}/api/{VERSION}/{name}/"
+    return f"{door().site}/api/{VERSION}/{name}/"

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -24,6 +23,7 @@ from api.reader import Reader
 from api.searching import ranked
 from api.selection import Wanted
 from api.shapes import Resource
+from conference.door import door
 
 JSON = "json"
 # The method named list hides the type of that name from what stands below it.
@@ -134,4 +134,4 @@ class ResourceViewSet(ViewSetMixin, Answering):
             return None
         query = request.query_params.copy()
         query["cursor"] = str(following)
-        return f"{settings.SITE_URL}{request.path}?{query.urlencode(safe=',/:')}"
+        return f"{door().site}{request.path}?{query.urlencode(safe=',/:')}"

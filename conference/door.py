@@ -1,4 +1,4 @@
-"""The settings that every request asks for, read once: Django takes a while to look one up."""
+"""The settings that requests ask for again and again, read once: Django takes a while to look one up."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -8,8 +8,10 @@ from django.core.signals import setting_changed
 
 
 class Door(NamedTuple):
-    """Who is let in, and what is noted of them."""
+    """Where it is, who is let in, and what is noted of them."""
 
+    # The address of the site, without a slash at its end.
+    site: str
     hosts: tuple[str, ...]
     # The header and its value that tell https, where all else is sent there; `None` where anything goes.
     secure: tuple[str, str] | None
@@ -24,6 +26,7 @@ def door() -> Door:
     """Return what the settings say."""
     header: tuple[str, str] | None = settings.SECURE_PROXY_SSL_HEADER
     return Door(
+        site=settings.SITE_URL,
         hosts=tuple(settings.ALLOWED_HOSTS),
         secure=(header or ("wsgi.url_scheme", "https")) if settings.SECURE_SSL_REDIRECT else None,
         cookies=frozenset((settings.SESSION_COOKIE_NAME, settings.AGENDA_COOKIE_NAME)),

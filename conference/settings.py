@@ -235,7 +235,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.OnlyJson",
     "DEFAULT_PARSER_CLASSES": ["api.writing.parser.ShortJson"],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["api.rendering.OrjsonRenderer"],
     "DEFAULT_SCHEMA_CLASS": "api.schema.ResourceSchema",
     "DEFAULT_THROTTLE_CLASSES": ["api.throttling.PerMinute"],
     "EXCEPTION_HANDLER": "api.errors.answer_error",

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from conference import touches
 from conference.board import Board, mark_of
+from conference.prepared import prepared
 from conference.revision import BEGINNING, SiteRevision
 from conference.touches import Touches
 
@@ -111,10 +112,8 @@ class Stamps:
 
 def read_states(at: datetime) -> dict[str, State]:
     """Read the states of all editions. Two queries."""
-    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
-    fields = ("slug", "revision", "changed_at", "touched", "start_date", "end_date", *SWITCHES)
-    rows = apps.get_model("conference", "Edition")._base_manager.annotate(is_to_come=to_come(at))
-    editions = list(rows.order_by("slug").values(*fields, "is_to_come"))
+    site = next(iter(_site()), None) or SiteRevision(changed_at=BEGINNING)
+    editions = _editions(*soon(at))
     touched = {row["slug"]: touches.read(row["touched"]) for row in editions}
     states, is_moving = {}, any(is_turning(row, at) for row in editions)
     today = at.astimezone(UTC).date()
@@ -138,10 +137,22 @@ def read_states(at: datetime) -> dict[str, State]:
     return {**states, "": State(whole, changed, lifetime, steady, touched)}
 
 
-def to_come(at: datetime) -> Q:
-    """Whether news or a release of an edition come soon, or have just come."""
+@prepared
+def _site() -> Any:
+    return SiteRevision.objects.filter(pk=1)
+
+
+@prepared
+def _editions(first: datetime, last: datetime) -> Any:
+    fields = ("slug", "revision", "changed_at", "touched", "start_date", "end_date", *SWITCHES)
+    rows = apps.get_model("conference", "Edition")._base_manager.annotate(is_to_come=to_come(first, last))
+    return rows.order_by("slug").values(*fields, "is_to_come")
+
+
+def to_come(first: datetime, last: datetime) -> Q:
+    """Whether news or a release of an edition come, or came, between these moments."""
     models = (apps.get_model("conference", "Announcement"), apps.get_model("schedule", "Release"))
-    dated = {"edition": OuterRef("pk"), "published_at__range": soon(at)}
+    dated = {"edition": OuterRef("pk"), "published_at__gte": first, "published_at__lte": last}
     news, releases = (Exists(model._base_manager.filter(**dated)) for model in models)
     return news | releases
 
