@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import servers  # noqa: E402
-from bench.morning import served  # noqa: E402
 from bench.pages import answer, pages, program  # noqa: E402
 
 TIMES = 5
@@ -41,7 +40,11 @@ def main() -> None:
     options = asked.parse_args()
     with program(options.database, options.papers) as folder:
         addresses = {name: address for name, address in pages().items() if name in SHOWN}
-        with servers.granian("website.wsgi:application") as site, served(folder, site) as front:
+        behind = {"BEHIND_PROXY": "true"}
+        with (
+            servers.granian("website.wsgi:application", behind) as site,
+            servers.micro_cache(folder, site) as front,
+        ):
             for address in addresses.values():
                 answer(site + address)
             report(front, addresses)

@@ -42,12 +42,6 @@ WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse",
 SKEW = 4
 # What readers ask for, in hundredths.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
-NGINX = """
-    location / { proxy_pass http://site; proxy_http_version 1.1; proxy_set_header Connection "";
-      proxy_set_header Host $host:$server_port; proxy_set_header X-Forwarded-Proto https;
-      proxy_cache pages; proxy_cache_key $request_uri; proxy_ignore_headers Cache-Control Expires;
-      proxy_cache_valid 200 1s; proxy_cache_revalidate on; proxy_cache_lock on; }
-"""
 
 
 @dataclass(slots=True)
@@ -72,7 +66,7 @@ def main() -> None:
         counting = servers.counting(folder / "metrics", TOKEN)
         with (
             servers.granian("website.wsgi:application", {"BEHIND_PROXY": "true", **counting}) as site,
-            served(folder, site) as front,
+            servers.micro_cache(folder, site) as front,
         ):
             if options.warm:
                 read(front, addresses, Seen(), options.rate, options.warm)
@@ -81,13 +75,6 @@ def main() -> None:
             counts = {name: n - before.get(name, 0) for name, n in servers.counts(site, TOKEN).items()}
         report(seen, options)
         report_work(counts)
-
-
-def served(folder: Path, site: str) -> servers.Server:
-    """Put nginx with a micro-cache in front of the site."""
-    cache = f"proxy_cache_path {folder}/kept keys_zone=pages:10m use_temp_path=off;"
-    upstream = f"upstream site {{ server {site.removeprefix('http://')}; keepalive 32; }}"
-    return servers.nginx(folder / "nginx", NGINX, f"{cache} {upstream}")
 
 
 def asked_for() -> tuple[dict[str, list[str]], Any]:

@@ -25,6 +25,7 @@ from bench import servers  # noqa: E402
 COLD = 7
 # PostgreSQL keeps a plan of what a connection asked so often: a server that was used has these.
 SETTLED = 8
+OPEN = "open_file_cache max=100;"
 
 
 def main() -> None:
@@ -69,6 +70,9 @@ def fill(papers: int, editions: int) -> None:
     call_command("collectstatic", verbosity=0, interactive=False)
     if not Edition.objects.exists():
         call_command("generate_program", papers=papers, editions=editions, verbosity=0, stdout=sys.stderr)
+        with connection.cursor() as cursor:
+            # As it comes by itself some minutes after an import.
+            cursor.execute("ANALYZE")
     print(f"## {connection.vendor}, {Paper.objects.count():,} papers, {Edition.objects.count()} editions\n")
 
 
@@ -140,27 +144,30 @@ def seconds(client: Any, address: str) -> float:
 
 def warm(addresses: dict[str, str], folder: Path, lasting: int) -> None:
     """Print how many answers a second leave the page cache, and what other ways to the same bytes give."""
-    with servers.granian("website.wsgi:application") as site:
+    with servers.granian("website.wsgi:application", {"BEHIND_PROXY": "true"}) as site:
         kept = {name: answer(site + address) for name, address in addresses.items()}
         rates = {
             name: list(own_rates(site + address, kept[name][1], lasting))
             for name, address in addresses.items()
         }
+        with servers.micro_cache(folder, site) as front:
+            behind = {name: rate_behind(front + address, lasting) for name, address in addresses.items()}
     save(folder / "bare", [kept[name] for name in addresses])
     with servers.granian("bench.bare:application", {"BARE_FOLDER": str(folder / "bare")}) as bare:
         for number, name in enumerate(addresses):
             rates[name] += [servers.rate(f"{bare}/{kind}/{number}", lasting) for kind in ("view", "wsgi")]
-    with servers.nginx(folder / "nginx", f"root {folder}/bare; default_type text/html;") as files:
+    with servers.nginx(folder / "nginx", f"root {folder}/bare; default_type text/html; {OPEN}") as files:
         for number, name in enumerate(addresses):
             rates[name].append(servers.rate(f"{files}/{number}", lasting))
     print(f"### Warm: requests a second, {servers.WORKERS} workers, 16 connections, compressed\n")
     columns = ("page", "KB on the wire", "kept", "304", "bare view", "WSGI function", "nginx file")
-    print(f"| {' | '.join(columns)} | / view | / WSGI | / file |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print(f"| {' | '.join(columns)} | behind nginx | / view | / WSGI | / file | behind nginx / file |")
+    print("|---" * 12 + "|")
     for name, (page, known, view, function, file) in rates.items():
         size = len(kept[name][0]) / 1000
-        numbers = " | ".join(f"{number:,.0f}" for number in (page, known, view, function, file))
+        numbers = " | ".join(f"{number:,.0f}" for number in (page, known, view, function, file, behind[name]))
         ratios = " | ".join(f"{page / other:.2f}" for other in (view, function, file))
+        ratios += f" | {behind[name] / file:.2f}"
         print(f"| {name} | {size:.1f} | {numbers} | {ratios} |", flush=True)
 
 
@@ -171,6 +178,12 @@ def answer(address: str) -> tuple[bytes, dict[str, str]]:
         with urlopen(Request(address, headers={"Accept-Encoding": "gzip"})) as reply:  # noqa: S310
             kept = reply.read(), dict(reply.headers.items())
     return kept
+
+
+def rate_behind(address: str, lasting: int) -> float:
+    """Return answers a second of the shipped nginx, which keeps a page to the end of the second."""
+    answer(address)
+    return servers.rate(address, lasting, {"Accept-Encoding": "gzip"})
 
 
 def own_rates(address: str, headers: dict[str, str], lasting: int) -> Iterator[float]:
