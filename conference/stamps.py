@@ -1,4 +1,4 @@
-"""The stamps of all editions as the page cache reads them: all at once, at most every quarter of a second."""
+"""The stamps of all editions as the page cache reads them: all at once, every quarter of a second or so."""
 
 import threading
 import time
@@ -19,6 +19,8 @@ from conference.revision import BEGINNING, SiteRevision
 from conference.touches import Touches
 
 READ_EVERY = 0.25
+# How long a reader waits for a reading of this second, while another thread is at it.
+MOMENT = 0.1
 # Pages say what is on now, and what is dated ahead comes: nothing may stand still for ever although nothing
 # was edited. What tells no time lives longer while nothing comes soon.
 LIFETIME = timedelta(minutes=5).total_seconds()
@@ -70,6 +72,7 @@ class Stamps:
         self._mark = self._board.mark
         self._states: dict[str, State] = {}
         self._read_at = float("-inf")
+        self._second = 0
         self._lock = threading.Lock()
 
     def of(self, slug: str) -> State | None:
@@ -79,12 +82,14 @@ class Stamps:
         """
         # Another process has shown another state: nobody here goes on before it is read.
         is_behind = self._board.mark != self._mark
-        if (is_behind or self._is_due()) and self._lock.acquire(blocking=is_behind or not self._states):
-            try:
-                if self._board.mark != self._mark or self._is_due():
-                    self._read()
-            finally:
-                self._lock.release()
+        if is_behind or self._is_due():
+            patience = -1 if is_behind or not self._states else MOMENT if self._is_of_before() else 0
+            if self._lock.acquire(timeout=patience):
+                try:
+                    if self._board.mark != self._mark or self._is_due():
+                        self._read()
+                finally:
+                    self._lock.release()
         return self._states.get(slug) or self._states.get("")
 
     def forget(self) -> None:
@@ -92,17 +97,21 @@ class Stamps:
         self._read_at = float("-inf")
 
     def _is_due(self) -> bool:
-        return time.monotonic() - self._read_at > READ_EVERY
+        return self._is_of_before() or time.monotonic() - self._read_at > READ_EVERY
+
+    def _is_of_before(self) -> bool:
+        """Whether it was read in an earlier second: nginx keeps what is answered to the end of this one."""
+        return int(time.time()) != self._second
 
     def _read(self) -> None:
-        began, self._mark = time.monotonic(), self._board.mark
+        began, second, self._mark = time.monotonic(), int(time.time()), self._board.mark
         try:
             self._states = read_states(timezone.now())
         except DatabaseError:
             close_old_connections()
         else:
             self._tell(mark_of(self._states[""].stamp))
-        self._read_at = began
+        self._read_at, self._second = began, second
 
     def _tell(self, mark: int) -> None:
         """Put up what was read, unless another process put up something meanwhile: that is read next."""
