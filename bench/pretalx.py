@@ -20,7 +20,7 @@ from bench import pretalxsite, servers  # noqa: E402
 from bench.growth import database  # noqa: E402
 from bench.pages import program  # noqa: E402
 from bench.pretalxasked import asked_for  # noqa: E402
-from bench.pretalxrates import Measured, measured  # noqa: E402
+from bench.pretalxrates import COMPRESSED, HEADERS, Measured, measured  # noqa: E402
 
 SERVER = "postgres://postgres@127.0.0.1:5432/"
 EDITION = "2031"
@@ -94,10 +94,10 @@ def compare(ours: str, theirs: str, environment: Path, file: Path, options: argp
                 site, "gunicorn", {one.name: one.other for one in asked}, options.seconds, folder
             )
         figures = []
-        for application in (MADE, KEPT):
+        plenary = {one.name: one.own for one in asked}
+        for application, headers in ((MADE, HEADERS), (KEPT, COMPRESSED)):
             with servers.granian(application, UNLIMITED) as site:
-                plenary = {one.name: one.own for one in asked}
-                figures.append(measured(site, "granian", plenary, options.seconds, folder))
+                figures.append(measured(site, "granian", plenary, options.seconds, folder, headers))
     report(other, *figures)
 
 

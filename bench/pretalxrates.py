@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,8 @@ from bench.pretalxasked import Places, entries
 CONNECTIONS = 8
 # As a browser asks: without it pretalx draws the schedule with letters.
 HEADERS = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+# What is kept is kept compressed, as every browser takes it.
+COMPRESSED = {**HEADERS, "Accept-Encoding": "gzip"}
 PATIENCE = 300
 # Of fewer answers wrk makes no rate.
 FEW = 10
@@ -36,8 +39,15 @@ class Measured:
     memory: list[float] = field(default_factory=list)
 
 
-def measured(site: str, server: str, asked: dict[str, Places], lasting: int, folder: Path) -> Measured:
-    """Ask for everything once, and then, but for whole files, again and again."""
+def measured(
+    site: str,
+    server: str,
+    asked: dict[str, Places],
+    lasting: int,
+    folder: Path,
+    headers: Mapping[str, str] = HEADERS,
+) -> Measured:
+    """Ask for everything once, and then, but for whole files, again and again with these headers."""
     found = Measured()
     for name, places in asked.items():
         began = time.perf_counter()
@@ -48,7 +58,7 @@ def measured(site: str, server: str, asked: dict[str, Places], lasting: int, fol
         if places.is_file:
             found.files[name] = (took, entries(bodies[0]))
         else:
-            found.rates[name] = rate(site, places, lasting, folder)
+            found.rates[name] = rate(site, places, lasting, folder, headers)
         print(server, name, found.files.get(name) or found.rates[name], file=sys.stderr, flush=True)
     found.memory = [workers.megabytes(key) for key in workers.processes(int(site.rpartition(":")[2]), server)]
     return found
@@ -61,7 +71,7 @@ def fetched(address: str) -> bytes:
         return body
 
 
-def rate(site: str, places: Places, lasting: int, folder: Path) -> float:
+def rate(site: str, places: Places, lasting: int, folder: Path, headers: Mapping[str, str]) -> float:
     """Return answers a second. Where too few would come in that time, each process is asked once."""
     parts = len(places.addresses) if places.is_whole else 1
     # Here too the first time is for loading.
@@ -72,7 +82,7 @@ def rate(site: str, places: Places, lasting: int, folder: Path) -> float:
     script.write_text(SCRIPT.format(places=", ".join(json.dumps(one) for one in places.addresses)))
     # The second time each process has loaded what it needs, and kept what it keeps.
     for _ in range(2):
-        number = servers.rate(site, lasting, HEADERS, CONNECTIONS, script)
+        number = servers.rate(site, lasting, headers, CONNECTIONS, script)
     return number / parts
 
 

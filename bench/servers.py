@@ -58,11 +58,12 @@ def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 def granian(application: str, environment: Mapping[str, str] | None = None, workers: int = WORKERS) -> Server:
-    """Serve a WSGI application as the demo does."""
+    """Serve a WSGI application as the service does."""
     port = free_port()
     where = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
     strength = ["--workers", str(workers), "--blocking-threads", "8", "--backpressure", "128"]
-    return running([sys.executable, "-m", "granian", *where, *strength, application], port, environment)
+    own = {"MALLOC_ARENA_MAX": "2", **(environment or {})}
+    return running([sys.executable, "-m", "granian", *where, *strength, application], port, own)
 
 
 NGINX = """

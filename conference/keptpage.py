@@ -1,10 +1,10 @@
-"""One answer of the page cache: the bytes as rendered, each compressed form made once, and its 304."""
+"""One answer of the page cache: the bytes as rendered, kept compressed, each form made once, and its 304."""
 
 import gzip
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -21,6 +21,8 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: bytes(brotli.compress(body, quality=5)),
     "gzip": lambda body: gzip.compress(body, compresslevel=6, mtime=0),
 }
+# The form in which a page is held.
+PACKED = "br"
 REFUSED = re.compile(r"q=0(\.0*)?$")
 # Written anew for every answer, or true of one connection only.
 OWN_HEADERS = frozenset(("content-length", "etag", "last-modified", "vary", "date", "connection"))
@@ -28,6 +30,9 @@ OWN_HEADERS = frozenset(("content-length", "etag", "last-modified", "vary", "dat
 KEPT_BY_304 = frozenset(("cache-control", "access-control-allow-origin", "access-control-expose-headers"))
 # Readers keep a page and ask each time whether it is still the one: that costs a 304 and is never stale.
 REVALIDATE = "public, max-age=0, must-revalidate"
+
+# What the headers of a page take, and what its other compressed form has more than the one it is kept in.
+HEADERS_SIZE, FORMS = 4_000, 2.5
 
 type Headers = list[tuple[str, str]]
 # Path and parameters.
@@ -41,31 +46,57 @@ def accepted_encodings(header: str) -> frozenset[str]:
     return frozenset(part[0] for part in parts if not any(REFUSED.match(option) for option in part[1:]))
 
 
+@lru_cache(maxsize=500)
+def shared_header(name: str, value: str) -> tuple[str, str]:
+    """Return a header as other pages hold it: most say the same."""
+    return name, value
+
+
 @dataclass(slots=True)
 class KeptPage:
-    """A whole answer of status 200, good while its stamp is the current one and until it expires."""
+    """A whole answer of status 200, good while its stamp is the current one and until it expires.
+
+    What is worth it is held as brotli alone, a fifth of its bytes; most readers take it so.
+    """
 
     stamp: Stamp
     expires: float
     changed_at: datetime
     headers: Headers
-    plain: bytes
+    body: InitVar[bytes] = b""
     etag: str = ""
     compressed: dict[str, bytes] = field(default_factory=dict)
+    # A body too short to be compressed.
+    short: bytes = b""
     # All headers of a whole answer, and of a 304, by encoding: written once.
     written: dict[str, tuple[Headers, Headers]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        own = [(name, value) for name, value in self.headers if name.lower() not in OWN_HEADERS]
+    def __post_init__(self, body: bytes) -> None:
+        own = [shared_header(*pair) for pair in self.headers if pair[0].lower() not in OWN_HEADERS]
         if not any(name.lower() == "cache-control" for name, _ in own):
             own.append(("Cache-Control", REVALIDATE))
         self.headers = own
-        self.etag = hashlib.blake2b(self.plain, digest_size=9).hexdigest()
+        self.etag = self.etag or hashlib.blake2b(body, digest_size=9).hexdigest()
+        if len(body) >= SMALLEST_COMPRESSED:
+            self.compressed[PACKED] = ENCODERS[PACKED](body)
+        else:
+            self.short = body
+
+    @property
+    def plain(self) -> bytes:
+        """The body as it was rendered."""
+        packed = self.compressed.get(PACKED)
+        return brotli.decompress(packed) if packed is not None else self.short
+
+    @property
+    def packed(self) -> bytes:
+        """The body as it is held."""
+        return self.compressed.get(PACKED, self.short)
 
     @property
     def size(self) -> int:
-        """Bytes held in memory at most, with the compressed forms there may be."""
-        return 2 * len(self.plain)
+        """Bytes held in memory at most, with the other compressed form there may be."""
+        return int(len(self.packed) * FORMS) + HEADERS_SIZE
 
     def stands(self, key: Key, state: State) -> bool:
         """Whether nothing changed since, or nothing but words of things that it does not name.
@@ -84,8 +115,8 @@ class KeptPage:
 
     def encoded(self, accept: str) -> tuple[str, bytes]:
         """Return the best encoding that the reader takes ("" for none), and the body in it."""
-        if len(self.plain) < SMALLEST_COMPRESSED:
-            return "", self.plain
+        if PACKED not in self.compressed:
+            return "", self.short
         wanted = accepted_encodings(accept)
         for name, encode in ENCODERS.items():
             if name in wanted:

@@ -12,13 +12,12 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-import brotli
 from django.apps import apps
 from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
-from conference.keptpage import Headers, KeptPage, Key
+from conference.keptpage import PACKED, Headers, KeptPage, Key
 from conference.stamps import Stamp, State
 
 # How long a process waits for a page that another is writing, how often it looks, and after how long it
@@ -29,8 +28,9 @@ SLOW, PAUSE = 0.4, 10
 # What pages are made by.
 CODE = ("*.py", "*.html", "*.css", "*.js", "*.mo", "*.json")
 
-# Its stamp, when it ends (seconds since 1970), when its content changed, its headers, its body as brotli.
-type Entry = tuple[Stamp, float, datetime, Headers, bytes]
+# Its stamp, when it ends (seconds since 1970), when its content changed, its headers, its ETag, its body as
+# it is held, and whether that is packed.
+type Entry = tuple[Stamp, float, datetime, Headers, str, bytes, bool]
 
 
 def folders() -> list[Path]:
@@ -87,9 +87,11 @@ class SharedPages:
         if shared is None:
             return
         left = page.expires - time.monotonic()
-        body = page.compressed.get("br") or brotli.compress(page.plain, quality=5)
-        page.compressed["br"] = body
-        entry: Entry = (page.stamp, time.time() + left, page.changed_at, page.headers, body)
+        is_packed = PACKED in page.compressed
+        entry: Entry = (
+            *(page.stamp, time.time() + left, page.changed_at, page.headers, page.etag),
+            *(page.packed, is_packed),
+        )
         shared.set(named(*key), entry, timeout=max(1, int(left)))
 
     def _awaited(self, shared: BaseCache, key: Key, state: State, turn: str) -> KeptPage | bool:
@@ -119,8 +121,8 @@ def named(*parts: str) -> str:
 
 
 def _page(entry: Entry) -> KeptPage:
-    stamp, ends, changed_at, headers, body = entry
+    stamp, ends, changed_at, headers, etag, body, is_packed = entry
     expires = time.monotonic() + ends - time.time()
-    page = KeptPage(stamp, expires, changed_at, headers, brotli.decompress(body))
-    page.compressed["br"] = body
-    return page
+    if is_packed:
+        return KeptPage(stamp, expires, changed_at, headers, etag=etag, compressed={PACKED: body})
+    return KeptPage(stamp, expires, changed_at, headers, body, etag)

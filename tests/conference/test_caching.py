@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from conference import stamps
 from conference.caching import PageCache
+from conference.keptpage import HEADERS_SIZE
 from conference.models import Edition
 from papers.models import Paper
 from tests import factories
@@ -175,10 +176,19 @@ def test_head_has_the_headers_of_get_and_no_body(cache: PageCache) -> None:
 
 
 def test_memory_is_bounded_and_the_least_read_page_goes_first(site: Site, edition: Edition) -> None:
-    cache = PageCache(site, most_bytes=5 * len(BODY))
+    cache = PageCache(site, most_bytes=3 * HEADERS_SIZE)
     for path in ("/2021/a", "/2021/b", "/2021/a", "/2021/c", "/2021/a", "/2021/b"):
         ask(cache, path)
     assert site.asked == ["/2021/a", "/2021/b", "/2021/c", "/2021/b"]
+
+
+def test_page_is_held_compressed(cache: PageCache) -> None:
+    ask(cache)
+    page = cache._pages.get(("/2021/", ""))
+
+    assert page is not None
+    assert (page.plain, page.short, {*page.compressed}) == (BODY, b"", {"br"})
+    assert len(page.packed) < page.size < len(page.packed) * 3 + HEADERS_SIZE
 
 
 def test_http_is_left_to_django_where_https_is_demanded(
