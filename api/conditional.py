@@ -67,6 +67,7 @@ def conditional(request: Any, response: Any, states: Mapping[str, State]) -> Any
         return response
     if isinstance(response, Response):
         response.render()
+        _let_go(response)
     changed, encoding = None, ""
     if is_anonymous(request):
         slug = realm(request.path, request.META.get("QUERY_STRING", ""))

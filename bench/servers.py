@@ -61,7 +61,7 @@ def granian(application: str, environment: Mapping[str, str] | None = None, work
     """Serve a WSGI application as the service does."""
     port = free_port()
     where = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
-    strength = ["--workers", str(workers), "--blocking-threads", "8", "--backpressure", "128"]
+    strength = ["--workers", str(workers), "--blocking-threads", "16", "--backpressure", "128"]
     own = {"MALLOC_ARENA_MAX": "2", **(environment or {})}
     return running([sys.executable, "-m", "granian", *where, *strength, application], port, own)
 

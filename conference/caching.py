@@ -50,14 +50,14 @@ READING = frozenset(("GET", "HEAD"))
 MOST_NAMES = 5_000
 MOST_BYTES = 40 * 1024 * 1024
 # Of these bytes the API, and searches, get one in so many beside them.
-API_SHARE, SEARCH_SHARE = 4, 8
+API_SHARE, SEARCH_SHARE = 2, 8
 # What a request says of one reader: it must not shape a page that all readers share.
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
 # So many new pages are written at once by a process: more would only take turns, and those who ask for kept
 # pages with them. Who waits longer (seconds) goes on: exports may take both lanes.
-LANES, LANE_WAIT = 2, 0.5
+LANES, LANE_WAIT = 2, 0.6
 # How long a reader waits while another renders the same page; then the version just passed is good enough.
 WAIT = 1.0
 

@@ -95,7 +95,7 @@ class KeptPage:
 
     @property
     def size(self) -> int:
-        """Bytes held in memory at most, with the other compressed form there may be."""
+        """Bytes held in memory, with the other compressed form as it usually is."""
         return int(len(self.packed) * FORMS) + HEADERS_SIZE
 
     def stands(self, key: Key, state: State) -> bool:
@@ -110,7 +110,8 @@ class KeptPage:
             )
             if names is None or touches.touches(self.plain, path, names):
                 return False
-            self.stamp = state.stamp
+        # Also where it is equal: one that came from another process is held once.
+        self.stamp = state.stamp
         return True
 
     def encoded(self, accept: str) -> tuple[str, bytes]:

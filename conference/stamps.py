@@ -90,6 +90,9 @@ class Stamps:
                         self._read()
                 finally:
                     self._lock.release()
+            elif patience:
+                # The database hangs: nobody else waits in this second.
+                self._second = int(time.time())
         return self._states.get(slug) or self._states.get("")
 
     def forget(self) -> None:

@@ -103,13 +103,15 @@ class Engine(ABC):
             self._spelt_out[letters] = _worth_spelling(letters, known.get(number, {}))
 
     def glance(self, terms: Iterable[Term]) -> bool:
-        """Take a beginning of two letters for the commonest words that begin so, if many documents hold them.
+        """Take a beginning of two letters for the commonest words that begin so, if many texts hold these.
+
+        Not one of a field, such as a name.
 
         Whether there is one: it ends the question, so that this is one query at most.
         """
         glanced = False
         for term in terms:
-            if term.vague and not self.spelt_out(term):
+            if term.vague and term.where is Field.ANY and not self.spelt_out(term):
                 letters = term.words[-1]
                 known = Word.objects.beginning(letters).order_by("-documents")
                 commonest = dict(known.values_list("word", "documents")[:GLANCE])

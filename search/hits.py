@@ -47,7 +47,7 @@ def find(
 ) -> Hits:
     """Find documents of one edition with those of the whole site, or of all editions but the `hidden` ones.
 
-    At most 1,000 are found, the newest where the database can tell. At most four queries.
+    At most 1,000 are found, the newest where the database can tell. At most five queries.
     """
     if not query:
         return Hits()

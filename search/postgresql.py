@@ -13,7 +13,7 @@ SHOWN = "id, kind, object_id, edition, head"
 # A phrase is looked for in so many documents that hold its words: each has to be read.
 MOST_READ = 2_500
 # So many changed documents change what the planner has to know.
-MANY = 500
+MANY = 2_000
 
 
 class PostgreSQL(Engine):
@@ -88,12 +88,14 @@ class PostgreSQL(Engine):
 def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
     """Take words out of their fields, for the index that knows none.
 
-    What is left out of a field may stay, and a beginning that half of all documents hold narrows nothing.
+    What is left out of a field may stay, and a beginning that most texts hold narrows no other word.
     """
+    terms = tuple(terms)
+    is_narrow = any(term.where is Field.ANY and not term.excluded for term in terms)
     for term in terms:
         if term.where in (Field.ANY, Field.YEAR):
             yield term
-        elif not term.excluded and not term.vague:
+        elif not term.excluded and not (term.vague and is_narrow):
             yield replace(term, where=Field.ANY)
 
 

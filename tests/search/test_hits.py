@@ -63,6 +63,8 @@ def things(found: tuple[Hit, ...] | list[Hit]) -> list[Thing]:
         ('author:"simek lukasz"', set()),
         ("author:dan-simek", {TALK}),
         ("author:simek deep", {TALK}),
+        ('-"deep learning" author:da', {TALK}),
+        ("graphs author:ka", {TWO}),
         ("author:simek -author:dan learning", {ONE}),
         ("title:learning", {TWO, TALK}),
         ("title:simek", {DAN}),
@@ -127,7 +129,8 @@ def test_beginnings_of_common_words_find_the_same(
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [("graphs ne", {TWO}), ("author:sim le", {ONE, TALK}), ("da", {TALK, DAN})]
+    ("text", "found"),
+    [("graphs ne", {TWO}), ("author:sim le", {ONE, TALK}), ("da", {TALK, DAN}), ("graphs author:ka", {TWO})],
 )
 def test_commonest_words_of_a_beginning_find_the_same(
     text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
@@ -153,6 +156,13 @@ def test_beginning_of_two_letters_means_the_commonest_words_in_texts() -> None:
     found = things(find(parse("ga")).page)
 
     assert (found[0], set(found)) == (("paper", 42), {("paper", 40), ("paper", 41), ("paper", 42)})
+
+
+@pytest.mark.usefixtures("commonest_alone")
+def test_beginning_of_a_name_means_all_names() -> None:
+    index([DocumentRecord("paper", 44, "n", "", people=["Gale Ray"], body="we bake")])
+
+    assert things(find(parse("bake author:ga")).page) == [("paper", 44)]
 
 
 @pytest.mark.usefixtures("commonest_alone")
