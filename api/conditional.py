@@ -67,7 +67,6 @@ def conditional(request: Any, response: Any, states: Mapping[str, State]) -> Any
         return response
     if isinstance(response, Response):
         response.render()
-        _let_go(response)
     changed, encoding = None, ""
     if is_anonymous(request):
         slug = realm(request.path, request.META.get("QUERY_STRING", ""))
@@ -105,8 +104,6 @@ class Answering(APIView):
         """Let an answer go with its request: they and the view hold each other, a megabyte for a list."""
         answer = super().dispatch(request, *args, **kwargs)
         del self.response
-        if isinstance(answer, Response):
-            answer.add_post_render_callback(_let_go)
         return answer
 
     def get_throttles(self) -> Any:
@@ -114,5 +111,7 @@ class Answering(APIView):
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
+        if isinstance(finished, Response):
+            finished.add_post_render_callback(_let_go)
         say_who_may_read(self.request, finished)
         return conditional(self.request, finished, self.states)

@@ -124,7 +124,7 @@ class Stamps:
 
 def read_states(at: datetime) -> dict[str, State]:
     """Read the states of all editions. Two queries."""
-    site = next(iter(_site()), None) or SiteRevision(changed_at=BEGINNING)
+    site = (_site() or [SiteRevision(changed_at=BEGINNING)])[0]
     editions = _editions(*soon(at))
     touched = {row["slug"]: touches.read(row["touched"]) for row in editions}
     states, is_moving = {}, any(is_turning(row, at) for row in editions)
