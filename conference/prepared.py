@@ -6,6 +6,7 @@ kept. Asked with values it returns rows, made by Django as ever. PostgreSQL plan
 which takes it as long as answering.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from django.db.models import (
     TextField,
 )
 from django.db.models.sql import UpdateQuery
+from psycopg.sql import Literal
 
 from conference import previewing
 from conference.among import KEYS, Keys
@@ -160,9 +162,30 @@ def compose(rows: Any) -> Composed | None:
     """Compose the statement of a queryset; `None` where it can find nothing."""
     compiler = rows.query.get_compiler(rows.db)
     try:
-        return Composed(rows, compiler, *compiler.as_sql())
+        return Composed(rows, compiler, *_written_out(compiler.connection, *compiler.as_sql()))
     except EmptyResultSet:
         return None
+
+
+def _written_out(connection: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """Write what is the same whenever it is asked, such as a status, into the statement.
+
+    PostgreSQL, which plans for any values, then knows how many rows have these.
+    """
+    if connection.vendor != "postgresql":
+        return sql, parameters
+    left, kept = iter(parameters), []
+
+    def written(mark: re.Match[str]) -> str:
+        if mark[0] != "%s":
+            return mark[0]
+        value = next(left)
+        if isinstance(value, (str, int)):
+            return str(Literal(value).as_string()).replace("%", "%%")
+        kept.append(value)
+        return mark[0]
+
+    return re.sub("%.", written, sql), kept
 
 
 def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:

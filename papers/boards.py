@@ -3,9 +3,14 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 NO_TIME = datetime.max.replace(tzinfo=UTC)
+# Boards of so many names are understood already: halls use the same ones every day.
+KNOWN = 4_000
+# What a board is sorted by.
+type Board = tuple[tuple[int, str], ...]
 
 
 class Talk(Protocol):
@@ -19,10 +24,11 @@ class Talk(Protocol):
     def position(self) -> int: ...
 
 
-def natural(label: str) -> list[tuple[int, str]]:
+@lru_cache(maxsize=KNOWN)
+def natural(label: str) -> Board:
     """Return a key that sorts "Position 9" before "Position 10"."""
     parts = re.split(r"([0-9]+)", label.casefold())
-    return [(int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part]
+    return tuple((int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part)
 
 
 def running_order[T: Talk](talks: Iterable[T]) -> list[T]:

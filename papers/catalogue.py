@@ -15,7 +15,7 @@ from typing import Any
 from conference import text, times
 from conference.models import Edition
 from conference.querysets import public_parts
-from papers.boards import natural
+from papers.boards import Board, natural
 from papers.models import Material, Paper
 
 # Materials that papers can be asked for, in this order.
@@ -24,7 +24,7 @@ HAS = ("pdf", "slides", "poster", "video", "code", "data")
 KEPT = 12
 UNSCHEDULED = datetime.max.replace(tzinfo=UTC)
 # Boards are sorted behind one another; papers without one come last.
-NO_BOARD = [(1_000_000_000, "")]
+NO_BOARD: Board = ((1_000_000_000, ""),)
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Catalogue:
     topics: list[str] = field(default_factory=list)
     tracks: list[str] = field(default_factory=list)
     starts: list[datetime] = field(default_factory=list)
-    boards: list[list[tuple[int, str]]] = field(default_factory=list)
+    boards: list[Board] = field(default_factory=list)
     facets: dict[str, dict[str, Choice]] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.models import F
+from django.db.models import Case, F, Value, When
 from django.test.utils import CaptureQueriesContext
 
 from conference.among import Among, Keys
 from conference.environment import safe_database
 from conference.models import Edition
-from conference.prepared import prepared, prepared_update
+from conference.prepared import Blank, Form, Place, compose, prepared, prepared_update
 from conference.previewing import Lifted, seen_as
 from papers.models import Authorship, Paper, Topic
 from tests import factories as make
@@ -54,6 +54,24 @@ def test_the_statement_is_that_of_the_queryset(edition: Edition) -> None:
     with CaptureQueriesContext(connection) as asked:
         prepared(papers_of)(keys, "a", LATER)
     assert [plain(one["sql"]) for one in asked] == [plain(one["sql"]) for one in composed]
+
+
+def constants(word: Any) -> Any:
+    written = Case(When(uid="ant", then=Value("100 %s 'sure'")), default=Value("not"))
+    return Paper.objects.filter(uid__contains="n").exclude(uid=word).annotate(written=written)
+
+
+def test_what_is_always_the_same_is_written_into_the_statement(edition: Edition) -> None:
+    """PostgreSQL plans once for any values: only of a status that it sees it knows how many rows have it."""
+    make.make_paper(edition, uid="ant")
+    with CaptureQueriesContext(connection) as queries:
+        rows = prepared(constants)("bee")
+    assert [row.written for row in rows] == ["100 %s 'sure'"]
+    composed = compose(constants(Blank(0, Form(str))))
+    assert composed
+    places = [isinstance(one, Place) for one in composed.parameters]
+    assert places == [True] if connection.vendor == "postgresql" else places.count(True) == 1
+    assert "100 %s" in queries[0]["sql"]
 
 
 def plain(sql: str) -> str:
