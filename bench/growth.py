@@ -27,7 +27,9 @@ SAMPLES = 5
 PATIENCE = 900
 # Papers of an edition, and editions.
 SIZES = ((60, 1), (60, 20), (6_000, 1))
-KINDS = ("person", "paper", "session", "day")
+# What stands around a paper in its sessions is read once for all papers there.
+NEXT = "another paper of its sessions"
+KINDS = ("person", "paper", NEXT, "session", "day")
 
 
 def main() -> None:
@@ -92,12 +94,14 @@ def measured() -> dict[str, Any]:
     found: dict[str, Any] = {"404": median(spent(client, "/static/nothing") for _ in range(TIMES))}
     for kind, addresses in shown().items():
         rows = []
-        for address, lines in addresses:
+        for before, address, lines in addresses:
             client.get(address)
             times = []
             for _ in range(TIMES):
-                # Nothing that is kept for a state of the program may help.
+                # Nothing that is kept for a state of the program may help, but what another page left.
                 advance(keys)
+                if before:
+                    client.get(before)
                 times.append(spent(client, address))
             with CaptureQueriesContext(connection) as queries:
                 client.get(address)
@@ -114,8 +118,11 @@ def spent(client: Any, address: str) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def shown() -> dict[str, list[tuple[str, int]]]:
-    """Return addresses by kind, of the newest edition, and how many talks or papers each of them shows."""
+def shown() -> dict[str, list[tuple[str, str, int]]]:
+    """Return addresses by kind, of the newest edition, and how many talks or papers each of them shows.
+
+    Before each stands what is asked for first.
+    """
     from django.db.models import Count
 
     from conference.models import Edition
@@ -124,7 +131,13 @@ def shown() -> dict[str, list[tuple[str, int]]]:
     edition = Edition.objects.published()[0]
     root = edition.get_absolute_url()
     talks = edition.presentations.published()
-    papers = [one.paper for one in talks.exclude(paper=None).select_related("paper__edition")[:SAMPLES]]
+    with_paper = talks.exclude(paper=None).select_related("paper__edition")
+    papers = [(one.paper, one.session_id) for one in with_paper[:SAMPLES]]
+    others = [with_paper.filter(session=key).exclude(paper=paper)[0].paper for paper, key in papers]
+    pairs = [
+        (paper.get_absolute_url(), other.get_absolute_url())
+        for (paper, _), other in zip(papers, others, strict=True)
+    ]
     sessions = edition.sessions.published().annotate(size=Count("presentations")).filter(size__gt=0)
     sessions = sessions.select_related("edition").order_by("-size", "pk")[:SAMPLES]
     days: dict[str, int] = {}
@@ -135,10 +148,11 @@ def shown() -> dict[str, list[tuple[str, int]]]:
     people = Person.objects.filter(authorships__paper__edition=edition).annotate(size=Count("authorships"))
     people = people.order_by("size", "pk")[:SAMPLES]
     return {
-        "person": [(person.get_absolute_url(), person.size) for person in people],
-        "paper": [(paper.get_absolute_url(), 1) for paper in papers if paper],
-        "session": [(session.get_absolute_url(), session.size) for session in sessions],
-        "day": [(f"{root}schedule/{day}/", size) for day, size in sorted(days.items())],
+        "person": [("", person.get_absolute_url(), person.size) for person in people],
+        "paper": [("", own, 1) for own, _ in pairs],
+        NEXT: [(own, other, 1) for own, other in pairs],
+        "session": [("", session.get_absolute_url(), session.size) for session in sessions],
+        "day": [("", f"{root}schedule/{day}/", size) for day, size in sorted(days.items())],
     }
 
 

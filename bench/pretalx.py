@@ -132,10 +132,13 @@ def report(other: Measured, made: Measured, kept: Measured) -> None:
         print(
             f"| {name} | {took:.2f} | {many:,} | {short:.2f} | {few:,} | {ratios[0]:.1f} | {ratios[1]:.1f} |"
         )
-    print("\n| memory of each process afterwards | MB |\n|---|---|")
+    print(
+        "\n| memory of each process afterwards | MB | MB, each its part of what several hold |\n|---|---|---|"
+    )
     names = ("pretalx", "Plenary, nothing kept", "Plenary, as served")
     for name, figures in zip(names, (other, made, kept), strict=True):
-        print(f"| {name} | {', '.join(f'{size:.0f}' for size in figures.memory)} |")
+        sizes = (", ".join(f"{size:.0f}" for size in column) for column in zip(*figures.memory, strict=True))
+        print(f"| {name} | {' | '.join(sizes)} |")
 
 
 if __name__ == "__main__":

@@ -32,11 +32,11 @@ end
 
 @dataclass(slots=True)
 class Measured:
-    """Answers a second; of files the seconds for one, and its entries; memory of each process in MB."""
+    """Answers a second; of files the seconds for one, and its entries; of each process MB, and its share."""
 
     rates: dict[str, float] = field(default_factory=dict)
     files: dict[str, tuple[float, int]] = field(default_factory=dict)
-    memory: list[float] = field(default_factory=list)
+    memory: list[tuple[float, float]] = field(default_factory=list)
 
 
 def measured(
@@ -60,7 +60,8 @@ def measured(
         else:
             found.rates[name] = rate(site, places, lasting, folder, headers)
         print(server, name, found.files.get(name) or found.rates[name], file=sys.stderr, flush=True)
-    found.memory = [workers.megabytes(key) for key in workers.processes(int(site.rpartition(":")[2]), server)]
+    processes = workers.processes(int(site.rpartition(":")[2]), server)
+    found.memory = [(workers.megabytes(process), workers.share(process)) for process in processes]
     return found
 
 

@@ -62,7 +62,7 @@ def granian(application: str, environment: Mapping[str, str] | None = None, work
     port = free_port()
     where = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
     strength = ["--workers", str(workers), "--blocking-threads", "16", "--backpressure", "128"]
-    own = {"MALLOC_ARENA_MAX": "2", **(environment or {})}
+    own = {"MALLOC_ARENA_MAX": "1", **(environment or {})}
     return running([sys.executable, "-m", "granian", *where, *strength, application], port, own)
 
 

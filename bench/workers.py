@@ -66,11 +66,19 @@ def parent(process: int) -> int:
 
 
 def megabytes(process: int) -> float:
-    """Return the memory that a process holds."""
-    lines = dict(
-        line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines() if ":" in line
-    )
-    return int(lines["VmRSS"].split()[0]) / 1024
+    """Return the memory that a process holds, with what others hold too, such as the program's files."""
+    return _counted(process, "Rss")
+
+
+def share(process: int) -> float:
+    """Return the memory that a process takes: of what several hold, each counts its part."""
+    return _counted(process, "Pss")
+
+
+def _counted(process: int, name: str) -> float:
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    counted = dict(line.split(":", 1) for line in lines if ":" in line)
+    return int(counted[name].split()[0]) / 1024
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Set
 from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
+from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -258,6 +259,7 @@ def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tupl
         "REQUEST_METHOD": "GET"
     }
     begun: list[Any] = []
+    body = BytesIO()
 
     def start_response(status: str, headers: Headers, exc_info: Any = None) -> Any:
         begun[:] = [status, headers]
@@ -265,7 +267,8 @@ def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tupl
 
     answer = application(shared, start_response)
     try:
-        body = b"".join(answer)
+        # Not joined: the pieces of a calendar of all talks would be held beside the whole.
+        body.writelines(answer)
     finally:
         getattr(answer, "close", lambda: None)()
-    return begun[0], begun[1], body
+    return begun[0], begun[1], body.getvalue()

@@ -4,7 +4,7 @@ a presentation, a person, or what is chosen of a schedule.
 Public rows alone, as records. How they are written is `formats.ics`' business.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date, datetime
 from typing import Any
 
@@ -23,6 +23,8 @@ from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # A talk in the order of its session, or a poster among hundreds, has no time of its own.
 OWN_TIME = Q(start__isnull=False)
+# So many presentations are read at once, with their people.
+SLICE = 1_000
 
 
 def of_edition(edition: Edition, choice: Choice | None = None) -> Part:
@@ -62,10 +64,18 @@ def of_room(room: Room) -> Part:
     return part(room.edition, sessions=Q(room=room), presentations=Q(room=room) | inside)
 
 
-def of_topic(topic: Topic) -> Part:
-    """Return the presentations of the papers in a topic and below it."""
-    papers = topic.edition.papers.published().below(topic)
-    return part(topic.edition, presentations=Q(paper__in=papers.order_by().values("pk")))
+def of_topic(topic: Topic) -> Iterator[Part]:
+    """Yield the presentations of the papers in a topic and below it."""
+    return of_papers(topic.edition, topic.edition.papers.published().below(topic))
+
+
+def of_papers(edition: Edition, papers: Any) -> Iterator[Part]:
+    """Yield the presentations of these papers of an edition: part by part, as they may be thousands."""
+    now = timezone.now()
+    shown = edition.presentations.published(now).filter(paper__in=papers.order_by().values("pk"))
+    keys = list(_keys(shown))
+    for first in range(0, max(1, len(keys)), SLICE):
+        yield _part(edition, (), keys[first : first + SLICE], now)
 
 
 def of_sessions(edition: Edition, wanted: Q) -> Part:

@@ -37,6 +37,8 @@ class Printed:
         rows = [row for group in groups for own in group.values() for row in own]
         self.keys = Keys({row[-len(PERSON)] for row in rows})
         self._hidden = HiddenNames(_hidden(self.keys))
+        # Who stands beside many rows is one record.
+        self._refs: dict[tuple[int, str], PersonRef] = {}
 
     def roles(self, session: int) -> tuple[RoleRecord, ...]:
         rows = self._roles.get(session, ())
@@ -54,7 +56,11 @@ class Printed:
     def _ref(self, person: Iterable[Any]) -> PersonRef:
         """Return somebody under the printed name, unless that is hidden by now."""
         key, uid, known_as, name = person
-        return PersonRef(name=self._hidden.shown(key, name, known_as), uid=uid)
+        known = self._refs.get((key, name))
+        if known is None:
+            known = PersonRef(name=self._hidden.shown(key, name, known_as), uid=uid)
+            self._refs[key, name] = known
+        return known
 
 
 def _by_owner(rows: Any, owners: Collection[int], at: datetime) -> Rows:

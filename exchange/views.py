@@ -147,10 +147,7 @@ def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpRespon
 def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Send the calendar of the papers that the parameters of the list leave."""
     papers = edition.papers.published().filter(asked_for(edition, request.GET))
-    shown = Q(paper__in=papers.order_by().values("pk"))
-    return _calendar(
-        request, edition, "papers", edition.name, lambda: calendars.part(edition, presentations=shown)
-    )
+    return _calendar(request, edition, "papers", edition.name, lambda: calendars.of_papers(edition, papers))
 
 
 @edition_page
@@ -231,15 +228,21 @@ def _calendar(
     edition: Edition,
     name: str,
     title: str,
-    part: Callable[[], ics.Part],
+    found: Callable[[], ics.Part | Iterable[ics.Part]],
     query: str = "",
 ) -> HttpResponseBase:
+    def made() -> Iterable[bytes]:
+        parts = found()
+        return ics.calendar(
+            [parts] if isinstance(parts, ics.Part) else parts, title, _address(request, query)
+        )
+
     return reply(
         request,
         state_of(edition),
         f"{name}.ics" if name.startswith(edition.slug) else f"{edition.slug}-{name}.ics",
         ics.FORMAT.media_type,
-        lambda: ics.calendar([part()], title, _address(request, query)),
+        made,
     )
 
 

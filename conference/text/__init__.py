@@ -154,11 +154,14 @@ def _on_one_line(token: Token) -> Token:
 
 def tidy(source: str) -> str:
     """Return the source without control characters, with one kind of line end."""
-    return CONTROLS.sub("", LINE_ENDS.sub("\n", source))
+    # Nothing of either kind is printable, and most texts are.
+    return source if source.isprintable() else CONTROLS.sub("", LINE_ENDS.sub("\n", source))
 
 
 def _squeezed(text: str) -> str:
     """No space at a line's ends, single spaces inside, at most one empty line."""
+    if "\n" not in text:
+        return " ".join(text.split())
     lines = "\n".join(" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", lines).strip()
 

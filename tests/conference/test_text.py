@@ -1,4 +1,5 @@
 import re
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conference.text import LONGEST, block, fold, formula, inline, latex, plain, slug
+from conference.text import (
+    CONTROLS,
+    LINE_ENDS,
+    LONGEST,
+    block,
+    fold,
+    formula,
+    inline,
+    latex,
+    plain,
+    slug,
+    tidy,
+)
 from conference.text.advice import advice
 
 pytestmark = pytest.mark.anywhere
@@ -237,6 +250,13 @@ def test_any_source_renders_without_error_or_active_content(source: str) -> None
     latex(source).encode()
     problems(source)
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug(source))
+
+
+def test_nothing_that_is_printed_is_tidied_away() -> None:
+    """What has printable letters alone is not looked at: no sign that is taken away may be one of them."""
+    letters = map(chr, range(sys.maxunicode + 1))
+    assert not [one for one in letters if one.isprintable() and (CONTROLS.match(one) or LINE_ENDS.match(one))]
+    assert tidy("a\r\nb\u2028c\x00d\u202ee") == "a\nb\ncde"
 
 
 @pytest.mark.parametrize("source", ["0. 0.", "1. 2. x", "3.\n4. y", "1. a\n2.\n3. c"])

@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
+from exchange import calendars
 from exchange.load import load
 from tests import factories as make
 from tests.exchange.programs import crowd
@@ -227,6 +228,22 @@ def test_calendar_of_a_person_spans_the_years_in_their_zones(client: Client, sho
         "session.2021.t1",
         "session.2022.s1",
     ]
+
+
+@pytest.mark.parametrize("slice_of", [1, 2])
+def test_calendar_of_many_papers_is_read_in_parts(
+    client: Client, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch, slice_of: int
+) -> None:
+    """Records of thousands of talks at once take 20 MB, which a process keeps from then on."""
+    for uid, hour in (("c", 3), ("b", 2)):
+        paper = make.make_paper(shown["edition"], ["Bo Li"], uid=uid)
+        start = shown["session"].start + timedelta(hours=hour)
+        make.make_presentation(shown["session"], paper=paper, uid=uid, start=start)
+    whole = body(client, "/2021/papers.ics")
+    monkeypatch.setattr(calendars, "SLICE", slice_of)
+
+    assert body(client, "/2021/papers.ics") == whole
+    assert uids(client, "/2021/papers.ics") == [f"presentation.2021.{uid}" for uid in ("a1", "b", "c")]
 
 
 def test_trap_3_talk_after_midnight_is_in_the_calendar_of_the_evening(client: Client) -> None:

@@ -5,7 +5,7 @@ file says when it was made.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -19,7 +19,14 @@ from icalendar import Calendar, Component, Event, Timezone, vText
 
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.ics import lines
-from exchange.formats.ics.appointments import BEGINNING, EVERYTHING, Appointment, Wanted, appointments
+from exchange.formats.ics.appointments import (
+    BEGINNING,
+    EVERYTHING,
+    Appointment,
+    Wanted,
+    appointments,
+    by_time,
+)
 from exchange.reading.zones import zone_of
 from exchange.records import Program, stated
 
@@ -40,7 +47,7 @@ class Part:
     wanted: Wanted = EVERYTHING
 
 
-type Found = tuple[Part, ZoneInfo, list[Appointment]]
+type Found = tuple[Context, ZoneInfo, list[Appointment]]
 # What an event says, by the names of its properties.
 type Fields = dict[str, object]
 
@@ -55,9 +62,15 @@ def name_of(program: Program, context: Context) -> str:
     return (stated(program.edition.name, "") if program.edition else "") or context.edition
 
 
-def calendar(parts: Sequence[Part], name: str, address: str = "") -> Iterator[bytes]:
-    """Return one calendar, piece by piece. `address`: where it can be had again."""
-    found = _found(parts)
+def calendar(parts: Iterable[Part], name: str, address: str = "") -> Iterator[bytes]:
+    """Return one calendar, piece by piece. `address`: where it can be had again.
+
+    A large edition may come in several parts: of each no more is held than its appointments.
+    """
+    return _written(_found(parts), name, address)
+
+
+def _written(found: list[Found], name: str, address: str) -> Iterator[bytes]:
     yield _head(name, address).to_ical().removesuffix(CLOSING)
     for zone in _zones(found):
         yield zone.to_ical()
@@ -66,7 +79,7 @@ def calendar(parts: Sequence[Part], name: str, address: str = "") -> Iterator[by
     yield CLOSING
 
 
-def components(parts: Sequence[Part], name: str) -> Iterator[Component]:
+def components(parts: Iterable[Part], name: str) -> Iterator[Component]:
     """Return the calendar without anything in it, then one by one what is in it: zones, then events."""
     found = _found(parts)
     yield _head(name, "")
@@ -79,15 +92,20 @@ def components(parts: Sequence[Part], name: str) -> Iterator[Component]:
 
 
 def _found(parts: Iterable[Part]) -> list[Found]:
-    return [
-        (part, zone_of(part.program, part.context), appointments(part.program, part.context, part.wanted))
-        for part in parts
-    ]
+    """Return the appointments of each edition by time."""
+    found: dict[str, Found] = {}
+    for part in parts:
+        context = part.context
+        known = found.setdefault(context.edition, (context, zone_of(part.program, context), []))
+        known[-1].extend(appointments(part.program, context, part.wanted))
+    for *_edition, own in found.values():
+        own.sort(key=by_time)
+    return list(found.values())
 
 
 def _events(found: Iterable[Found]) -> Iterator[Fields]:
-    for part, zone, own in found:
-        host = urlsplit(part.context.site_url).hostname or "plenary.invalid"
+    for context, zone, own in found:
+        host = urlsplit(context.site_url).hostname or "plenary.invalid"
         for appointment in own:
             yield fields_of(appointment, zone, host)
 
@@ -114,7 +132,7 @@ def _head(name: str, address: str) -> Calendar:
 def _zones(found: Iterable[Found]) -> Iterator[Timezone]:
     """Return the zones for the moments that each must cover. A calendar without events still has its zone."""
     moments: dict[ZoneInfo, list[datetime]] = {}
-    for _part, zone, own in found:
+    for _context, zone, own in found:
         moments.setdefault(zone, []).extend(time for one in own for time in (one.start, one.end))
     return starmap(_zone, moments.items())
 

@@ -3,7 +3,7 @@
 How an appointment is written is `formats.ics`' business.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -63,8 +63,12 @@ EVERYTHING = Wanted()
 
 def appointments(program: Program, context: Context, wanted: Wanted = EVERYTHING) -> list[Appointment]:
     """Return the appointments of a program by time. What has no time has no appointment."""
-    found = _Calendar(program, context).appointments(wanted)
-    return sorted(found, key=lambda one: (one.start.astimezone(UTC), one.end.astimezone(UTC), one.key))
+    return sorted(_Calendar(program, context).appointments(wanted), key=by_time)
+
+
+def by_time(one: Appointment) -> tuple[datetime, datetime, str]:
+    """Return what appointments are sorted by."""
+    return one.start.astimezone(UTC), one.end.astimezone(UTC), one.key
 
 
 def lead(text: str) -> str:
@@ -73,6 +77,16 @@ def lead(text: str) -> str:
     if len(text) <= LEAD:
         return text
     return f"{text[: LEAD + 1].rpartition(' ')[0] or text.partition(' ')[0]} \u2026"
+
+
+def _one_line(context: Context) -> Callable[[str], str]:
+    """Return what writes texts on one line, each once. It knows no calendar: that one ends with its file."""
+
+    @cache
+    def line(text: str) -> str:
+        return " ".join(context.plain(text).split())
+
+    return line
 
 
 class _Calendar:
@@ -85,7 +99,7 @@ class _Calendar:
         self.rooms = {room.slug: room for room in program.rooms}
         self.venue = stated(program.edition.venue, "") if program.edition else ""
         # A session is named by each talk in it.
-        self._line = cache(self._one_line)
+        self._line = _one_line(context)
 
     def appointments(self, wanted: Wanted) -> Iterator[Appointment]:
         yield from filter(None, map(self._session, filter(wanted.session, self.program.sessions)))
@@ -149,9 +163,6 @@ class _Calendar:
     def _url(self, part: str, uid: str) -> str:
         site = self.context.site_url.rstrip("/")
         return f"{site}/{self.context.edition}/{part}/{uid}/" if site else ""
-
-    def _one_line(self, text: str) -> str:
-        return " ".join(self.context.plain(text).split())
 
     def _place(self, slug: str | None) -> str:
         room = self.rooms.get(slug or "")

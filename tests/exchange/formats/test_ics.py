@@ -1,5 +1,7 @@
 """iCalendar, read back with the icalendar library: times, identity, changes, folding, odd rows."""
 
+import gc
+import weakref
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -249,6 +251,27 @@ def test_calendar_of_two_editions_has_both_zones() -> None:
         "session.2022.s1@plenary.invalid",
     ]
     assert str(found["SOURCE"]) == "https://conf.example/x.ics"
+
+
+def test_parts_of_one_edition_are_one_calendar_by_time() -> None:
+    late, early = session("s1", start=START + HOUR, end=START + 2 * HOUR), session("s2")
+    parts = (Part(program(sessions=(one,)), CONTEXT) for one in (late, early))
+
+    assert b"".join(calendar(parts, "MLSys 2021")) == written(program(sessions=(late, early)))
+
+
+def test_what_a_calendar_was_made_of_is_gone_with_it() -> None:
+    def plain(text: str) -> str:
+        return text
+
+    known = weakref.ref(plain)
+    gc.disable()
+    try:
+        assert b"SUMMARY" in written(program(sessions=(session("s1"),)), replace(CONTEXT, plain=plain))
+        del plain
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 @given(st.text(st.sampled_from("ab \n李"), max_size=3 * LEAD))
