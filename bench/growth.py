@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.pages import program  # noqa: E402
+from bench.pages import SETTLED, program  # noqa: E402
 
 TIMES = 9
 SAMPLES = 5
@@ -95,9 +95,8 @@ def measured() -> dict[str, Any]:
     for kind, addresses in shown().items():
         rows = []
         for before, address, lines in addresses:
-            client.get(address)
             times = []
-            for _ in range(TIMES):
+            for _ in range(SETTLED + TIMES):
                 # Nothing that is kept for a state of the program may help, but what another page left.
                 advance(keys)
                 if before:
@@ -105,7 +104,7 @@ def measured() -> dict[str, Any]:
                 times.append(spent(client, address))
             with CaptureQueriesContext(connection) as queries:
                 client.get(address)
-            rows.append((median(times), len(queries), lines))
+            rows.append((median(times[SETTLED:]), len(queries), lines))
         found[kind] = [median(row[part] for row in rows) for part in range(3)]
     found["memory"] = memory()
     return found

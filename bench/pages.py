@@ -108,7 +108,11 @@ def pages() -> dict[str, str]:
 
 
 def cold(addresses: dict[str, str]) -> None:
-    """Print how long a page takes that nobody asked for since the last change, and how many queries."""
+    """Print how long a page takes that nobody asked for since the last change, and how many queries.
+
+    What the pages of an edition share, such as its menus, was read for another page; what the first of all
+    pages takes stands beside it.
+    """
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -116,18 +120,32 @@ def cold(addresses: dict[str, str]) -> None:
     client = Client(SERVER_NAME="127.0.0.1")
     base = median(seconds(client, "/static/nothing") for _ in range(COLD))
     print("### Cold: through Django, nothing kept\n")
-    print("| page | queries | ms | of that computing | KB | / a 404 |\n|---|---|---|---|---|---|")
+    print("| page | queries | ms | of that computing | KB | / a 404 | queries as first | ms as first |")
+    print("|---" * 8 + "|")
     for name, address in addresses.items():
-        for _ in range(SETTLED):
-            client.get(address)
+        firsts = [first_of_all(client, address) for _ in range(SETTLED + COLD)][SETTLED:]
         with CaptureQueriesContext(connection) as queries:
             size = len(client.get(address).content)
             number = len(queries)
         times, works = zip(*(both(client, address) for _ in range(COLD)), strict=True)
         took, work = median(times), median(works)
         numbers = f"{number} | {took * 1000:.1f} | {work * 1000:.1f} | {size / 1000:.0f} | {took / base:.1f}"
-        print(f"| {name} | {numbers} |", flush=True)
+        first = f"{firsts[-1][1]} | {median(first for first, _ in firsts) * 1000:.1f}"
+        print(f"| {name} | {numbers} | {first} |", flush=True)
     print()
+
+
+def first_of_all(client: Any, address: str) -> tuple[float, int]:
+    """Return the seconds for the first page after a change of edition and site, and the queries."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    from conference.models import Edition
+    from conference.revision import advance
+
+    advance([*Edition.objects.values_list("pk", flat=True), None])
+    with CaptureQueriesContext(connection) as queries:
+        return seconds(client, address), len(queries)
 
 
 def both(client: Any, address: str) -> tuple[float, float]:
@@ -156,18 +174,23 @@ def warm(addresses: dict[str, str], folder: Path, lasting: int) -> None:
     with servers.granian("bench.bare:application", {"BARE_FOLDER": str(folder / "bare")}) as bare:
         for number, name in enumerate(addresses):
             rates[name] += [servers.rate(f"{bare}/{kind}/{number}", lasting) for kind in ("view", "wsgi")]
-    with servers.nginx(folder / "nginx", f"root {folder}/bare; default_type text/html; {OPEN}") as files:
+    with (
+        servers.nginx(folder / "nginx", f"root {folder}/bare; default_type text/html; {OPEN}") as files,
+        servers.bare_cache(folder, files) as cache,
+    ):
         for number, name in enumerate(addresses):
-            rates[name].append(servers.rate(f"{files}/{number}", lasting))
+            rates[name] += [servers.rate(f"{where}/{number}", lasting) for where in (files, cache)]
     print(f"### Warm: requests a second, {servers.WORKERS} workers, 16 connections, compressed\n")
     columns = ("page", "KB on the wire", "kept", "304", "bare view", "WSGI function", "nginx file")
-    print(f"| {' | '.join(columns)} | behind nginx | / view | / WSGI | / file | behind nginx / file |")
-    print("|---" * 12 + "|")
-    for name, (page, known, view, function, file) in rates.items():
+    fronts = ("nginx cache alone", "behind nginx", "/ view", "/ WSGI", "/ file", "cache alone / file")
+    print(f"| {' | '.join((*columns, *fronts))} | behind nginx / file |")
+    print("|---" * 14 + "|")
+    for name, (page, known, view, function, file, alone) in rates.items():
         size = len(kept[name][0]) / 1000
-        numbers = " | ".join(f"{number:,.0f}" for number in (page, known, view, function, file, behind[name]))
+        all_rates = (page, known, view, function, file, alone, behind[name])
+        numbers = " | ".join(f"{number:,.0f}" for number in all_rates)
         ratios = " | ".join(f"{page / other:.2f}" for other in (view, function, file))
-        ratios += f" | {behind[name] / file:.2f}"
+        ratios += f" | {alone / file:.2f} | {behind[name] / file:.2f}"
         print(f"| {name} | {size:.1f} | {numbers} | {ratios} |", flush=True)
 
 

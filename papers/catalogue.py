@@ -197,10 +197,11 @@ def _add_appearances(found: Catalogue, rows: list[Any], edition: Edition) -> Non
     labels = presentation_kinds()
     kinds = _gathered(found, ((row.paper_id, row.kind, labels[row.kind]) for row in rows))
     found.facets["kind"] = {kind: kinds[kind] for kind in labels if kind in kinds}
-    days = ((row.paper_id, edition.day_of(row.begins)) for row in rows if row.begins)
-    found.facets["day"] = _gathered(
-        found, ((key, day.isoformat(), times.short_day(day)) for key, day in days)
-    )
+    # Thousands begin at some dozens of times: each has its day worked out once.
+    days = {begins: edition.day_of(begins) for begins in {row.begins for row in rows if row.begins}}
+    named = {day: (day.isoformat(), times.short_day(day)) for day in days.values()}
+    begun = ((row.paper_id, *named[days[row.begins]]) for row in rows if row.begins)
+    found.facets["day"] = _gathered(found, begun)
     sessions = ((row.paper_id, row.session__uid, row.session__title) for row in rows if row.session__uid)
     found.facets["session"] = _gathered(found, sessions)
     for choice in found.facets["session"].values():

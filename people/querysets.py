@@ -97,6 +97,12 @@ class PersonQuerySet(LetteredQuerySet):
             shown |= Q(shown_by(self.model, relation, at, "person"))
         return self.filter(shown, merged_into__isnull=True)
 
+    def appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Any]]:
+        """Yield the rows by which somebody is public, kind by kind."""
+        for relation in self.APPEARANCES:
+            rows = self.published_related(relation, at)
+            yield rows.filter(person__isnull=False, person__merged_into__isnull=True)
+
     def with_editions(self, at: datetime | None = None) -> Self:
         """With the published appearances of each person, each with its edition."""
         return self.prefetch_related(*(self._appearances(relation, at) for relation in self.APPEARANCES))

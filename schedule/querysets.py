@@ -219,8 +219,15 @@ class PresentationQuerySet(PresentationGaps):
 
     def recorded(self, at: datetime | None = None) -> Self:
         """Those with a recording, or a video of the paper."""
+        return self.filter(~Q(recording_url="") | self._has_video(at))
+
+    def with_video(self, at: datetime | None = None) -> Self:
+        """Those with a video of the paper."""
+        return self.filter(self._has_video(at))
+
+    def _has_video(self, at: datetime | None) -> Exists:
         videos = self.published_related("paper", at).published_related("materials", at).filter(kind="video")
-        return self.filter(~Q(recording_url="") | Exists(videos.filter(paper=OuterRef("paper"))))
+        return Exists(videos.filter(paper=OuterRef("paper")))
 
     def with_beginning(self) -> Self:
         """By time, with it as `begins`, their own or their session's; and whether they are `called_off`."""

@@ -1,9 +1,11 @@
 """What an edition has to show: which of its sections have content, and how much. One query each."""
 
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from django.db.models import Count, Exists, QuerySet, Subquery
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from conference.models import Edition, MenuItem, Sponsor
@@ -26,8 +28,6 @@ def contents(edition: int, at: datetime) -> dict[str, QuerySet[Any]]:
         Section.TALKS: sessions.invited_talks(),
         Section.POSTERS: presentations.posters(),
         Section.AWARDS: Award.objects.published(at).filter(edition=edition),
-        Section.PEOPLE: Person.objects.published(at),
-        Section.RECORDINGS: presentations.recorded(),
         Section.SPONSORS: Sponsor.objects.published(at).filter(edition=edition),
         Section.COMMITTEE: CommitteeRole.objects.published(at).filter(edition=edition),
         Section.CHANGES: Release.objects.published(at).filter(edition=edition),
@@ -37,20 +37,25 @@ def contents(edition: int, at: datetime) -> dict[str, QuerySet[Any]]:
 def filled(edition: Edition, at: datetime | None = None) -> set[str]:
     """Return the sections that have content."""
     (row,) = _filled(edition.pk, moment(at))
-    recorded = {Section.RECORDINGS} if row.pop("has_recorded_sessions") else set()
-    return {Section(name.removeprefix("has_")) for name, is_there in row.items() if is_there} | recorded
+    return {Section(name.removeprefix("has_")) for name, is_there in row.items() if is_there}
 
 
 @prepared
 def _filled(edition: int, at: datetime) -> Any:
-    asked = {f"has_{section}": Exists(rows) for section, rows in contents(edition, at).items()}
-    asked["has_recorded_sessions"] = Exists(recorded_sessions(edition, at))
-    return Edition.objects.filter(pk=edition).annotate(**asked).values(*asked)
+    asked: dict[str, Any] = {section: Exists(rows) for section, rows in contents(edition, at).items()}
+    # Each part is looked up by itself: PostgreSQL would collect all videos, and all who appear anywhere.
+    presentations = Presentation.objects.published(at).filter(edition=edition)
+    recorded = presentations.exclude(recording_url=""), presentations.with_video(at)
+    sessions = Session.objects.published(at).filter(edition=edition).recorded()
+    asked[Section.RECORDINGS] = any_of(*recorded, sessions)
+    asked[Section.PEOPLE] = any_of(*Person.objects.appearances(at))
+    named = {f"has_{section}": is_there for section, is_there in asked.items()}
+    return Edition.objects.filter(pk=edition).annotate(**named).values(*named)
 
 
-def recorded_sessions(edition: int, at: datetime) -> QuerySet[Any]:
-    """Return the public sessions of an edition that have a recording."""
-    return Session.objects.published(at).filter(edition=edition).recorded()
+def any_of(*several: QuerySet[Any]) -> Any:
+    """Return whether one of these has rows."""
+    return ExpressionWrapper(reduce(or_, map(Exists, several)), BooleanField())
 
 
 def counts(edition: Edition, at: datetime | None = None) -> dict[str, int]:
