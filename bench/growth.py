@@ -102,6 +102,9 @@ def measured() -> dict[str, Any]:
                 if before:
                     client.get(before)
                 times.append(spent(client, address))
+            advance(keys)
+            if before:
+                client.get(before)
             with CaptureQueriesContext(connection) as queries:
                 client.get(address)
             rows.append((median(times[SETTLED:]), len(queries), lines))
@@ -122,20 +125,22 @@ def shown() -> dict[str, list[tuple[str, str, int]]]:
 
     Before each stands what is asked for first.
     """
-    from django.db.models import Count
+    from django.db.models import Count, Exists, OuterRef
 
     from conference.models import Edition
     from people.models import Person
+    from schedule.models import Presentation
 
     edition = Edition.objects.published()[0]
     root = edition.get_absolute_url()
     talks = edition.presentations.published()
     with_paper = talks.exclude(paper=None).select_related("paper__edition")
-    papers = [(one.paper, one.session_id) for one in with_paper[:SAMPLES]]
-    others = [with_paper.filter(session=key).exclude(paper=paper)[0].paper for paper, key in papers]
+    beside = Presentation.objects.published().filter(session=OuterRef("session")).exclude(paper=None)
+    shared = with_paper.filter(Exists(beside.exclude(paper=OuterRef("paper"))))[:SAMPLES]
+    others = [with_paper.filter(session=one.session_id).exclude(paper=one.paper)[0] for one in shared]
     pairs = [
-        (paper.get_absolute_url(), other.get_absolute_url())
-        for (paper, _), other in zip(papers, others, strict=True)
+        (one.paper.get_absolute_url(), other.paper.get_absolute_url())
+        for one, other in zip(shared, others, strict=True)
     ]
     sessions = edition.sessions.published().annotate(size=Count("presentations")).filter(size__gt=0)
     sessions = sessions.select_related("edition").order_by("-size", "pk")[:SAMPLES]

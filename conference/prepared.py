@@ -2,8 +2,8 @@
 
 With all that `published()` demands, composing a statement takes ten times as long as asking it. So a function
 that returns a queryset is called once, with blanks in the places of its values, and what Django made of it is
-kept. Asked with values it returns rows, made by Django as ever. PostgreSQL plans it once for a connection,
-which takes it as long as answering.
+kept. Asked with values it returns rows, made by Django as ever. PostgreSQL plans it for a connection once, or
+as often as the plan for any values seems dear to it, which takes it as long as answering.
 """
 
 import re
@@ -174,6 +174,7 @@ def _written_out(connection: Any, sql: str, parameters: Sequence[Any]) -> tuple[
     """
     if connection.vendor != "postgresql":
         return sql, parameters
+    connection.ensure_connection()
     left, kept = iter(parameters), []
 
     def written(mark: re.Match[str]) -> str:
@@ -181,7 +182,7 @@ def _written_out(connection: Any, sql: str, parameters: Sequence[Any]) -> tuple[
             return mark[0]
         value = next(left)
         if isinstance(value, (str, int)):
-            return str(Literal(value).as_string()).replace("%", "%%")
+            return str(Literal(value).as_string(connection.connection)).replace("%", "%%")
         kept.append(value)
         return mark[0]
 

@@ -18,11 +18,12 @@ class Template(django.Template):
     def render(self, context: Any = None, request: HttpRequest | None = None) -> Any:
         made: Context = make_context(context, request, autoescape=self.backend.engine.autoescape)
         try:
-            return self.template.render(made)
+            page = self.template.render(made)
         except TemplateDoesNotExist as missing:
             django.reraise(missing, self.backend)
-        finally:
-            made.dicts.clear()
+        # Not where it fails: who looks for the cause wants to see what there was.
+        made.dicts.clear()
+        return page
 
 
 class Templates(django.DjangoTemplates):

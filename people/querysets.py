@@ -97,7 +97,7 @@ class PersonQuerySet(LetteredQuerySet):
             shown |= Q(shown_by(self.model, relation, at, "person"))
         return self.filter(shown, merged_into__isnull=True)
 
-    def appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Any]]:
+    def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Any]]:
         """Yield the rows by which somebody is public, kind by kind."""
         for relation in self.APPEARANCES:
             rows = self.published_related(relation, at)

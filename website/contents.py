@@ -19,7 +19,10 @@ Section = MenuItem.Section
 
 
 def contents(edition: int, at: datetime) -> dict[str, QuerySet[Any]]:
-    """Return the public rows that fill each section of an edition, which is named by its key."""
+    """Return the public rows that fill the sections of an edition, which is named by its key.
+
+    People and recordings come in several ways: see `_filled`.
+    """
     sessions = Session.objects.published(at).filter(edition=edition)
     presentations = Presentation.objects.published(at).filter(edition=edition)
     return {
@@ -48,7 +51,7 @@ def _filled(edition: int, at: datetime) -> Any:
     recorded = presentations.exclude(recording_url=""), presentations.with_video(at)
     sessions = Session.objects.published(at).filter(edition=edition).recorded()
     asked[Section.RECORDINGS] = any_of(*recorded, sessions)
-    asked[Section.PEOPLE] = any_of(*Person.objects.appearances(at))
+    asked[Section.PEOPLE] = any_of(*Person.objects.published_appearances(at))
     named = {f"has_{section}": is_there for section, is_there in asked.items()}
     return Edition.objects.filter(pk=edition).annotate(**named).values(*named)
 

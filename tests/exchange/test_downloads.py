@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -242,6 +243,9 @@ def test_calendar_of_many_papers_is_read_in_parts(
     whole = body(client, "/2021/papers.ics")
     monkeypatch.setattr(calendars, "SLICE", slice_of)
 
+    papers = shown["edition"].papers.published()
+    number = shown["edition"].presentations.filter(paper__in=papers).count()
+    assert len(list(calendars.of_papers(shown["edition"], papers))) == math.ceil(number / slice_of)
     assert body(client, "/2021/papers.ics") == whole
     assert uids(client, "/2021/papers.ics") == [f"presentation.2021.{uid}" for uid in ("a1", "b", "c")]
 

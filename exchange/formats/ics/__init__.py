@@ -98,6 +98,8 @@ def _found(parts: Iterable[Part]) -> list[Found]:
         context = part.context
         known = found.setdefault(context.edition, (context, zone_of(part.program, context), []))
         known[-1].extend(appointments(part.program, context, part.wanted))
+        # The next one is read now.
+        del part
     for *_edition, own in found.values():
         own.sort(key=by_time)
     return list(found.values())

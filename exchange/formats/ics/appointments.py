@@ -80,7 +80,7 @@ def lead(text: str) -> str:
 
 
 def _one_line(context: Context) -> Callable[[str], str]:
-    """Return what writes texts on one line, each once. It knows no calendar: that one ends with its file."""
+    """Return what writes texts on one line, each once. It does not hold the calendar that holds it."""
 
     @cache
     def line(text: str) -> str:
