@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference import deleting, recording, revision
+from conference import deleting, recording, revision, touches
 from conference.places import close_gaps, has_places
 from conference.rowvalues import held, part_of, read, recorded_fields
 
@@ -53,7 +53,8 @@ class Content(models.Model):
         with recording.together() as log:
             before = self._stored_values(kwargs.get("update_fields"))
             super().save(*args, **kwargs)
-            edition, touched = self.stamped_edition(), revision.EVERYTHING
+            edition, touched = self.stamped_edition(), revision.kind_of(type(self))
+            editions = {edition}
             if before is None:
                 log.created(self)
             else:
@@ -63,8 +64,18 @@ class Content(models.Model):
                 self._leave_no_gap(before)
                 changed = {name for name in after if before[name] != after[name]}
                 if changed <= {*self.words}:
-                    touched = frozenset([self.named_by(changed)])
-            revision.advance([edition], touched)
+                    touched = self.named_by(changed) or touched
+                elif (owner := self.edition_lookup.partition("__")[0]) in changed:
+                    # What belongs to the row goes with it, out of another edition perhaps.
+                    touched, editions = touches.KIND, {edition, self._edition_by(owner, before[owner])}
+            revision.advance(editions, [touched])
+
+    def _edition_by(self, owner: str, key: int | None) -> int | None:
+        """Return the edition of a row that belonged to another owner."""
+        if self.edition_lookup == owner or key is None:
+            return key
+        model: Any = self._meta.get_field(owner).related_model
+        return recording.row_editions(model, [key]).get(key)
 
     def named_by(self, words: Set[str]) -> str:
         """Return the part of its address by which pages that show these fields of the row name it."""

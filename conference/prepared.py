@@ -9,7 +9,7 @@ as often as the plan for any values seems dear to it, which takes it as long as 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +28,7 @@ from django.db.models import (
     TextField,
 )
 from django.db.models.sql import UpdateQuery
+from psycopg import Error as DatabaseError
 from psycopg.sql import Literal
 
 from conference import previewing
@@ -43,6 +44,7 @@ FIELDS: dict[type, Field[Any, Any]] = {
 FORMS = 64
 # What PostgreSQL is asked more often than that is planned once.
 ASKED = 1
+AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class Composed:
     compiler: Any
     sql: str
     parameters: Sequence[Any]
+    mode: str = AUTO
 
     def ask(self, values: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the rows for the values of each argument."""
@@ -124,7 +127,7 @@ class Composed:
         rows = self.rows.all()
         rows.query.get_compiler = lambda *args, **kwargs: compiler
         try:
-            with planned_once(connection):
+            with planned_once(connection, self.mode):
                 return list(rows)
         except NotSupportedError:
             # An upgrade gave a column another type: the connection holds on to the plan from before.
@@ -135,10 +138,11 @@ class Composed:
 
 
 @contextmanager
-def planned_once(connection: Any) -> Iterator[None]:
+def planned_once(connection: Any, mode: str = AUTO) -> Iterator[None]:
     """Let PostgreSQL keep its plans of what is asked within.
 
-    Not of all statements: a plan for any words is a bad one for a search of two common ones.
+    Not of all statements: a plan for any words is a bad one for a search of two common ones. The mode is its
+    `plan_cache_mode`.
     """
     if not connection.settings_dict["OPTIONS"].get("server_side_binding"):
         yield
@@ -147,9 +151,24 @@ def planned_once(connection: Any) -> Iterator[None]:
     held = connection.connection
     held.prepare_threshold = ASKED
     try:
-        yield
+        with planned_as(held, mode):
+            yield
     finally:
         held.prepare_threshold = None
+
+
+@contextmanager
+def planned_as(connection: Any, mode: str) -> Iterator[None]:
+    """Let a connection of psycopg plan in this mode. In a transaction that fails, that ends with it."""
+    if mode == AUTO:
+        yield
+        return
+    connection.execute(f"SET plan_cache_mode = {mode}")
+    try:
+        yield
+    finally:
+        with suppress(DatabaseError):
+            connection.execute(f"SET plan_cache_mode = {AUTO}")
 
 
 def filled_in(parameters: Sequence[Any], values: Sequence[Sequence[Any]], connection: Any) -> tuple[Any, ...]:
@@ -158,11 +177,11 @@ def filled_in(parameters: Sequence[Any], values: Sequence[Sequence[Any]], connec
     return tuple(fitted[one.argument][one.number] if isinstance(one, Place) else one for one in parameters)
 
 
-def compose(rows: Any) -> Composed | None:
+def compose(rows: Any, mode: str = AUTO) -> Composed | None:
     """Compose the statement of a queryset; `None` where it can find nothing."""
     compiler = rows.query.get_compiler(rows.db)
     try:
-        return Composed(rows, compiler, *_written_out(compiler.connection, *compiler.as_sql()))
+        return Composed(rows, compiler, *_written_out(compiler.connection, *compiler.as_sql()), mode)
     except EmptyResultSet:
         return None
 
@@ -189,7 +208,15 @@ def _written_out(connection: Any, sql: str, parameters: Sequence[Any]) -> tuple[
     return re.sub("%.", written, sql), kept
 
 
-def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:
+def prepared_for_any(question: Callable[..., Any]) -> Callable[..., list[Any]]:
+    """As `prepared`, where PostgreSQL takes longer to plan than to answer, whatever the values are.
+
+    It would do so each time where it takes the plan for any values to be dearer.
+    """
+    return prepared(question, "force_generic_plan")
+
+
+def prepared(question: Callable[..., Any], mode: str = AUTO) -> Callable[..., list[Any]]:
     """Let a question be composed once for each form of its arguments, and return rows when it is asked.
 
     Numbers, words, moments and collections of these are filled in; without `Keys` to look among nothing is
@@ -202,7 +229,7 @@ def prepared(question: Callable[..., Any]) -> Callable[..., list[Any]]:
         rows = question(*(_blank(number, form) for number, form in enumerate(forms)))
         prefetches = rows._prefetch_related_lookups
         parts = [Part(rows.model, prefetch, len(forms)) for prefetch in prefetches]
-        return compose(rows.prefetch_related(None) if parts else rows), parts
+        return compose(rows.prefetch_related(None) if parts else rows, mode), parts
 
     @wraps(question)
     def asked(*arguments: Any) -> list[Any]:

@@ -102,7 +102,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
             if before:
                 self._note(log, before, kwargs, editions)
             if count:
-                revision.advance(editions)
+                revision.advance(editions, [revision.kind_of(self.model)])
         return count
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -165,7 +165,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
             for row in rows:
                 log.created(row)
             if rows:
-                revision.advance({row.stamped_edition() for row in rows})
+                revision.advance({row.stamped_edition() for row in rows}, [revision.kind_of(self.model)])
         return created
 
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
@@ -175,8 +175,9 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         model: Any = self.model
         names = [*dict.fromkeys([*fields, *model.derived_fields])]
         own = {*names} - {*model.derived_fields}
-        touched = {row.named_by(own) for row in rows} if own <= {*model.words} else revision.EVERYTHING
-        with recording.together(), revision.hold(), revision.of_words(touched):
+        kind = revision.kind_of(model)
+        touched = {row.named_by(own) or kind for row in rows} if own <= {*model.words} else {kind}
+        with recording.together(), revision.hold(), revision.of(touched):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:
                 revision.advance({row.stamped_edition() for row in rows})
@@ -188,6 +189,11 @@ class EditionQuerySet(ContentQuerySet[Any]):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(edition_public("", at))
+
+    def beside_pages(self) -> Self:
+        """A row for each of their published pages, as `page`, and for an edition without any."""
+        is_shown = or_draft(Q(pages__status="published"), "pages__")
+        return self.annotate(page=models.FilteredRelation("pages", condition=is_shown))
 
     def changed_since(self, since: datetime, at: datetime | None = None) -> Self:
         """Editions of which something may have changed: by an edit there or in the site, or an open gate."""

@@ -21,10 +21,10 @@ from conference.prepared import prepared_update
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
-# By edition the names of what was touched; "" stands for everything.
+# By edition the names of what was touched.
 _held: ContextVar[dict[int | None, set[str]] | None] = ContextVar("held_editions", default=None)
-EVERYTHING = frozenset([""])
-_named: ContextVar[Collection[str]] = ContextVar("named_things", default=EVERYTHING)
+EVERYTHING = frozenset([touches.KIND])
+_named: ContextVar[Collection[str] | None] = ContextVar("named_things", default=None)
 
 
 class SiteRevision(models.Model):
@@ -54,13 +54,19 @@ class Stamp:
         return f"{self.edition}.{self.site}"
 
 
-def advance(editions: Iterable[int | None], touched: Collection[str] | None = None) -> None:
+def kind_of(model: type[models.Model]) -> str:
+    """Return how a change of some rows of a model is noted; of what all years share, as everything."""
+    is_part = bool(getattr(model, "edition_lookup", ""))
+    return f"{touches.KIND}{model._meta.label_lower if is_part else ''}"
+
+
+def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHING) -> None:
     """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole.
 
-    `touched` names the things if only their words changed (`conference.touches`); without it this is a change
-    of everything, but inside `of_words`.
+    `touched` names the things if only their words changed, or the kinds of rows (`conference.touches`).
     """
-    wanted, names = set(editions), _named.get() if touched is None else touched
+    wanted, named = set(editions), _named.get()
+    names = touched if named is None else named
     held = _held.get()
     if held is not None:
         for key in wanted:
@@ -69,17 +75,14 @@ def advance(editions: Iterable[int | None], touched: Collection[str] | None = No
     now, note = timezone.now(), touches.written(names)
     keys = [key for key in wanted if key is not None]
     if keys:
-        if note:
-            _touch_editions(keys, now, note)
-        else:
-            _advance_editions(keys, now)
+        (_outdate if touches.is_of_everything(note) else _touch)(keys, now, note)
     if None in wanted and not _advance_site(now):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
 
 
 @contextmanager
-def of_words(names: Collection[str]) -> Iterator[None]:
-    """Count what advances the stamps inside, and does not say what it touched, as words of these things."""
+def of(names: Collection[str]) -> Iterator[None]:
+    """Count what advances the stamps inside as a change of these things or kinds."""
     token = _named.set(names)
     try:
         yield
@@ -88,17 +91,17 @@ def of_words(names: Collection[str]) -> Iterator[None]:
 
 
 @prepared_update
-def _advance_editions(keys: Collection[int], now: datetime) -> tuple[Any, dict[str, Any]]:
-    editions_here = apps.get_model("conference", "Edition")._base_manager
-    # What was noted is over: no page from before stands.
-    return editions_here.filter(Q(pk__in=keys) | showing(keys)), {**further(now), "touched": ""}
+def _outdate(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
+    return _showing(keys), {**further(now), "touched": touches.alone(note)}
 
 
 @prepared_update
-def _touch_editions(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
-    editions_here = apps.get_model("conference", "Edition")._base_manager
-    notes = touches.noted(note)
-    return editions_here.filter(Q(pk__in=keys) | showing(keys)), {**further(now), "touched": notes}
+def _touch(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
+    return _showing(keys), {**further(now), "touched": touches.noted(note)}
+
+
+def _showing(keys: Collection[int]) -> Any:
+    return apps.get_model("conference", "Edition")._base_manager.filter(Q(pk__in=keys) | showing(keys))
 
 
 @prepared_update

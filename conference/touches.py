@@ -1,10 +1,13 @@
-"""Small changes: those of some things' words. Of the pages kept so far, those that name none still stand.
+"""What changes touched, noted beside the stamp in the statement that advances it.
 
-They are noted beside the stamp, in the statement that advances it: "17:papers/5 18:in:papers/9,in:papers/12".
-A change that is not noted touches everything: what nobody thought of makes all pages of its edition anew.
+"17@x7:papers/5 18@Qe:in:papers/9,in:papers/12 19@k2:*schedule.session": of some things only words changed, so
+that of the pages kept so far those that name none still stand; then sessions changed, which touches every
+page, yet nothing that hangs on other kinds of rows alone. A change that is not noted touches everything.
+Behind a revision stands a mark of its own: a database that was restored counts on from an earlier one.
 """
 
 import re
+import secrets
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 
@@ -16,6 +19,8 @@ from django.db.models.functions import Cast, Concat, Right
 LONGEST = 16_000
 # A change of more things touches everything.
 MOST = 600
+# Bytes of chance in a mark.
+MARKED = 4
 # Of so many editions what was noted is remembered: few have changed in words alone of late.
 KEPT = 16
 # The pages of an edition on which a thing's words stand only beside its address: its home page, papers,
@@ -24,6 +29,8 @@ HOLDING = re.compile(r"|(papers|sessions)/[^/]+/[^/]+/|schedule/[^/]+/|presentat
 # Long lines of calendars go on in the next one.
 FOLD = b"\r\n "
 OF_PEOPLE = re.compile(r"/people/[^/]+/[^/]+/")
+# A kind of rows has its model's label behind this; alone it stands for everything.
+KIND = "*"
 # What stands under the title of a thing, such as its abstract, has its name with this in front.
 INSIDE = "in:"
 # Pages that show more of papers they lead to than title and authors have this mark, also where there is none.
@@ -35,14 +42,23 @@ type Touches = Mapping[int, Set[str]]
 
 
 def written(names: Collection[str]) -> str:
-    """Return what is noted of a change of these things (":papers/5"); empty if it touches everything."""
-    return f":{','.join(sorted(names))}" if "" not in names and 0 < len(names) <= MOST else ""
+    """Return what is noted of a change of these things and kinds (":papers/5"), or of everything (":*")."""
+    is_known = KIND not in names and 0 < len(names) <= MOST
+    return f"@{secrets.token_urlsafe(MARKED)}:{','.join(sorted(names)) if is_known else KIND}"
+
+
+def is_of_everything(note: str) -> bool:
+    return note.endswith(f":{KIND}")
 
 
 def noted(note: Expression) -> Combinable:
     """Return the notes of an edition with one more, to be written with its next revision."""
-    number = Cast(F("revision") + 1, TextField())
-    return Right(Concat(F("touched"), Value(" ", TextField()), number, note), LONGEST)
+    return Right(Concat(F("touched"), Value(" ", TextField()), alone(note)), LONGEST)
+
+
+def alone(note: Expression) -> Combinable:
+    """Return this note as the only one: what was noted before a change of everything is over."""
+    return Concat(Cast(F("revision") + 1, TextField()), note)
 
 
 @lru_cache(maxsize=KEPT)
@@ -51,19 +67,47 @@ def read(notes: str) -> Touches:
     # The first note may have been cut.
     whole = notes.partition(" ")[2] if len(notes) >= LONGEST else notes
     parts = (note.partition(":") for note in whole.split())
-    return {int(number): frozenset(names.split(",")) for number, _, names in parts}
+    return {int(number.partition("@")[0]): frozenset(names.split(",")) for number, _, names in parts}
+
+
+def mark(notes: str) -> str:
+    """Return the last revision with its mark, as it stands in all notes that go on from there."""
+    return f"{notes.rpartition(' ')[2].partition(':')[0]}:" if notes else ""
+
+
+def go_on(notes: str, from_mark: str) -> bool:
+    """Whether notes, as long as they reach back, go on from those with this mark."""
+    return bool(from_mark) and (notes.startswith(from_mark) or f" {from_mark}" in notes)
 
 
 def since(notes: Touches, old: int, new: int) -> Set[str] | None:
-    """Return the names of all that was touched between two revisions; `None` if that may be anything."""
+    """Return the things whose words changed between two revisions; `None` if anything else may have, too."""
     return together(map(notes.get, range(old + 1, new + 1))) if new - old <= len(notes) else None
 
 
+def last(notes: Touches, old: int, new: int, kinds: Set[str]) -> int:
+    """Return the last revision, of those after `old`, at which one of these kinds changed; else `old`.
+
+    Kinds are such as "*papers.paper", and "papers" or "in:papers" for words of things.
+    """
+    if new - old > len(notes):
+        return new
+    for number in range(new, old, -1):
+        names = notes.get(number)
+        if names is None or KIND in names or not kinds.isdisjoint(map(_kind, names)):
+            return number
+    return old
+
+
+def _kind(name: str) -> str:
+    return name.partition("/")[0]
+
+
 def together(changes: Iterable[Set[str] | None]) -> Set[str] | None:
-    """Return the names of several changes; `None` if one of them touched everything."""
+    """Return the things of several changes; `None` if one of them touched more."""
     names: set[str] = set()
     for change in changes:
-        if change is None:
+        if change is None or any(name.startswith(KIND) for name in change):
             return None
         names |= change
     return names
@@ -86,7 +130,7 @@ def touches(page: bytes, path: str, names: Set[str]) -> bool:
 
 
 def _leads_to(whole: bytes, things: Set[str]) -> bool:
-    kinds = {thing.partition("/")[0] for thing in things}
+    kinds = set(map(_kind, things))
     return any(not things.isdisjoint(_named(whole, kind)) for kind in kinds)
 
 

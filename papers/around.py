@@ -23,6 +23,8 @@ from papers.models import Paper
 
 # Sessions, each with its posters' days, that are kept: with 750 posters half a megabyte each.
 KEPT = 16
+# What is read of them; not the words of papers.
+KINDS = frozenset(["*papers.paper", "*schedule.presentation", "*schedule.room", "*schedule.session"])
 # Keywords of so many papers, and so many times, are understood already.
 UNDERSTOOD = 16_000
 SHOWN = ("pk", "uid", "title", "title_html", "starts", "ends", "place", "board", "room_key", "paper_id")
@@ -56,7 +58,7 @@ class Around(NamedTuple):
 NOTHING = Around({}, [])
 
 
-@kept_while_it_stands(KEPT)
+@kept_while_it_stands(KEPT, of=KINDS)
 def around(
     edition: Edition,
     at: datetime,

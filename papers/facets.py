@@ -18,7 +18,8 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFi
 
 from conference.models import Edition
 from conference.paging import BadParameter
-from papers.catalogue import Choice, catalogue
+from papers.catalogue import catalogue
+from papers.facetchoices import Choice
 from papers.models import Paper
 from papers.rows import PaperRow
 from people.models import Institution
@@ -189,8 +190,8 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         """The bitmap of the papers in which the words are found. One query, if there are words."""
         words = self.chosen["q"]
         if not words:
-            return self.catalogue.everything
-        return self.catalogue.bits(
+            return self.catalogue.order.everything
+        return self.catalogue.order.bits(
             self.queryset.matching(words, self.at).order_by().values_list("pk", flat=True)
         )
 

@@ -121,23 +121,6 @@ class PaperQuerySet(PaperGaps):
         rows = self._rows_of("grants", at).filter(award__edition=F("paper__edition"))
         return rows.order_by("award__position", "award").values_list("paper_id", "award__uid", "award__name")
 
-    def appearance_rows(self, at: datetime | None = None) -> Any:
-        """Return what takes place of the papers, by time: what, when, in which session, at which board."""
-        rows = taking_place(self._rows_of("presentations", at))
-        rows = rows.annotate(begins=Coalesce("start", "session__start"))
-        columns = ("paper_id", "kind", "begins", "session__uid", "session__title", "board", "recording_url")
-        ordered = rows.order_by(F("begins").asc(nulls_last=True), "session__uid", "position", "pk")
-        return ordered.values_list(*columns, named=True)
-
-    def institution_rows(self, at: datetime | None = None) -> Any:
-        """Return key and institution of the papers, by the name of the institution."""
-        rows = self._rows_of("authorships", at).filter(institutions__isnull=False)
-        return rows.order_by("institutions__folded").values_list("paper_id", "institutions__slug")
-
-    def material_rows(self, at: datetime | None = None) -> Any:
-        """Return key and kind of the visible material."""
-        return self._rows_of("materials", at).values_list("paper_id", "kind")
-
     def like(self, paper: Any, at: datetime | None = None) -> list[int]:
         """Return keys of papers like this one, the likest first: by words they share, in the search index.
 

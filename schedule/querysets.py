@@ -46,8 +46,9 @@ class RoomQuerySet(ContentQuerySet[Any]):
 
     def published(self, at: datetime | None = None) -> Self:
         """Rooms in which something public takes place."""
+        # PostgreSQL reads at once all that do: few presentations have a room of their own.
         sessions, presentations = (
-            Exists(self.published_related(relation, at).filter(room=OuterRef("pk")))
+            Exists(self.published_related(relation, at).filter(room=OuterRef("pk"), room__isnull=False))
             for relation in ("sessions", "presentations")
         )
         return self.filter(schedule_public("edition__", at), Q(sessions) | Q(presentations))
@@ -124,10 +125,6 @@ class SessionQuerySet(SessionGaps):
         talks = self.published_related("presentations", at).about(choice.topic, at)
         return rows.filter(Exists(talks.filter(session=OuterRef("pk"))))
 
-    def kinds(self) -> set[str]:
-        """The kinds that occur among them."""
-        return set(self.order_by().values_list("kind", flat=True).distinct())
-
     def not_over(self, at: datetime | None = None) -> Self:
         """Sessions that go on at that moment or begin later."""
         return self.filter(Q(end__gt=moment(at)) | Q(start__gte=moment(at)))
@@ -157,12 +154,8 @@ class SessionQuerySet(SessionGaps):
         talks = self.published_related("presentations", at).about(topic, at)
         talks = talks.filter(session=OuterRef("pk")).order_by()
         counts = {"talk_count": talks, "poster_count": talks.posters()}
-        return self.annotate(
-            **{
-                name: Coalesce(Subquery(rows.values("session").annotate(n=Count("pk")).values("n")), 0)
-                for name, rows in counts.items()
-            }
-        )
+        counted = (rows.values("session").annotate(n=Count("pk")).values("n") for rows in counts.values())
+        return self.annotate(**{n: Coalesce(Subquery(c), 0) for n, c in zip(counts, counted, strict=True)})
 
     def for_timetable(self, at: datetime | None = None, topic: Any = None) -> Self:
         """All that a block of a timetable says but the talks; with a topic, only talks on it count."""
@@ -170,7 +163,7 @@ class SessionQuerySet(SessionGaps):
 
     def program_days(self, day_of: Callable[[datetime], date]) -> set[date]:
         """The program days on which these sessions begin."""
-        return {day_of(start) for start in self.order_by().values_list("start", flat=True).distinct()}
+        return {*map(day_of, self.order_by().values_list("start", flat=True).distinct())}
 
 
 class SessionRoleQuerySet(ContentQuerySet[Any]):
@@ -182,10 +175,14 @@ class SessionRoleQuerySet(ContentQuerySet[Any]):
 
 def presentation_published(prefix: str, at: datetime | None) -> Q:
     """The presentation that `prefix` leads to is public, and so are its session and its paper."""
-    own = schedule_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status__in": SHOWN}), prefix)
-    session = Q(**{f"{prefix}session__isnull": True}) | session_published(f"{prefix}session__", at)
     paper = Q(**{f"{prefix}paper__isnull": True}) | paper_published(f"{prefix}paper__", at)
-    return own & session & paper
+    return presentation_open(prefix, at) & paper
+
+
+def presentation_open(prefix: str, at: datetime | None) -> Q:
+    """The presentation that `prefix` leads to is public if its paper is."""
+    own = schedule_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status__in": SHOWN}), prefix)
+    return own & (Q(**{f"{prefix}session__isnull": True}) | session_published(f"{prefix}session__", at))
 
 
 # What lines of presentations never show of a paper.
@@ -197,6 +194,10 @@ class PresentationQuerySet(PresentationGaps):
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(presentation_published("", at))
+
+    def public_beside_papers(self, at: datetime | None = None) -> Self:
+        """Those that are public if their papers are."""
+        return self.filter(presentation_open("", at))
 
     def unscheduled(self) -> Self:
         return self.filter(session__isnull=True)

@@ -8,10 +8,14 @@ from typing import Any
 
 from conference.models import Edition
 from conference.prepared import prepared
+from conference.standing import kept_while_it_stands
 from papers.models import Topic
 from schedule.models import Release, Room, Session
 
 type Span = tuple[datetime, datetime]
+# Editions of which it is kept when sessions begin.
+KEPT = 24
+SESSIONS = frozenset(["*schedule.session"])
 
 
 def day_sessions(edition: Edition, day: date, at: datetime) -> list[Session]:
@@ -35,13 +39,19 @@ def sessions_beside(session: Session, at: datetime) -> list[Session]:
 
 
 def used_days(edition: Edition, at: datetime) -> set[date]:
-    """Return the program days on which sessions begin. One query."""
-    return {edition.day_of(start) for start in _starts(edition.pk, at)}
+    """Return the program days on which sessions begin. One query, with the kinds."""
+    return {edition.day_of(start) for start, _ in used(edition, at)}
 
 
 def used_kinds(edition: Edition, at: datetime) -> set[str]:
-    """Return the kinds of sessions that occur. One query."""
-    return set(_kinds(edition.pk, at))
+    """Return the kinds of sessions that occur. One query, with the days."""
+    return {kind for _, kind in used(edition, at)}
+
+
+@kept_while_it_stands(KEPT, of=SESSIONS)
+def used(edition: Edition, at: datetime) -> list[tuple[datetime, str]]:
+    """Return the different starts and kinds of sessions."""
+    return list(_used(edition.pk, at))
 
 
 def used_rooms(edition: Edition, at: datetime) -> list[Room]:
@@ -92,13 +102,8 @@ def _beside(edition: int, key: int, parent: int | None, start: datetime, end: da
 
 
 @prepared
-def _starts(edition: int, at: datetime) -> Any:
-    return _sessions(edition, at).order_by().values_list("start", flat=True).distinct()
-
-
-@prepared
-def _kinds(edition: int, at: datetime) -> Any:
-    return _sessions(edition, at).order_by().values_list("kind", flat=True).distinct()
+def _used(edition: int, at: datetime) -> Any:
+    return _sessions(edition, at).order_by().values_list("start", "kind").distinct()
 
 
 @prepared

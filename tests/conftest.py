@@ -13,6 +13,7 @@ from django.conf import settings as site_settings
 from django.db import connection, transaction
 from pytest_django import Settings
 
+from conference import standing
 from tests.processes import keep_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -40,6 +41,12 @@ def pytest_collection_finish() -> None:
     """Keep the collector from walking through five thousand tests whenever one makes many objects."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    """Let no test find what another made this process keep: keys and stamps begin anew with each."""
+    standing.forget()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """What an edition has to show: which of its sections have content, and how much. One query each."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -9,7 +10,7 @@ from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Que
 from django.db.models.functions import Coalesce
 
 from conference.models import Edition, MenuItem, Sponsor
-from conference.prepared import prepared
+from conference.prepared import prepared, prepared_for_any
 from conference.querysets import moment
 from papers.models import Award, Paper
 from people.models import CommitteeRole, Person
@@ -37,13 +38,24 @@ def contents(edition: int, at: datetime) -> dict[str, QuerySet[Any]]:
     }
 
 
-def filled(edition: Edition, at: datetime | None = None) -> set[str]:
-    """Return the sections that have content."""
-    (row,) = _filled(edition.pk, moment(at))
-    return {Section(name.removeprefix("has_")) for name, is_there in row.items() if is_there}
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What an edition has: sections with content, pages of its own by slug and title, a menu of its own."""
+
+    sections: set[Section]
+    pages: list[tuple[str, str]]
+    has_menu: bool
 
 
-@prepared
+def filled(edition: Edition, at: datetime | None = None) -> Filled:
+    """Return what an edition has. One query."""
+    rows = list(_filled(edition.pk, moment(at)))
+    pages = [(row["page__slug"], row["page__title"]) for row in rows if row["page__slug"]]
+    sections = {section for section in Section if rows[0].get(f"has_{section}")}
+    return Filled(sections, pages, rows[0]["has_menu"])
+
+
+@prepared_for_any
 def _filled(edition: int, at: datetime) -> Any:
     asked: dict[str, Any] = {section: Exists(rows) for section, rows in contents(edition, at).items()}
     # Each part is looked up by itself: PostgreSQL would collect all videos, and all who appear anywhere.
@@ -52,8 +64,10 @@ def _filled(edition: int, at: datetime) -> Any:
     sessions = Session.objects.published(at).filter(edition=edition).recorded()
     asked[Section.RECORDINGS] = any_of(*recorded, sessions)
     asked[Section.PEOPLE] = any_of(*Person.objects.published_appearances(at))
-    named = {f"has_{section}": is_there for section, is_there in asked.items()}
-    return Edition.objects.filter(pk=edition).annotate(**named).values(*named)
+    asked["menu"] = Exists(MenuItem.objects.published(at).filter(edition=edition))
+    named = {f"has_{what}": is_there for what, is_there in asked.items()}
+    rows = Edition.objects.filter(pk=edition).beside_pages().annotate(**named).order_by("page__slug")
+    return rows.values("page__slug", "page__title", *named)
 
 
 def any_of(*several: QuerySet[Any]) -> Any:

@@ -1,6 +1,6 @@
 """The links through the site: an edition's own menu, a sensible one where it has none, those of all years."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
 from conference.prepared import prepared
-from conference.standing import kept_while_it_stands
+from conference.standing import DATES, kept, kept_while_it_stands, site_stamp
 from website.contents import filled
 
 Section = MenuItem.Section
@@ -50,8 +50,22 @@ def section_url(edition: Edition, section: str) -> str:
     return reverse(view, args=[edition.slug]) if view else reverse("people:list")
 
 
+def page_url(edition: Edition, slug: str) -> str:
+    """Return the address of a page of an edition."""
+    return reverse("conference:page", args=[edition.slug, slug])
+
+
 # Editions whose menus are kept.
 KEPT = 24
+# What fills a section, or stands in a menu: not the words of papers.
+KINDS = frozenset(
+    [
+        *("*conference.menuitem", "*conference.page", "*conference.sponsor", "*people.committeerole"),
+        *("*papers.award", "*papers.awardgrant", "*papers.authorship", "*papers.material", "*papers.paper"),
+        *("*schedule.presentation", "*schedule.release", "*schedule.session", "*schedule.sessionrole"),
+        *("*schedule.speaker", DATES),
+    ]
+)
 
 
 def menus(
@@ -59,44 +73,45 @@ def menus(
 ) -> tuple[list[Link], list[Link]]:
     """Return the edition's menu for the page at `path`, and the links of all years.
 
-    Up to four queries after a change, else none. Any of the site's `editions` knows the site's stamp.
+    Up to three queries after a change, else none. Any of the site's `editions` knows the site's stamp.
     """
-    if edition is None:
-        return [], [*fixed_links(), *(_site_lines(editions[0], at) if editions else site_pages())]
-    lines, pages = _lines(edition, at)
-    return [marked(line, edition, path) for line in lines], [*fixed_links(), *pages]
+    stamp = site_stamp(editions[0]) if editions else None
+    pages = _site_lines(stamp) if stamp else site_pages()
+    lines: list[Link] = []
+    if edition:
+        lines = _lines(edition, at, stamp) if stamp else edition_menu(edition, at)
+    return [marked(line, edition, path) for line in lines if edition], [*fixed_links(), *pages]
 
 
-@kept_while_it_stands(KEPT)
-def _lines(edition: Edition, at: datetime) -> tuple[list[Link], list[Link]]:
-    return edition_menu(edition), site_pages()
+@kept_while_it_stands(KEPT, of=KINDS)
+def _lines(edition: Edition, at: datetime, _site: Hashable) -> list[Link]:
+    return edition_menu(edition, at)
 
 
-@kept_while_it_stands(1)
-def _site_lines(_edition: Edition, _at: datetime) -> list[Link]:
+@kept(1)
+def _site_lines(_stamp: Hashable) -> list[Link]:
     return site_pages()
 
 
-def edition_menu(edition: Edition) -> list[Link]:
-    """Return the chairs' own menu, else the sections with content."""
-    lines = list(edition.menu_items.published().with_targets())
-    if not lines:
-        return default_menu(edition)
+def edition_menu(edition: Edition, at: datetime) -> list[Link]:
+    """Return the chairs' own menu, else the sections with content in the usual order, and the pages."""
+    found = filled(edition, at)
+    if found.has_menu:
+        return own_menu(edition)
+    shown = [section for section in Section if section == Section.HOME or section in found.sections]
+    sections = [Link(section.label, section_url(edition, section)) for section in shown]
+    return sections + [Link(title, page_url(edition, slug)) for slug, title in found.pages]
+
+
+def own_menu(edition: Edition) -> list[Link]:
+    """Return the menu that the chairs wrote."""
     children: dict[int | None, list[MenuItem]] = {}
-    for line in lines:
+    for line in edition.menu_items.published().with_targets():
         children.setdefault(line.parent_id, []).append(line)
     return [
         item_link(line, edition, [item_link(child, edition) for child in children.get(line.pk, [])])
         for line in children.get(None, [])
     ]
-
-
-def default_menu(edition: Edition) -> list[Link]:
-    """Return the sections that have content, in the order in which visitors look for them, and the pages."""
-    with_content = filled(edition)
-    shown = [section for section in Section if section == Section.HOME or section in with_content]
-    sections = [Link(section.label, section_url(edition, section)) for section in shown]
-    return sections + [Link(page.title, page.get_absolute_url()) for page in edition.pages.published()]
 
 
 def item_link(line: MenuItem, edition: Edition, children: Sequence[Link] = ()) -> Link:

@@ -116,7 +116,7 @@ def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
 
 def section_links(edition: Edition) -> list[str]:
     """Return the pages of an edition that have something to show."""
-    urls = [section_url(edition, section) for section in sorted(filled(edition))]
+    urls = [section_url(edition, section) for section in sorted(filled(edition).sections)]
     return [url for url in urls if url.startswith(edition.get_absolute_url())]
 
 

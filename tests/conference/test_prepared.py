@@ -6,14 +6,15 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Case, F, Value, When
+from django.db.models.expressions import RawSQL
 from django.test.utils import CaptureQueriesContext
 
 from conference.among import Among, Keys
 from conference.environment import safe_database
 from conference.models import Edition
-from conference.prepared import Blank, Form, Place, compose, prepared, prepared_update
+from conference.prepared import Blank, Form, Place, compose, prepared, prepared_for_any, prepared_update
 from conference.previewing import Lifted, seen_as
 from papers.models import Authorship, Paper, Topic
 from tests import factories as make
@@ -214,6 +215,31 @@ def test_postgresql_keeps_the_plan_of_a_question_and_of_nothing_else(edition: Ed
 
     assert answers == [[paper]] * 6
     assert (kept, len(plans())) == (before + 1, before + 1)
+
+
+@on_postgresql
+def test_question_planned_for_any_values_is_never_planned_for_some(edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    asked = prepared_for_any(lambda key: Paper.objects.filter(pk=key))
+    assert [asked(paper.pk) for _ in range(4)] == [[paper]] * 4
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT generic_plans, custom_plans FROM pg_prepared_statements ORDER BY prepare_time")
+        assert cursor.fetchall()[-1] == (3, 0)
+    assert mode() == "auto"
+
+
+@on_postgresql
+def test_way_of_planning_ends_with_a_question_that_fails(edition: Edition) -> None:
+    broken = prepared_for_any(lambda key: Edition.objects.filter(pk=key).annotate(none=RawSQL("1 / 0", ())))
+    with pytest.raises(DatabaseError), transaction.atomic():
+        broken(edition.pk)
+    assert mode() == "auto"
+
+
+def mode() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW plan_cache_mode")
+        return str(cursor.fetchone()[0])
 
 
 def plans() -> list[str]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from django.db import transaction
 
-from conference import revision
+from conference import revision, touches
 from conference.models import Edition
 from papers.models import Paper
 from people.models import Person
@@ -104,3 +104,26 @@ def test_rolled_back_change_leaves_the_stamp() -> None:
         raise RuntimeError
     assert stamps(edition) == before
     assert not Person.objects.filter(name="Zed").exists()
+
+
+def test_row_that_goes_to_another_edition_changes_all_of_both() -> None:
+    this, other, third = (factories.make_edition(year) for year in (2026, 2021, 2020))
+    paper, there = factories.make_paper(this), factories.make_paper(other)
+    material = factories.make_material(paper)
+    for row, owner, target in ((material, "paper", there), (paper, "edition", other)):
+        before = stamps(this, other, third)
+        setattr(row, owner, target)
+        row.save()
+        assert stamps(this, other, third) == [before[0] + 1, before[1] + 1, before[2]]
+        for edition in Edition.objects.exclude(pk=third.pk):
+            assert touches.read(edition.touched) == {edition.revision: {"*"}}
+
+
+def test_page_that_an_edition_takes_from_the_site_changes_both() -> None:
+    edition = factories.make_edition()
+    page = factories.make_page(None)
+    before = revision.current(edition.pk)
+    page.edition = edition
+    page.save()
+    after = revision.current(edition.pk)
+    assert (after.edition, after.site) == (before.edition + 1, before.site + 1)

@@ -4,12 +4,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import models
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from conference.addressed import published_editions
 from conference.models import Edition
-from conference.standing import LIFETIME, kept_while_it_stands
+from conference.standing import DATES, LIFETIME, kept_while_it_stands
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -88,3 +89,96 @@ def test_papers_of_a_session_are_read_once_for_all_of_them(
     for paper, queries in zip(papers, (10, 9, 9), strict=True):
         with django_assert_num_queries(queries):
             client.get(paper.get_absolute_url())
+
+
+# What hangs on some kinds of rows
+
+
+KINDS = frozenset(["*papers.paper"])
+
+
+def kept_of(kinds: frozenset[str]) -> tuple[list[int], Any]:
+    calls: list[int] = []
+
+    @kept_while_it_stands(2, of=kinds)
+    def asked(edition: Edition, at: datetime, value: int) -> int:
+        calls.append(value)
+        return value
+
+    return calls, asked
+
+
+def test_what_hangs_on_some_kinds_outlasts_changes_of_others(edition: Edition) -> None:
+    make.make_paper(edition)
+    calls, asked = kept_of(KINDS)
+    asked(addressed(), None, 1)
+    make.make_room(edition)
+    make.make_person("Ada")
+    asked(addressed(), timezone.now() + timedelta(days=1), 1)
+    assert calls == [1]
+
+    make.make_paper(edition)
+    asked(addressed(), None, 1)
+    make.make_room(edition, "Hall B")
+    asked(addressed(), None, 1)
+    assert calls == [1, 1]
+
+
+def test_several_changes_are_looked_through_together(edition: Edition) -> None:
+    calls, asked = kept_of(KINDS)
+    asked(addressed(), None, 1)
+    paper = make.make_paper(edition)
+    make.make_room(edition)
+    asked(addressed(), None, 1)
+    paper.delete()
+    make.make_room(edition, "Hall B")
+    asked(addressed(), None, 1)
+
+    assert calls == [1, 1, 1]
+
+
+def test_page_that_was_begun_before_a_change_has_a_state_of_its_own(edition: Edition) -> None:
+    calls, asked = kept_of(KINDS)
+    begun = addressed()
+    make.make_paper(edition)
+    for found in (addressed(), begun, addressed()):
+        asked(found, None, 1)
+    make.make_room(edition)
+    asked(addressed(), None, 1)
+
+    assert calls == [1, 1]
+
+
+def test_database_that_was_restored_counts_on_from_another_past(edition: Edition) -> None:
+    calls, asked = kept_of(KINDS)
+    before = addressed()
+    make.make_room(edition)
+    asked(addressed(), None, 1)
+    stored = Edition.objects.filter(pk=edition.pk)
+    models.QuerySet.update(stored, revision=before.revision, touched=before.touched)
+    for name in ("B", "C"):
+        make.make_room(edition, name)
+    asked(addressed(), None, 1)
+
+    assert calls == [1, 1]
+
+
+def test_gates_and_clocks_make_a_state_whatever_the_kinds(edition: Edition) -> None:
+    opens = timezone.now() + timedelta(hours=1)
+    Edition.objects.filter(pk=edition.pk).update(schedule_public_from=opens)
+    calls, asked = kept_of(KINDS)
+    for at in (opens - timedelta(seconds=1), opens):
+        asked(addressed(), at, 1)
+    Edition.objects.filter(pk=edition.pk).update(timezone="Asia/Seoul")
+    asked(addressed(), opens, 1)
+
+    assert calls == [1, 1, 1]
+
+
+def test_what_is_dated_ahead_is_asked_again_after_a_minute_if_it_is_named(edition: Edition) -> None:
+    calls, asked = kept_of(KINDS | {DATES})
+    now = timezone.now()
+    for at in (now, now + timedelta(seconds=LIFETIME)):
+        asked(addressed(), at, 1)
+
+    assert calls == [1, 1]

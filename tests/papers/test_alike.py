@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conference import standing
 from papers.beside import beside
 from papers.models import Paper
 from tests import factories as make
@@ -68,6 +69,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     posters = hall()
     for most in (1, 3):
         paper = fetched(posters["own"])
+        standing.forget()
         with django_assert_num_queries(7):
             beside(paper, most=most)
 

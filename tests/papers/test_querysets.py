@@ -81,9 +81,6 @@ def winners(at: datetime | None) -> list[Any]:
         (lambda at: names(Paper.objects.published(at)), [], ["P"]),
         (lambda at: names(Paper.objects.matching("ada", at)), [], ["P"]),
         (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
-        (lambda at: [row.kind for row in Paper.objects.all().appearance_rows(at)], [], ["oral"]),
-        (lambda at: [row[1] for row in Paper.objects.all().institution_rows(at)], [], ["eth"]),
-        (lambda at: [row[1] for row in Paper.objects.all().material_rows(at)], [], ["code"]),
         (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
         (lambda at: authors(Paper.objects.with_authors(at)), [], ["Ada"]),
         (cards, [0] * 6, [1] * 6),
@@ -282,38 +279,6 @@ def test_award_rows_are_those_of_the_papers_own_edition_in_the_chairs_order(edit
     assert [*rows] == [(paper.pk, "first", first.name), (paper.pk, "second", second.name)]
 
 
-def test_appearance_rows_take_place_and_stand_by_time(edition: Edition) -> None:
-    paper = make.make_paper(edition)
-    late = make.make_session(edition, uid="late", title="Late", start=make.MORNING + HOUR)
-    early = make.make_session(edition, uid="early", title="Early")
-    for session, board, fields in (
-        (None, "none", {"kind": "poster", "edition": edition}),
-        (late, "late", {}),
-        (late, "own start", {"start": make.MORNING - HOUR}),
-        (early, "second", {"position": 2}),
-        (early, "first", {"position": 1, "recording_url": "https://a.example/"}),
-        (early, "off", {"status": "cancelled"}),
-    ):
-        make.make_presentation(session, paper, board=board, **fields)
-    make.make_presentation(make.make_session(edition, status="cancelled"), paper, board="off too")
-    rows = Paper.objects.filter(pk=paper.pk).appearance_rows()
-
-    assert [row.board for row in rows] == ["own start", "first", "second", "late", "none"]
-    first = rows[1]
-    assert first == (*(paper.pk, "oral", make.MORNING, "early", "Early", "first", "https://a.example/"),)
-    assert (first.paper_id, first.begins, first.session__uid) == (paper.pk, make.MORNING, "early")
-
-
-def test_appearances_at_one_time_stand_by_session_then_in_order(edition: Edition) -> None:
-    paper = make.make_paper(edition)
-    for uid, positions in (("b", (2, 1)), ("a", (3,))):
-        session = make.make_session(edition, uid=uid)
-        for position in positions:
-            make.make_presentation(session, paper, position=position, board=f"{uid}{position}")
-
-    assert [row.board for row in Paper.objects.all().appearance_rows()] == ["a3", "b1", "b2"]
-
-
 def test_called_off_is_what_is_cancelled_or_in_something_that_is(edition: Edition) -> None:
     off = make.make_session(edition, status="cancelled")
     for title, session, status in (
@@ -330,19 +295,6 @@ def test_called_off_is_what_is_cancelled_or_in_something_that_is(edition: Editio
     assert [row.title for row in found] == ["itself", "alone", "session", "whole"]
     rest = Presentation.objects.filter(~called_off()).order_by("pk")
     assert [row.title for row in rest] == ["on", "unscheduled"]
-
-
-def test_institution_and_material_rows_are_those_of_these_papers(edition: Edition) -> None:
-    paper, other = make.make_paper(edition, ["Ada", "Mia"]), make.make_paper(edition, ["Zoe"])
-    for name, slug in (("Zürich", "z"), ("Århus", "a")):
-        paper.authorships.get(position=1).institutions.add(make.make_institution(name, slug=slug))
-    other.authorships.get().institutions.add(make.make_institution("B", slug="b"))
-    for owner, kind, visible in ((paper, "pdf", True), (paper, "code", False), (other, "data", True)):
-        make.make_material(owner, kind, visible=visible)
-    papers = Paper.objects.filter(pk=paper.pk)
-
-    assert [*papers.institution_rows()] == [(paper.pk, "a"), (paper.pk, "z")]
-    assert [*papers.material_rows()] == [(paper.pk, "pdf")]
 
 
 def test_paper_without_others_of_its_words_is_like_those_of_its_authors_and_topic(edition: Edition) -> None:

@@ -66,10 +66,10 @@ def test_edit_of_words_changes_only_pages_that_show_them(
     before = {path: client.get(path).getvalue() for path in addresses(edition)}
     assert all(touches.holds(path, {edition.slug}) for path in before)
 
+    old = Edition.objects.get().revision
     edited(papers)
-    names = {named.format(paper.uid) for paper in papers}
-    notes = touches.read(Edition.objects.get().touched).values()
-    assert frozenset().union(*notes) == names
+    names, now = {named.format(paper.uid) for paper in papers}, Edition.objects.get()
+    assert touches.since(touches.read(now.touched), old, now.revision) == names
 
     stand = [path for path in before if not touches.touches(before[path], path, names)]
     assert len(before) > len(stand) > len(before) / 2

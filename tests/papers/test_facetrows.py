@@ -1,0 +1,150 @@
+"""What catalogues are made of: the parts of a program by what one can ask for."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from conference.models import Edition
+from papers import facetrows
+from papers.boards import natural
+from papers.catalogue import catalogue
+from papers.models import Paper
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+@pytest.fixture
+def paper(edition: Edition) -> Paper:
+    return make.make_paper(edition, ["Ada"], uid="a")
+
+
+def now(edition: Edition) -> Edition:
+    """The edition as the next request finds it."""
+    return Edition.objects.get(pk=edition.pk)
+
+
+def part(name: str, edition: Edition) -> Any:
+    return getattr(facetrows, name)(now(edition), timezone.now())
+
+
+def test_titles_are_those_of_public_papers_in_order(edition: Edition) -> None:
+    topic = make.make_topic(edition, "Vision", slug="vision")
+    beta = make.make_paper(edition, title="Beta", uid="b", topic=topic)
+    alpha = make.make_paper(edition, title="alpha", uid="a", track="Main")
+    make.make_paper(edition, title="Aardvark", status="draft")
+    make.make_paper(make.make_edition(2022), title="Other")
+
+    assert part("titles", edition) == [(alpha.pk, "a", "", "Main"), (beta.pk, "b", "vision", "")]
+
+
+def test_institutions_stand_by_name_each_with_its_papers(edition: Edition, paper: Paper) -> None:
+    make.make_institution("Nobody's", slug="n")
+    other = make.make_paper(make.make_edition(2022), ["Mia"])
+    for name, slug, owner in (("Zürich", "z", paper), ("Århus", "a", paper), ("B", "b", other)):
+        owner.authorships.get().institutions.add(make.make_institution(name, slug=slug))
+    make.make_room(edition)
+    edition.save()
+
+    found = part("institutions", edition)
+    assert [(slug, [*keys]) for slug, keys in found.items()] == [("a", [paper.pk]), ("z", [paper.pk])]
+
+
+def test_materials_are_the_visible_ones(edition: Edition, paper: Paper) -> None:
+    other = make.make_paper(make.make_edition(2022))
+    for owner, kind, visible in ((paper, "pdf", True), (paper, "code", False), (other, "data", True)):
+        make.make_material(owner, kind, visible=visible)
+
+    assert {kind: [*keys] for kind, keys in part("materials", edition).items()} == {"pdf": [paper.pk]}
+
+
+def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, paper: Paper) -> None:
+    late = make.make_session(edition, uid="late", title="Late", start=make.MORNING + HOUR)
+    early = make.make_session(edition, uid="early", title="Early")
+    url = "https://a.example/"
+    make.make_presentation(None, paper, kind="poster", board="9", edition=edition)
+    make.make_presentation(early, paper, kind="oral", board="10", recording_url=url)
+    make.make_presentation(late, paper, kind="oral", start=make.MORNING - HOUR)
+    make.make_presentation(early, paper, kind="spotlight", status="cancelled")
+    make.make_presentation(make.make_session(edition, status="cancelled"), paper, kind="spotlight")
+    make.make_presentation(make.make_session(edition, status="draft"), paper, kind="spotlight")
+    make.make_presentation(early, title="Of no paper")
+
+    found = part("talks", edition)
+    assert {kind: [*keys] for kind, keys in found.kinds.items()} == {
+        "poster": [paper.pk],
+        "oral": 2 * [paper.pk],
+    }
+    assert found.begun.keys() == {make.MORNING, make.MORNING - HOUR, facetrows.UNSCHEDULED}
+    assert found.in_order() == [("late", "Late"), ("early", "Early")]
+    assert [*found.recorded] == [paper.pk]
+    assert (found.starts, found.boards) == ({paper.pk: make.MORNING - HOUR}, {paper.pk: natural("9")})
+
+
+def test_what_is_not_public_is_in_no_choice(edition: Edition, paper: Paper) -> None:
+    session = make.make_session(edition)
+    draft = make.make_paper(edition, ["Mia"], status="draft", track="Hidden")
+    make.make_presentation(session, draft, kind="poster", recording_url="https://a.example/")
+    make.make_material(draft, "code")
+    make.make_award(edition, [draft])
+    draft.authorships.get().institutions.add(make.make_institution())
+    edition.save()
+
+    found = catalogue(now(edition), timezone.now())
+    assert [title.key for title in found.order.titles] == [paper.pk]
+    assert {name: choices for name, choices in found.facets.items() if choices} == {}
+
+
+def retitle(paper: Paper) -> None:
+    paper.title = "Zebra"
+    paper.save()
+
+
+def move(paper: Paper) -> None:
+    talk = paper.presentations.get()
+    talk.start = make.MORNING + HOUR
+    talk.save()
+
+
+@pytest.mark.parametrize(
+    ("change", "queries"),
+    [
+        (lambda paper: paper.authorships.create(person=make.make_person("Bo"), name="Bo"), 1),
+        (lambda paper: make.make_room(paper.edition), 0),
+        (lambda paper: Paper.objects.filter(pk=paper.pk).update(status="withdrawn"), 2),
+        (lambda paper: make.make_material(paper, "video"), 1),
+        (lambda paper: paper.presentations.get().delete(), 7),
+        (move, 2),
+        (retitle, 1),
+    ],
+    ids=["author", "room", "status", "material", "deletion", "time", "title"],
+)
+def test_after_a_change_only_what_hangs_on_it_is_read_again(
+    edition: Edition, paper: Paper, django_assert_num_queries: Any, change: Any, queries: int
+) -> None:
+    make.make_presentation(make.make_session(edition), paper)
+    make.make_paper(edition, title="Yak")
+    at = timezone.now()
+    before = catalogue(now(edition), at)
+    change(paper)
+    then = now(edition)
+    with django_assert_num_queries(queries):
+        found = catalogue(then, at)
+    assert (found is before) == (queries == 0)
+    assert found == made_anew(then, at)
+
+
+def made_anew(edition: Edition, at: datetime) -> Any:
+    """The catalogue of this state as a process makes it that has seen no other."""
+    edition.changed_at += timedelta(microseconds=1)
+    edition.touched = ""
+    return catalogue(edition, at)
