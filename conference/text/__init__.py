@@ -18,17 +18,16 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from conference.text import formula, writers
+from conference.text import formula, simple, writers
 from conference.text.cleaning import ADDRESS, CLEANER
 from conference.text.scripts import language_of_line
+from conference.text.simple import BLOCK_MARKUP, EMPTY_LINES, MARKUP
 from conference.text.tex import tex_plugin
 
 # Longer text is shown whole, but without markup: it bounds the time a hostile text can cost.
 LONGEST = 60_000
 SLUG_LENGTH = 60
 
-MARKUP = re.compile(r"[\\$`*_\[\]<>~{}]|://|--|''|!\[|\|.*\n")
-BLOCK_MARKUP = re.compile(r"^[ \t]*(?:[#>+\-=|]|\d{1,9}[.)](?:\s|$))", re.MULTILINE)
 LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Controls, halves of characters that no encoding holds, and marks that turn the direction of the page.
 CONTROLS = re.compile(
@@ -71,9 +70,10 @@ def _inline(source: str) -> SafeString:
 def plain(source: str) -> str:
     """Readable text without markup, each word kept; paragraphs stay apart by an empty line."""
     source = tidy(source).strip()
-    if len(source) > LONGEST or not (MARKUP.search(source) or "\n" in source):
+    if len(source) > LONGEST:
         return _squeezed(source)
-    return _squeezed(writers.plain(_tokens(source)))
+    found = simple.plain(source)
+    return _squeezed(writers.plain(_tokens(source))) if found is None else found
 
 
 def latex(source: str) -> str:
@@ -167,7 +167,7 @@ def _squeezed(text: str) -> str:
 
 
 def _paragraphs(source: str) -> str:
-    parts = re.split(r"\n[ \t]*(?:\n[ \t]*)+", source.strip())
+    parts = EMPTY_LINES.split(source.strip())
     return "\n".join(
         f"<p>{escape(' '.join(part.split()), quote=False)}</p>" for part in parts if part.strip()
     )

@@ -11,8 +11,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from conference.text import CONTROLS, LONGEST, MARKUP, PARSER, formula, tidy
+from conference.text import CONTROLS, LONGEST, PARSER, formula, tidy
 from conference.text.macros import ACCENT, COMMAND
+from conference.text.simple import MARKUP
 
 # So many are told of one text.
 MOST = 8

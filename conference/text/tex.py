@@ -78,17 +78,25 @@ def _display_delimiters(first: str) -> tuple[str, str, str]:
 
 
 def _dollar(state: StateInline, silent: bool) -> bool:
-    mark = "$$" if state.src.startswith("$$", state.pos) else "$"
-    start = state.pos + len(mark)
-    stop = _closing(state.src, mark, start, min(state.posMax, start + formula.LONGEST))
+    if not state.src.startswith("$$", state.pos):
+        found = formula_at(state.src, state.pos, state.posMax)
+        return found is not None and _push_formula(state, *found, False, silent)
+    start = state.pos + 2
+    stop = _closing(state.src, "$$", start, min(state.posMax, start + formula.LONGEST))
     if stop < 0:
-        return push_literal(state, mark, silent) if mark == "$$" else False
-    before = state.src[state.pos - 1 : state.pos]
-    after = state.src[stop + len(mark) : stop + len(mark) + 1]
+        return push_literal(state, "$$", silent)
     content = state.src[start:stop]
-    if not (content.strip() if mark == "$$" else _is_formula(content, before, after)):
-        return False
-    return _push_formula(state, content, stop + len(mark), mark == "$$", silent)
+    return bool(content.strip()) and _push_formula(state, content, stop + 2, True, silent)
+
+
+def formula_at(source: str, at: int, end: int) -> tuple[str, int] | None:
+    """Return what stands between the dollar at this place and the next, and where that ends, if a formula."""
+    start = at + 1
+    stop = _closing(source, "$", start, min(end, start + formula.LONGEST))
+    if stop < 0:
+        return None
+    content, before, after = source[start:stop], source[at - 1 : at], source[stop + 1 : stop + 2]
+    return (content, stop + 1) if _is_formula(content, before, after) else None
 
 
 def _closing(source: str, mark: str, start: int, limit: int) -> int:
