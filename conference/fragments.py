@@ -4,9 +4,9 @@ After a change most of a page is as before: a piece whose values are the same on
 nothing has to be told that it changed, and no preview can leak: who gets a piece has its values already.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, datetime, time
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +24,8 @@ MOST_BYTES = 12_000_000
 # They say that something changed, not what is shown.
 STAMPS = frozenset(("revision", "changed_at", "touched", "site_revision", "site_changed_at"))
 PLAIN = (str, int, float, bytes, date, time, UUID, type(None))
+# Of exactly these are most values: a page asks for hundreds of pieces.
+USUAL = frozenset((*PLAIN, bool, datetime))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,27 @@ def written(template: str, values: Mapping[str, Any]) -> SafeString:
     Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
     that was fetched with them. A value of any other kind is a `TypeError`: it could change unseen.
     """
-    key = (template, get_language(), content(dict(values)))
+    return _written(template, values, (template, get_language(), *_said(values)))
+
+
+def written_each(template: str, name: str, rows: Iterable[Any], values: Mapping[str, Any]) -> SafeString:
+    """Return what the template says of each of the rows, called by this name, beside the same values."""
+    same = template, get_language(), *_said(values)
+    return mark_safe(
+        "".join([_written(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows])
+    )
+
+
+def _written(template: str, values: Mapping[str, Any], key: Hashable) -> SafeString:
     kept = None if settings.DEBUG else pieces.get(key)
     if kept is None:
         kept = Piece(mark_safe(get_template(template).render(dict(values))))
         pieces.put(key, kept)
     return kept.markup
+
+
+def _said(values: Mapping[str, Any]) -> list[Hashable]:
+    return [(name, one if type(one) in USUAL else content(one)) for name, one in values.items()]
 
 
 def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:

@@ -1,11 +1,12 @@
-"""The template word for pieces of pages that hang on their values alone."""
+"""The template words for pieces of pages that hang on their values alone."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
 from django.utils.safestring import SafeString
 
-from conference.fragments import written
+from conference.fragments import written, written_each
 
 register = template.Library()
 
@@ -14,3 +15,9 @@ register = template.Library()
 def fragment(name: str, **values: Any) -> SafeString:
     """The piece that this template makes of these values; it sees nothing else of the page."""
     return written(name, values)
+
+
+@register.simple_tag
+def fragment_each(template: str, name: str, rows: Iterable[Any], **values: Any) -> SafeString:
+    """The pieces of rows, one behind the other: each is in the template by this name, beside the values."""
+    return written_each(template, name, rows, values)

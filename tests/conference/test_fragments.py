@@ -7,7 +7,7 @@ import pytest
 from django.utils.safestring import mark_safe
 from django.utils.translation import override
 
-from conference.fragments import content, pieces, written
+from conference.fragments import content, pieces, written, written_each
 from conference.models import Edition
 from tests import factories as make
 
@@ -91,3 +91,17 @@ def test_rows_that_know_each_other_count_once(edition: Edition) -> None:
 def test_what_could_change_unseen_is_refused() -> None:
     with pytest.raises(TypeError, match="cannot hang on set"):
         written(MARK, {"name": {"Best"}})
+
+
+def test_pieces_of_rows_are_those_of_each_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [Row("Best"), Row("Best <b>")]
+    alone = [written(MARK, {"url": "/a/", "name": row}) for row in rows]
+    monkeypatch.setattr("conference.fragments.get_template", lambda name: pytest.fail("written again"))
+
+    assert written_each(MARK, "name", rows, {"url": "/a/"}) == "".join(alone)
+    assert written_each(MARK, "name", [], {"url": "/a/"}) == ""
+
+
+def test_rows_by_other_names_are_other_pieces() -> None:
+    assert "Best" in written_each(MARK, "name", ["Best"], {"url": ""})
+    assert "Best" not in written_each(MARK, "label", ["Best"], {"url": ""})
