@@ -1,9 +1,11 @@
 """What changes touched, noted beside the stamp in the statement that advances it.
 
-"17@x7:papers/5 18@Qe:in:papers/9,in:papers/12 19@k2:*schedule.session": of some things only words changed, so
-that of the pages kept so far those that name none still stand; then sessions changed, which touches every
-page, yet nothing that hangs on other kinds of rows alone. A change that is not noted touches everything.
-Behind a revision stands a mark of its own: a database that was restored counts on from an earlier one.
+"17:@x7,papers/5 18:@Qe,in:papers/9 -19:@k2,*schedule.session": of some things only words changed, so that of
+the pages kept so far those that name none still stand; then sessions changed, which touches every page, yet
+nothing that hangs on other kinds of rows alone. A change that is not noted touches everything.
+
+With a revision goes a mark of its own: a database that was restored counts on from an earlier one. The minus
+is for versions of this program that know of words alone, to which a note of anything else is none.
 """
 
 import re
@@ -19,8 +21,8 @@ from django.db.models.functions import Cast, Concat, Right
 LONGEST = 16_000
 # A change of more things touches everything.
 MOST = 600
-# Bytes of chance in a mark.
-MARKED = 4
+# A mark has this before it, and so many bytes of chance.
+AT, MARKED = "@", 4
 # Of so many editions what was noted is remembered: few have changed in words alone of late.
 KEPT = 16
 # The pages of an edition on which a thing's words stand only beside its address: its home page, papers,
@@ -42,23 +44,28 @@ type Touches = Mapping[int, Set[str]]
 
 
 def written(names: Collection[str]) -> str:
-    """Return what is noted of a change of these things and kinds (":papers/5"), or of everything (":*")."""
+    """Return what is noted of a change of these things and kinds (":@x7,papers/5"), or of everything."""
     is_known = KIND not in names and 0 < len(names) <= MOST
-    return f"@{secrets.token_urlsafe(MARKED)}:{','.join(sorted(names)) if is_known else KIND}"
+    return f":{AT}{secrets.token_urlsafe(MARKED)},{','.join(sorted(names)) if is_known else KIND}"
 
 
 def is_of_everything(note: str) -> bool:
-    return note.endswith(f":{KIND}")
+    return note.endswith(f",{KIND}")
 
 
-def noted(note: Expression) -> Combinable:
+def sign(note: str) -> str:
+    """Return what stands before the revision: nothing if only words changed."""
+    return "-" if f",{KIND}" in note else ""
+
+
+def noted(before: Expression, note: Expression) -> Combinable:
     """Return the notes of an edition with one more, to be written with its next revision."""
-    return Right(Concat(F("touched"), Value(" ", TextField()), alone(note)), LONGEST)
+    return Right(Concat(F("touched"), Value(" ", TextField()), alone(before, note)), LONGEST)
 
 
-def alone(note: Expression) -> Combinable:
+def alone(before: Expression, note: Expression) -> Combinable:
     """Return this note as the only one: what was noted before a change of everything is over."""
-    return Concat(Cast(F("revision") + 1, TextField()), note)
+    return Concat(before, Cast(F("revision") + 1, TextField()), note)
 
 
 @lru_cache(maxsize=KEPT)
@@ -67,17 +74,21 @@ def read(notes: str) -> Touches:
     # The first note may have been cut.
     whole = notes.partition(" ")[2] if len(notes) >= LONGEST else notes
     parts = (note.partition(":") for note in whole.split())
-    return {int(number.partition("@")[0]): frozenset(names.split(",")) for number, _, names in parts}
+    return {abs(int(number)): frozenset(_unmarked(names)) for number, _, names in parts}
+
+
+def _unmarked(names: str) -> Iterator[str]:
+    return (name for name in names.split(",") if not name.startswith(AT))
 
 
 def mark(notes: str) -> str:
     """Return the last revision with its mark, as it stands in all notes that go on from there."""
-    return f"{notes.rpartition(' ')[2].partition(':')[0]}:" if notes else ""
+    return f"{notes.rpartition(' ')[2].partition(',')[0]}," if AT in notes else ""
 
 
 def go_on(notes: str, from_mark: str) -> bool:
     """Whether notes, as long as they reach back, go on from those with this mark."""
-    return bool(from_mark) and (notes.startswith(from_mark) or f" {from_mark}" in notes)
+    return bool(from_mark) and f" {from_mark}" in f" {notes}"
 
 
 def since(notes: Touches, old: int, new: int) -> Set[str] | None:
