@@ -21,6 +21,7 @@ from django.http.request import split_domain_port, validate_host
 from conference import tracing
 from conference.board import Board
 from conference.door import door
+from conference.freed import Freed
 from conference.keptpage import Headers, KeptPage, Key, keepable
 from conference.sharedpages import SharedPages
 from conference.shelf import Shelf
@@ -59,6 +60,8 @@ PERSONAL = frozenset(
 # So many new pages are written at once by a process: more would only take turns, and those who ask for kept
 # pages with them. Who waits longer (seconds) goes on: exports may take both lanes.
 LANES, LANE_WAIT = 2, 0.6
+# An answer of more bytes left much free that was made of rows.
+LARGE = 500_000
 # How long a reader waits while another renders the same page; then the version just passed is good enough.
 WAIT = 1.0
 
@@ -172,6 +175,7 @@ class PageCache:
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Lock] = {}
         self._lanes = threading.BoundedSemaphore(LANES)
+        self._freed = Freed()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         key = key_of(environ)
@@ -237,6 +241,8 @@ class PageCache:
         finally:
             if has_lane:
                 self._lanes.release()
+        if len(body) > LARGE:
+            self._freed.give_back()
         if not keepable(status, headers):
             start_response(status, headers)
             return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
