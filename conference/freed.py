@@ -1,4 +1,4 @@
-"""Memory that is free again goes back to the system: the C library keeps what lies between things that stay."""
+"""Memory that is free again goes back to the system: the C library keeps what lies between other things."""
 
 import ctypes
 import time
