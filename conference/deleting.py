@@ -8,7 +8,7 @@ from django.db import models, router
 from django.db.models.deletion import Collector
 
 from conference.places import close_gaps, owners_left
-from conference.recording import Log, row_editions
+from conference.recording import Log, advance_for_links, row_editions
 from conference.rowvalues import BATCH, held, linked, links, part_of, read_keys, recorded_fields
 
 
@@ -59,6 +59,8 @@ def _note_rows(log: Log, model: type[models.Model], keys: set[int], chosen: set[
     names = recorded_fields(model)
     related = [name for name, field in names.items() if field.is_relation]
     far = {name: linked(model, name, keys) for name in links(model)}
+    for name, found in far.items():
+        advance_for_links(model, name, set().union(*found.values()))
     for key, row in _rows(model, keys, related):
         values = {**held(row, names), **{name: found[key] for name, found in far.items()}}
         log.deleted(

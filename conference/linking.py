@@ -8,7 +8,8 @@ from django.db import models
 from django.db.models.signals import m2m_changed
 from django.dispatch import receiver
 
-from conference.recording import edition_of, row_editions, together
+from conference import revision
+from conference.recording import advance_for_links, edition_of, row_editions, together
 from conference.rowvalues import held, linked, links, part_of, read_keys
 
 
@@ -44,3 +45,6 @@ def _links_change(sender: Any, instance: Any, action: str, **more: Any) -> None:
         with together() as log:
             values = {**held(instance, part_of(model)), name: before}
             log.changed(model, instance.pk, values, {name: now}, edition_of(instance))
+        if links(model)[name].model is model:
+            revision.advance([edition_of(instance)], [revision.kind_of(model)])
+        advance_for_links(model, name, {*before} ^ {*now})

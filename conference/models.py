@@ -164,7 +164,7 @@ class Edition(Clocked, Content):
     logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
-    # The last changes that touched nothing but words of some things, as `conference.touches` notes them.
+    # What the last changes touched, as `conference.touches` notes it.
     touched = models.TextField(default="", db_default="", blank=True, editable=False)
 
     objects = EditionQuerySet.as_manager()

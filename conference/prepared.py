@@ -151,7 +151,7 @@ def planned_once(connection: Any, mode: str = AUTO) -> Iterator[None]:
     held = connection.connection
     held.prepare_threshold = ASKED
     try:
-        with planned_as(held, mode):
+        with planned_as(connection, mode):
             yield
     finally:
         held.prepare_threshold = None
@@ -159,16 +159,17 @@ def planned_once(connection: Any, mode: str = AUTO) -> Iterator[None]:
 
 @contextmanager
 def planned_as(connection: Any, mode: str) -> Iterator[None]:
-    """Let a connection of psycopg plan in this mode. In a transaction that fails, that ends with it."""
+    """Let PostgreSQL plan in this mode. In a transaction that fails, that ends with it."""
     if mode == AUTO:
         yield
         return
-    connection.execute(f"SET plan_cache_mode = {mode}")
+    with connection.wrap_database_errors:
+        connection.connection.execute(f"SET plan_cache_mode = {mode}", prepare=False)
     try:
         yield
     finally:
         with suppress(DatabaseError):
-            connection.execute(f"SET plan_cache_mode = {AUTO}")
+            connection.connection.execute(f"SET plan_cache_mode = {AUTO}", prepare=False)
 
 
 def filled_in(parameters: Sequence[Any], values: Sequence[Sequence[Any]], connection: Any) -> tuple[Any, ...]:

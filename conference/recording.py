@@ -12,9 +12,10 @@ from typing import Any
 from django.db import models, transaction
 from django.utils import timezone
 
+from conference import revision
 from conference.acting import acting, actor
 from conference.history import ChangeSet, RowChange
-from conference.rowvalues import Key, Values, held, owners, part_of
+from conference.rowvalues import Key, Values, held, links, owners, part_of
 
 FULL = 1000
 # These hold everything else: what comes into them is told by itself, and taken back without them.
@@ -199,6 +200,16 @@ def row_editions(model: type[models.Model], keys: Iterable[int]) -> dict[int, in
     if not lookup:
         return dict.fromkeys(wanted)
     return {key: row[lookup] for key, row in _by_lookup(model, wanted, lookup).items()}
+
+
+def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) -> None:
+    """Advance the stamps of rows on the far side of a relation to many, if the relation is theirs.
+
+    An author's institutions are the author's: what becomes of an institution is not told of its editions.
+    """
+    owner: Any = links(model)[name].model
+    if owner is not model and (keys := list(far)):
+        revision.advance(row_editions(owner, keys).values(), [revision.kind_of(owner)])
 
 
 def _by_lookup(model: type[models.Model], keys: list[int], lookup: str) -> dict[int, Values]:

@@ -75,7 +75,8 @@ def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHIN
     now, note = timezone.now(), touches.written(names)
     keys = [key for key in wanted if key is not None]
     if keys:
-        (_outdate if touches.is_of_everything(note) else _touch)(keys, now, touches.sign(note), note)
+        change = _change_all if touches.is_of_everything(note) else _change_kinds
+        (_change_words if touches.is_of_words(note) else change)(keys, now, note)
     if None in wanted and not _advance_site(now):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
 
@@ -91,13 +92,18 @@ def of(names: Collection[str]) -> Iterator[None]:
 
 
 @prepared_update
-def _outdate(keys: Collection[int], now: datetime, sign: Any, note: Any) -> tuple[Any, dict[str, Any]]:
-    return _showing(keys), {**further(now), "touched": touches.alone(sign, note)}
+def _change_all(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
+    return _showing(keys), {**further(now), "touched": touches.alone(note)}
 
 
 @prepared_update
-def _touch(keys: Collection[int], now: datetime, sign: Any, note: Any) -> tuple[Any, dict[str, Any]]:
-    return _showing(keys), {**further(now), "touched": touches.noted(sign, note)}
+def _change_kinds(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
+    return _showing(keys), {**further(now), "touched": touches.with_kinds(note)}
+
+
+@prepared_update
+def _change_words(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
+    return _showing(keys), {**further(now), "touched": touches.with_words(note)}
 
 
 def _showing(keys: Collection[int]) -> Any:

@@ -51,7 +51,7 @@ class State:
     changed_at: datetime
     lifetime: float
     steady: float = LIFETIME
-    # By slug, the small changes that are noted.
+    # By slug, what is noted of the last changes.
     touched: Mapping[str, Touches] = field(default_factory=dict)
 
     def touched_since(self, stamp: Stamp) -> Set[str] | None:

@@ -1,11 +1,12 @@
-"""What is worked out once for each state of an edition, and kept while that state lasts.
+"""What is worked out once for a state of an edition, and kept while that state lasts.
 
-A state is the stamps that every page hangs on and which parts are public: after a change it is another one.
-What hangs on some kinds of rows alone outlasts the changes that are noted to have touched others.
+A state is the last change of the kinds of rows that a result hangs on, which parts are public, the clocks:
+after a change it is another one. What is noted to have touched other kinds leaves it (`conference.touches`).
 """
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Set
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, wraps
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from conference import touches
 from conference.models import Edition
 from conference.querysets import moment, public_parts
 
-# For so many seconds a state lasts at most: what is dated ahead, such as a release, has no stamp of its own.
+# For so many seconds a state lasts at most of what is dated ahead, such as releases: no stamp tells of that.
 LIFETIME = 60
 # Stands among kinds of rows for what is dated ahead.
 DATES = "dates"
@@ -22,28 +23,10 @@ DATES = "dates"
 type State = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """An edition in one state, and when it was asked for. In one state the answer is the same."""
-
-    state: State
-    edition: Edition = field(compare=False)
-    at: datetime = field(compare=False)
-
-
 def site_stamp(edition: Edition) -> State | None:
     """Return the site's stamp, if the edition was fetched with it and something has changed so far."""
     held = vars(edition)
     return (held["site_revision"], held["site_changed_at"]) if held.get("site_revision") else None
-
-
-def state_of(edition: Edition, at: datetime) -> State | None:
-    """Return the state of an edition; `None` if the site's stamp is not known."""
-    site = site_stamp(edition)
-    if site is None:
-        return None
-    age = (at - edition.changed_at).total_seconds() // LIFETIME
-    return (edition.pk, edition.revision, edition.changed_at, *site, *public_parts(edition, at), age)
 
 
 class Seen(NamedTuple):
@@ -67,7 +50,7 @@ def state_of_kinds(kinds: Set[str], edition: Edition, at: datetime) -> State:
     """Return the state of an edition as far as these kinds of rows, or `DATES`, make it."""
     last = _last(kinds, edition)
     age = (at - last[1]).total_seconds() // LIFETIME if DATES in kinds else 0
-    return edition.pk, *last, *public_parts(edition, at), edition.timezone, edition.day_start_hour, age
+    return *last, edition.timezone, edition.day_start_hour, age
 
 
 def _last(kinds: Set[str], edition: Edition) -> tuple[int, datetime]:
@@ -101,25 +84,33 @@ def kept[T](most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
     return decorate
 
 
-def kept_while_it_stands[T](
-    most: int, of: Set[str] = frozenset()
-) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Keep the last `most` results of a function of an edition, a moment and values that can be hashed.
+def kept_while_it_stands[T](most: int, of: Set[str]) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Keep the last results of a function of an edition, a moment and values that can be hashed.
 
-    Nobody may change a result, and none may hang on the language; if it is `of` some kinds of rows
-    (`touches.last`), on nothing else that changes. Of an edition whose state is not known each is made anew.
+    Of each edition, part that is public and values it is one, `most` of them in all. Nobody may change a
+    result, and none may hang on the language, nor on anything that changes but these kinds of rows.
     """
 
     def decorate(made: Callable[..., T]) -> Callable[..., T]:
-        @kept(most)
-        def keeping(asked: _Asked, *values: Hashable) -> T:
-            return made(asked.edition, asked.at, *values)
+        results: OrderedDict[Hashable, tuple[State, T]] = OrderedDict()
+        lock = threading.Lock()
+        _forgetting.append(results.clear)
 
         @wraps(made)
         def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
             now = moment(at)
-            state = state_of_kinds(of, edition, now) if of else state_of(edition, now)
-            return keeping(_Asked(state, edition, now), *values) if state else made(edition, now, *values)
+            key, state = (edition.pk, public_parts(edition, now), values), state_of_kinds(of, edition, now)
+            known = results.get(key)
+            is_known = known is not None and known[0] == state
+            known = known if known and is_known else (state, made(edition, now, *values))
+            with lock:
+                if not is_known:
+                    results[key] = known
+                if key in results:
+                    results.move_to_end(key)
+                while len(results) > most:
+                    results.popitem(last=False)
+            return known[1]
 
         return wrapped
 

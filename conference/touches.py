@@ -13,17 +13,20 @@ import secrets
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 
-from django.db.models import Expression, F, TextField, Value
+from django.db.models import Case, Expression, F, TextField, Value, When
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Concat, Right
+from django.db.models.functions import Cast, Concat, Length, Right
+from django.db.models.lookups import GreaterThan
 
 # Edits of some minutes, or an import: a page that nobody asked for meanwhile is made anew.
 LONGEST = 16_000
+# Kinds of rows need only reach back between two visits, and an edition is read with much that is in it.
+SHORT = 600
 # A change of more things touches everything.
 MOST = 600
 # A mark has this before it, and so many bytes of chance.
 AT, MARKED = "@", 4
-# Of so many editions what was noted is remembered: few have changed in words alone of late.
+# Of so many editions what was noted is remembered: few have changed of late.
 KEPT = 16
 # The pages of an edition on which a thing's words stand only beside its address: its home page, papers,
 # sessions, days, a talk's calendar. Not lists, which words put in order, nor what counts or finds words.
@@ -39,6 +42,8 @@ INSIDE = "in:"
 MARK = b" data-abstract"
 CALENDAR = ".ics"
 
+NEXT = F("revision") + 1
+
 # By revision the names of what that change touched.
 type Touches = Mapping[int, Set[str]]
 
@@ -53,19 +58,24 @@ def is_of_everything(note: str) -> bool:
     return note.endswith(f",{KIND}")
 
 
-def sign(note: str) -> str:
-    """Return what stands before the revision: nothing if only words changed."""
-    return "-" if f",{KIND}" in note else ""
+def is_of_words(note: str) -> bool:
+    return f",{KIND}" not in note
 
 
-def noted(before: Expression, note: Expression) -> Combinable:
-    """Return the notes of an edition with one more, to be written with its next revision."""
-    return Right(Concat(F("touched"), Value(" ", TextField()), alone(before, note)), LONGEST)
+def with_words(note: Expression) -> Combinable:
+    """Return the notes of an edition with one more of words, to be written with its next revision."""
+    return Right(Concat(F("touched"), Value(" ", TextField()), Cast(NEXT, TextField()), note), LONGEST)
 
 
-def alone(before: Expression, note: Expression) -> Combinable:
+def with_kinds(note: Expression) -> Combinable:
+    """Return the notes with one more of kinds of rows; if they have become many it is the first again."""
+    more = Concat(F("touched"), Value(" ", TextField()), alone(note))
+    return Case(When(GreaterThan(Length("touched"), SHORT), then=alone(note)), default=more)
+
+
+def alone(note: Expression) -> Combinable:
     """Return this note as the only one: what was noted before a change of everything is over."""
-    return Concat(before, Cast(F("revision") + 1, TextField()), note)
+    return Concat(Value("-", TextField()), Cast(NEXT, TextField()), note)
 
 
 @lru_cache(maxsize=KEPT)

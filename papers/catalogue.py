@@ -1,4 +1,4 @@
-"""Which papers of an edition have which property, as bitmaps in memory, kept until the edition changes.
+"""Which papers of an edition have which property, as bitmaps in memory, kept until one of them changes.
 
 Narrowing is one `&`, counting one `bit_count()`. How a page offers them is `facets`' business.
 """

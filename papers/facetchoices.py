@@ -82,7 +82,8 @@ def topics(edition: Edition, at: datetime) -> Choices:
     above = {slug: parent for slug, _, parent in rows}
     bits = dict.fromkeys(above, 0)
     for slug, choice in own.items():
-        while slug:
+        # A topic may be newer than those that were read.
+        while slug in bits:
             bits[slug] |= choice.bits
             slug = above[slug]
     ordered: Choices = {}

@@ -1,6 +1,6 @@
-"""What facets narrow by, of all papers of an edition whether public or not: each part is read once for all.
+"""What facets narrow by, read in parts, each again only after a change of what it is made of.
 
-It is read again after a change of the kinds of rows that it is made of (`conference.standing`).
+Which papers are public is one part; the others are read of all, so that they outlast what becomes public.
 """
 
 from array import array

@@ -20,7 +20,7 @@ LASTING = ("letter", "page", "show", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the frame's variables. One query, and up to four more after a change.
+    """Return the frame's variables. One query, and up to three more after a change.
 
     None for the admin, which has its own frame.
     """

@@ -37,7 +37,7 @@ class States:
 
     wanted: Mapping[int, str]
     known: Mapping[int, str]
-    # By edition, the small changes that are noted.
+    # By edition, what is noted of the last changes.
     touched: Mapping[int, Touches]
     # The stamp of the site, and what stands for the hidden names.
     site: int | None

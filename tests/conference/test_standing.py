@@ -20,61 +20,9 @@ def addressed(year: int = 2021) -> Edition:
     return next(one for one in published_editions(RequestFactory().get("/")) if one.year == year)
 
 
-def counter() -> tuple[list[int], Any]:
-    calls: list[int] = []
-
-    @kept_while_it_stands(2)
-    def asked(edition: Edition, at: datetime, value: int) -> int:
-        calls.append(value)
-        return value
-
-    return calls, asked
-
-
 @pytest.fixture
 def edition() -> Edition:
     return make.make_edition(2021)
-
-
-def test_what_was_asked_is_kept_until_the_edition_changes(edition: Edition) -> None:
-    calls, asked = counter()
-    for value in (1, 1, 2):
-        asked(addressed(), None, value)
-    assert calls == [1, 2]
-
-    make.make_paper(edition)
-    assert [asked(addressed(), None, 1) for _ in range(2)] == [1, 1]
-    assert calls == [1, 2, 1]
-
-
-def test_change_of_what_all_years_share_counts(edition: Edition) -> None:
-    calls, asked = counter()
-    asked(addressed(), None, 1)
-    make.make_person("Ada")
-    asked(addressed(), None, 1)
-
-    assert calls == [1, 1]
-
-
-def test_gate_that_opens_is_a_change_though_nobody_made_one(edition: Edition) -> None:
-    opens = timezone.now() + timedelta(hours=1)
-    Edition.objects.filter(pk=edition.pk).update(schedule_public_from=opens)
-    calls, asked = counter()
-    for at in (opens - timedelta(seconds=1), opens - timedelta(seconds=1), opens):
-        asked(addressed(), at, 1)
-
-    assert calls == [1, 1]
-
-
-def test_nothing_is_kept_for_longer_than_a_minute_or_without_a_state(edition: Edition) -> None:
-    calls, asked = counter()
-    now = timezone.now()
-    for at in (now, now + timedelta(seconds=LIFETIME)):
-        asked(addressed(), at, 1)
-    for _ in range(2):
-        asked(edition, now, 1)
-
-    assert calls == [1, 1, 1, 1]
 
 
 def test_papers_of_a_session_are_read_once_for_all_of_them(
@@ -124,6 +72,19 @@ def test_what_hangs_on_some_kinds_outlasts_changes_of_others(edition: Edition) -
     assert calls == [1, 1]
 
 
+def test_of_each_value_the_last_state_is_kept_and_so_many_in_all(edition: Edition) -> None:
+    make.make_paper(edition)
+    calls, asked = kept_of(KINDS)
+    for value in (1, 1, 2, 1, 2):
+        asked(addressed(), None, value)
+    assert calls == [1, 2]
+
+    make.make_paper(edition)
+    for value in (1, 1, 2, 3, 1):
+        asked(addressed(), None, value)
+    assert calls == [1, 2, 1, 2, 3, 1]
+
+
 def test_several_changes_are_looked_through_together(edition: Edition) -> None:
     calls, asked = kept_of(KINDS)
     asked(addressed(), None, 1)
@@ -146,7 +107,7 @@ def test_page_that_was_begun_before_a_change_has_a_state_of_its_own(edition: Edi
     make.make_room(edition)
     asked(addressed(), None, 1)
 
-    assert calls == [1, 1]
+    assert calls == [1, 1, 1]
 
 
 def test_database_that_was_restored_counts_on_from_another_past(edition: Edition) -> None:

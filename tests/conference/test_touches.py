@@ -160,6 +160,17 @@ def test_deletion_touches_everything_and_ends_the_notes(paper: Paper) -> None:
     assert notes() == "*"
 
 
+def test_notes_of_kinds_begin_anew_when_they_are_many(paper: Paper) -> None:
+    lengths = []
+    for _ in range(60):
+        revision.advance([paper.edition_id], ["*papers.paper"])
+        lengths.append(len(Edition.objects.get().touched))
+    assert touches.SHORT < max(lengths) < touches.SHORT + 40
+    edition = Edition.objects.get()
+    found = touches.read(edition.touched)
+    assert [*found] == [*range(edition.revision - len(found) + 1, edition.revision + 1)]
+
+
 def test_notes_go_on_from_those_before_and_from_no_others(paper: Paper) -> None:
     edition = Edition.objects.get()
     change_words(paper)
