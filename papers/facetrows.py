@@ -1,6 +1,7 @@
 """What facets narrow by, read in parts, each again only after a change of what it is made of.
 
-Which papers are public is one part; the others are read of all, so that they outlast what becomes public.
+Which papers are public is one part; talks, institutions and material are read of all papers, so that they
+outlast what becomes public.
 """
 
 from array import array
