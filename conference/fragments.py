@@ -6,7 +6,7 @@ nothing has to be told that it changed, and no preview can leak: who gets a piec
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, time
 from typing import Any
 from uuid import UUID
 
@@ -24,8 +24,6 @@ MOST_BYTES = 12_000_000
 # They say that something changed, not what is shown.
 STAMPS = frozenset(("revision", "changed_at", "touched", "site_revision", "site_changed_at"))
 PLAIN = (str, int, float, bytes, date, time, UUID, type(None))
-# Of exactly these are most values: a page asks for hundreds of pieces.
-USUAL = frozenset((*PLAIN, bool, datetime))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +47,12 @@ def written(template: str, values: Mapping[str, Any]) -> SafeString:
     Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
     that was fetched with them. A value of any other kind is a `TypeError`: it could change unseen.
     """
-    return _written(template, values, (template, get_language(), *_said(values)))
+    return _written(template, values, (template, get_language(), *_held(values)))
 
 
 def written_each(template: str, name: str, rows: Iterable[Any], values: Mapping[str, Any]) -> SafeString:
     """Return what the template says of each of the rows, called by this name, beside the same values."""
-    same = template, get_language(), *_said(values)
+    same = template, get_language(), *_held(values)
     return mark_safe(
         "".join([_written(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows])
     )
@@ -66,10 +64,6 @@ def _written(template: str, values: Mapping[str, Any], key: Hashable) -> SafeStr
         kept = Piece(mark_safe(get_template(template).render(dict(values))))
         pieces.put(key, kept)
     return kept.markup
-
-
-def _said(values: Mapping[str, Any]) -> list[Hashable]:
-    return [(name, one if type(one) in USUAL else content(one)) for name, one in values.items()]
 
 
 def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:
@@ -93,7 +87,7 @@ def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:
     raise TypeError(f"A piece of a page cannot hang on {type(value).__name__}.")
 
 
-def _held(names: Mapping[str, Any], above: tuple[int, ...]) -> Iterator[tuple[str, Hashable]]:
+def _held(names: Mapping[str, Any], above: tuple[int, ...] = ()) -> Iterator[tuple[str, Hashable]]:
     """Yield the names and contents of what a row holds, but for its own state, stamps and what is above."""
     for name, held in names.items():
         if name != "_state" and name not in STAMPS and id(held) not in above:

@@ -4,16 +4,16 @@ A state is the last change of the kinds of rows that a result hangs on, which pa
 after a change it is another one. What is noted to have touched other kinds leaves it (`conference.touches`).
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Set
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, wraps
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from conference import touches
 from conference.models import Edition
 from conference.querysets import moment, public_parts
+from conference.shelf import Shelf
 
 # For so many seconds a state lasts at most of what is dated ahead, such as releases: no stamp tells of that.
 LIFETIME = 60
@@ -84,6 +84,15 @@ def kept[T](most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
     return decorate
 
 
+@dataclass(frozen=True, slots=True)
+class _Result[T]:
+    """What was worked out in a state. On a shelf it counts as one, whatever it weighs."""
+
+    state: State
+    value: T
+    size: ClassVar[int] = 1
+
+
 def kept_while_it_stands[T](most: int, of: Set[str]) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Keep the last results of a function of an edition, a moment and values that can be hashed.
 
@@ -92,25 +101,18 @@ def kept_while_it_stands[T](most: int, of: Set[str]) -> Callable[[Callable[..., 
     """
 
     def decorate(made: Callable[..., T]) -> Callable[..., T]:
-        results: OrderedDict[Hashable, tuple[State, T]] = OrderedDict()
-        lock = threading.Lock()
+        results = Shelf[Hashable, _Result[T]](most)
         _forgetting.append(results.clear)
 
         @wraps(made)
         def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
             now = moment(at)
             key, state = (edition.pk, public_parts(edition, now), values), state_of_kinds(of, edition, now)
-            known = results.get(key)
-            is_known = known is not None and known[0] == state
-            known = known if known and is_known else (state, made(edition, now, *values))
-            with lock:
-                if not is_known:
-                    results[key] = known
-                if key in results:
-                    results.move_to_end(key)
-                while len(results) > most:
-                    results.popitem(last=False)
-            return known[1]
+            found = results.get(key)
+            if found is None or found.state != state:
+                found = _Result(state, made(edition, now, *values))
+                results.put(key, found)
+            return found.value
 
         return wrapped
 

@@ -153,9 +153,11 @@ class SessionQuerySet(SessionGaps):
         """With the numbers of presentations and of posters among them: `talk_count`, `poster_count`."""
         talks = self.published_related("presentations", at).about(topic, at)
         talks = talks.filter(session=OuterRef("pk")).order_by()
-        counts = {"talk_count": talks, "poster_count": talks.posters()}
-        counted = (rows.values("session").annotate(n=Count("pk")).values("n") for rows in counts.values())
-        return self.annotate(**{n: Coalesce(Subquery(c), 0) for n, c in zip(counts, counted, strict=True)})
+
+        def number(rows: Any) -> Coalesce:
+            return Coalesce(Subquery(rows.values("session").annotate(n=Count("pk")).values("n")), 0)
+
+        return self.annotate(talk_count=number(talks), poster_count=number(talks.posters()))
 
     def for_timetable(self, at: datetime | None = None, topic: Any = None) -> Self:
         """All that a block of a timetable says but the talks; with a topic, only talks on it count."""

@@ -76,11 +76,11 @@ def menus(
     Up to three queries after a change, else none. Any of the site's `editions` knows the site's stamp.
     """
     stamp = site_stamp(editions[0]) if editions else None
-    pages = _site_lines(stamp) if stamp else site_pages()
-    lines: list[Link] = []
-    if edition:
-        lines = _lines(edition, at, stamp) if stamp else edition_menu(edition, at)
-    return [marked(line, edition, path) for line in lines if edition], [*fixed_links(), *pages]
+    site_lines = [*fixed_links(), *(_site_lines(stamp) if stamp else site_pages())]
+    if edition is None:
+        return [], site_lines
+    lines = _lines(edition, at, stamp) if stamp else edition_menu(edition, at)
+    return [marked(line, edition, path) for line in lines], site_lines
 
 
 @kept_while_it_stands(KEPT, of=KINDS)
