@@ -255,19 +255,23 @@ class Plan:
 
     def _number(self, kind: Kind) -> None:
         """Give new rows without a position the last places among their siblings, in the order of the file."""
-        if not kind.siblings:
+        added: list[Any] = [step.row for step in self.steps[kind.name] if step.is_new]
+        unnumbered = [row for row in added if kind.siblings and not row.position]
+        if not unnumbered:
             return
         last: dict[tuple[int, ...], int] = defaultdict(int)
         rows: Iterable[Any] = self.shelves[kind.name].rows.values()
         for one in rows:
-            group = tuple(id(getattr(one, name)) for name in kind.siblings)
+            group = _group(one, kind)
             last[group] = max(last[group], one.position)
-        for step in self.steps[kind.name]:
-            row: Any = step.row
-            if step.is_new and not row.position:
-                group = tuple(id(getattr(row, name)) for name in kind.siblings)
-                last[group] += 1
-                row.position = last[group]
+        for row in unnumbered:
+            group = _group(row, kind)
+            last[group] += 1
+            row.position = last[group]
+
+
+def _group(row: Content, kind: Kind) -> tuple[int, ...]:
+    return tuple(id(getattr(row, name)) for name in kind.siblings)
 
 
 def merged_institutions() -> dict[str, str]:

@@ -12,8 +12,8 @@ from conference.models import Edition, Page
 from exchange.load import load
 from exchange.loading.steps import Tally
 from exchange.models import Change, Conflict, ImportRun, Provenance
-from exchange.problems import ProgramError
-from exchange.records import EditionRecord, MaterialRecord, Program, TopicRecord, stated
+from exchange.problems import ProgramError, Where
+from exchange.records import EditionRecord, MaterialRecord, PaperRecord, Program, TopicRecord, stated
 from papers.models import Authorship, Paper
 from people.models import Person
 from schedule.models import Presentation, Session
@@ -297,6 +297,17 @@ def test_query_count_does_not_grow_with_the_changed_papers() -> None:
         with CaptureQueriesContext(connection) as queries:
             report = load(replace(whole, papers=changed), slug)
         assert report.tallies["paper"] == Tally(changed=size)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_query_count_does_not_grow_with_what_the_file_leaves_out() -> None:
+    counts = []
+    for slug, size in (("a", 1), ("b", 3)):
+        load(replace(crowd(size), edition=edition(slug=slug)), slug)
+        changed = (PaperRecord(uid="p0", where=Where("papers.csv", "p0"), title="New"),)
+        with CaptureQueriesContext(connection) as queries:
+            load(Program(papers=changed), slug)
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
