@@ -188,7 +188,7 @@ def mark_author() -> None:
 
 
 def change_all() -> None:
-    """Change editions and site in a way that is not noted, as an import does."""
+    """Change editions and site in a way that is not noted, as a repair of the stamps does."""
     from conference.models import Edition
     from conference.revision import advance
 

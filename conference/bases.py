@@ -101,10 +101,7 @@ class Content(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         with recording.together() as log:
-            edition = self.stamped_edition()
-            deleted = deleting.delete([self], self, log, **kwargs)
-            revision.advance([edition])
-        return deleted
+            return deleting.delete([self], self, log, [self.stamped_edition()], **kwargs)
 
     def derive(self) -> None:
         """Compute what is stored but follows from other fields: rendered text, sort keys."""

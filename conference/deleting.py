@@ -1,21 +1,24 @@
 """Deleting with a memory: what goes, what goes along with it, and what only loses a relation to it."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.db import models, router
 from django.db.models.deletion import Collector
 
+from conference import revision
 from conference.places import close_gaps, owners_left
 from conference.recording import Log, advance_for_links, row_editions
 from conference.rowvalues import BATCH, held, linked, links, part_of, read_keys, recorded_fields
 
 
-def delete(rows: Any, origin: Any, log: Log, **options: Any) -> tuple[int, dict[str, int]]:
+def delete(
+    rows: Any, origin: Any, log: Log, editions: Collection[int | None], **options: Any
+) -> tuple[int, dict[str, int]]:
     """Delete rows (a list, or a queryset) as Django does, and note what becomes of everything.
 
-    Those that stood behind them in an order move up.
+    Those that stood behind them in an order move up, and the stamps of their editions advance.
     """
     model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
     collector = Collector(using=options.pop("using", None) or router.db_for_write(model), origin=origin)
@@ -24,10 +27,12 @@ def delete(rows: Any, origin: Any, log: Log, **options: Any) -> tuple[int, dict[
     chosen = _keys(rows)
     for kind, keys in going.items():
         _note_rows(log, kind, keys, chosen if kind is model else set())
-    _note_losses(log, collector, going)
+    changed = {kind for kind, keys in going.items() if keys} | _note_losses(log, collector, going)
     owners = owners_left(going)
     deleted: tuple[int, dict[str, int]] = collector.delete()
     close_gaps(owners)
+    if deleted[0]:
+        revision.advance(editions, set(map(revision.kind_of, changed)))
     return deleted
 
 
@@ -81,14 +86,19 @@ def _rows(model: type[models.Model], keys: Iterable[int], related: list[str]) ->
         yield from ((row.pk, row) for row in rows.order_by("pk"))
 
 
-def _note_losses(log: Log, collector: Collector, going: dict[type[models.Model], set[int]]) -> None:
-    """Note which rows lose their relation to a row that goes."""
+def _note_losses(
+    log: Log, collector: Collector, going: dict[type[models.Model], set[int]]
+) -> set[type[models.Model]]:
+    """Note which rows lose their relation to a row that goes; return their models."""
+    losing = set()
     for (field, value), found in collector.field_updates.items():
         model: Any = field.model
         if not is_recorded(model) or field.name not in recorded_fields(model):
             continue
         keys = set().union(*map(_keys, found)) - going.get(model, set())
+        losing |= {model} if keys else set()
         names = dict.fromkeys([field.name, *part_of(model)])
         editions = row_editions(model, keys)
         for key, values in read_keys(model, keys, names).items():
             log.changed(model, key, values, {field.name: value}, editions.get(key))
+    return losing

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from conference import deleting, previewing, recording, revision
+from conference import deleting, previewing, recording, revision, touches
 from conference.previewing import GATES
 from conference.rowvalues import part_of, plain, read, read_keys, recorded_fields
 
@@ -137,10 +137,8 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
     def delete(self) -> tuple[int, dict[str, int]]:
         with recording.together() as log:
             editions = self.stamped_editions()
-            deleted = deleting.delete(self._to_delete(), self, log)
+            deleted = deleting.delete(self._to_delete(), self, log, editions)
             self._result_cache = None
-            if deleted[0]:
-                revision.advance(editions)
         return deleted
 
     def _to_delete(self) -> Self:
@@ -177,6 +175,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         own = {*names} - {*model.derived_fields}
         kind = revision.kind_of(model)
         touched = {row.named_by(own) or kind for row in rows} if own <= {*model.words} else {kind}
+        touched = touched if len(touched) <= touches.MOST else {kind}
         with recording.together(), revision.hold(), revision.of(touched):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:

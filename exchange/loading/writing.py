@@ -84,7 +84,8 @@ def _write_lists(kind: Kind, steps: Iterable[Step], *, is_late: bool = False) ->
         }
         if wanted:
             write(listing, wanted)
-            revision.advance({step.row.stamped_edition() for step in steps})
+            editions = {step.row.stamped_edition() for step in steps}
+            revision.advance(editions, [revision.kind_of(listing.model)])
 
 
 def _write_person_lists(steps: list[Step]) -> None:

@@ -3,6 +3,8 @@
 What hangs on some kinds of rows outlasts noted changes of others: `test_standing`.
 """
 
+from collections.abc import Callable
+
 import pytest
 
 from conference import revision, stamps, touches
@@ -152,9 +154,26 @@ def test_other_fields_of_rows_are_noted_as_their_kind(paper: Paper, change: str)
     assert notes() == "*papers.paper"
 
 
-def test_deletion_touches_everything_and_ends_the_notes(paper: Paper) -> None:
+@pytest.mark.parametrize("change", [Paper.delete, lambda _: Paper.objects.all().delete()])
+def test_deletion_is_noted_as_the_kinds_of_all_that_goes(
+    paper: Paper, change: Callable[[Paper], object]
+) -> None:
+    factories.make_presentation(factories.make_session(paper.edition), paper)
+    factories.make_material(paper)
+    change(paper)
+    assert notes() == "*papers.material,*papers.paper,*schedule.presentation"
+
+
+def test_deletion_is_noted_as_the_kind_of_what_loses_a_relation(paper: Paper) -> None:
+    topic = factories.make_topic(paper.edition)
+    Paper.objects.update(topic=topic)
+    topic.delete()
+    assert notes() == "*papers.paper,*papers.topic"
+
+
+def test_change_that_is_not_noted_ends_the_notes(paper: Paper) -> None:
     change_words(paper)
-    paper.delete()
+    revision.advance([paper.edition_id])
     edition = Edition.objects.get()
     assert [*touches.read(edition.touched)] == [edition.revision]
     assert notes() == "*"
@@ -223,7 +242,14 @@ def test_other_fields_of_many_are_noted_as_their_kind(paper: Paper, fields: list
     assert notes() == "*papers.paper"
 
 
-def test_words_of_too_many_are_not_noted(paper: Paper) -> None:
+def test_words_of_too_many_are_noted_as_their_kind(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(touches, "MOST", 1)
+    papers = [paper, factories.make_paper(paper.edition, uid="18")]
+    Paper.objects.bulk_update(papers, ["title"])
+    assert notes() == "*papers.paper"
+
+
+def test_more_than_can_be_noted_is_everything(paper: Paper) -> None:
     names = [f"papers/{number}" for number in range(touches.MOST + 1)]
     revision.advance([paper.edition_id], names[1:])
     assert notes().count(",") == touches.MOST - 1

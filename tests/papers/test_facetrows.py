@@ -123,7 +123,7 @@ def move(paper: Paper) -> None:
         (lambda paper: make.make_room(paper.edition), 0),
         (lambda paper: Paper.objects.filter(pk=paper.pk).update(status="withdrawn"), 2),
         (lambda paper: make.make_material(paper, "video"), 1),
-        (lambda paper: paper.presentations.get().delete(), 8),
+        (lambda paper: paper.presentations.get().delete(), 2),
         (move, 2),
         (retitle, 1),
         (lambda paper: paper.authorships.get().institutions.set([make.make_institution()]), 2),
