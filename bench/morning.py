@@ -74,7 +74,7 @@ def main() -> None:
             servers.micro_cache(folder, site) as front,
         ):
             if options.warm:
-                read(front, addresses, Seen(), options.rate, options.warm)
+                read(front, addresses, Seen(), options.rate, options.warm, "evening")
             before = servers.counts(site, TOKEN)
             seen = morning(front, addresses, paper, imported, options)
             counts = {name: n - before.get(name, 0) for name, n in servers.counts(site, TOKEN).items()}
@@ -134,8 +134,10 @@ def morning(
     return seen
 
 
-def read(front: str, addresses: dict[str, list[str]], seen: Seen, rate: int, seconds: int) -> None:
-    """Let a crowd read at a steady rate for so many seconds."""
+def read(
+    front: str, addresses: dict[str, list[str]], seen: Seen, rate: int, seconds: int, name: str = "morning"
+) -> None:
+    """Let a crowd read at a steady rate for so many seconds; one of another name opens other pages."""
     host, began = front.removeprefix("http://"), time.perf_counter()
     due, lock = count(), threading.Lock()
 
@@ -146,7 +148,9 @@ def read(front: str, addresses: dict[str, list[str]], seen: Seen, rate: int, sec
 
     span = began, began + seconds
     crowd = [
-        threading.Thread(target=reader, args=(host, addresses, next_due, span, seen, random.Random(number)))
+        threading.Thread(
+            target=reader, args=(host, addresses, next_due, span, seen, random.Random(f"{name} {number}"))
+        )
         for number in range(READERS)
     ]
     for thread in crowd:

@@ -45,6 +45,8 @@ LONGEST_ADDRESS = 400
 SEARCHES = re.compile(r"/(?:[^/]+/)?search/(?:suggest)?")
 ASKED = frozenset(("q", "kind", "page"))
 LONGEST_QUESTION = 120
+# For so long (seconds), so that words of one reader take little place where processes share pages.
+LIFETIME_OF_SEARCH = 60
 # Where nothing says what is on now: while an edition runs, its other pages live for seconds.
 TIMELESS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
 READING = frozenset(("GET", "HEAD"))
@@ -167,11 +169,10 @@ class PageCache:
         self.application = application
         self.stamps = Stamps(Board.configured())
         self.shared = shared or SharedPages.configured()
-        # Whoever walks through the whole API, or asks for all words, takes no page's place: here or there.
+        # Whoever walks through the whole API, or asks for all words, takes no page's place.
         self._pages = Shelf[Key, KeptPage](most_bytes)
         self._data = Shelf[Key, KeptPage](most_bytes // API_SHARE)
         self._searches = Shelf[Key, KeptPage](most_bytes // SEARCH_SHARE)
-        self._unshared = SharedPages(None)
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Lock] = {}
         self._lanes = threading.BoundedSemaphore(LANES)
@@ -199,9 +200,6 @@ class PageCache:
             return self._searches
         return self._data if first_part(key[0]) == API else self._pages
 
-    def _shared(self, key: Key) -> SharedPages:
-        return self._unshared if is_search(key[0]) else self.shared
-
     def _good(self, key: Key, state: State) -> KeptPage | None:
         page = self._shelf(key).get(key)
         if page is None or page.expires < time.monotonic():
@@ -220,7 +218,7 @@ class PageCache:
             if page is not None:
                 tracing.cached("hit")
                 return page.answer(environ, start_response)
-            with self._shared(key).turn(key, state) as shared:
+            with self.shared.turn(key, state) as shared:
                 tracing.cached("shared" if shared else "miss")
                 if shared is None:
                     return self._fresh(key, state, environ, start_response)
@@ -246,12 +244,18 @@ class PageCache:
         if not keepable(status, headers):
             start_response(status, headers)
             return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
-        lifetime = state.steady if TIMELESS.fullmatch(key[0]) else state.lifetime
-        expires = time.monotonic() + lifetime * spread(key)
+        expires = time.monotonic() + lifetime(key, state) * spread(key)
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
-        self._shared(key).keep(key, page)
+        self.shared.keep(key, page)
         return page.answer(environ, start_response)
+
+
+def lifetime(key: Key, state: State) -> float:
+    """Return how long a page may be kept (seconds)."""
+    if is_search(key[0]):
+        return min(state.lifetime, LIFETIME_OF_SEARCH)
+    return state.steady if TIMELESS.fullmatch(key[0]) else state.lifetime
 
 
 def spread(key: Key) -> float:

@@ -5,10 +5,11 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from django.core.cache.backends.locmem import LocMemCache
 from django.test import Client
 
 from conference import stamps
-from conference.caching import LONGEST_QUESTION, PageCache, key_of, realm
+from conference.caching import LIFETIME_OF_SEARCH, LONGEST_QUESTION, PageCache, key_of, realm
 from conference.models import Edition
 from conference.sharedpages import SharedPages
 from papers.models import Paper
@@ -26,7 +27,7 @@ def paper() -> Paper:
 
 @pytest.fixture
 def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
-    """A cache before the whole site, which reads the stamps each time and shares what others share."""
+    """A cache before the whole site, which reads the stamps each time."""
     monkeypatch.setattr(stamps, "READ_EVERY", -1.0)
     client, asked = Client(), list[str]()
 
@@ -36,7 +37,7 @@ def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
         start_response(f"{response.status_code} {response.reason_phrase}", [*response.headers.items()])
         return [response.getvalue()]
 
-    made = PageCache(site, shared=mock.Mock(spec=SharedPages))
+    made = PageCache(site, shared=SharedPages(None))
     vars(made)["asked"] = asked
     return made
 
@@ -56,7 +57,17 @@ def test_question_of_many_is_answered_once(paper: Paper, cache: PageCache, path:
 
     assert (first, times(cache)) == (second, 1)
     assert first[1]["Cache-Control"] == "public, max-age=0, must-revalidate"
-    assert cache.shared.mock_calls == []  # type: ignore[attr-defined]
+
+
+def test_one_process_answers_for_all_and_for_a_minute(paper: Paper, cache: PageCache) -> None:
+    kept = mock.Mock(wraps=LocMemCache("questions", {}))
+    processes = [PageCache(cache.application, shared=SharedPages(kept)) for _ in range(2)]
+    answers = [ask(process, "/search/", "q=steam") for process in processes]
+
+    assert (answers[0], times(cache)) == (answers[1], 1)
+    assert kept.set.call_args.kwargs["timeout"] <= LIFETIME_OF_SEARCH < stamps.LIFETIME
+    retitled(paper)
+    assert [found(process) for process in processes] == [False, False]
 
 
 def retitled(paper: Paper) -> None:
