@@ -52,9 +52,9 @@ class Content(models.Model):
         self.derive()
         with recording.together() as log:
             before = self._stored_values(kwargs.get("update_fields"))
-            super().save(*args, **kwargs)
             edition, touched = self.stamped_edition(), revision.kind_of(type(self))
-            editions = {edition}
+            editions = {edition, *revision.tied([type(self)] if before else [], [edition])}
+            super().save(*args, **kwargs)
             if before is None:
                 log.created(self)
             else:
@@ -67,7 +67,8 @@ class Content(models.Model):
                     touched = self.named_by(changed) or touched
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # What belongs to the row goes with it, out of another edition perhaps.
-                    touched, editions = touches.KIND, {edition, self._edition_by(owner, before[owner])}
+                    touched = touches.KIND
+                    editions.add(self._edition_by(owner, before[owner]))
             revision.advance(editions, [touched])
 
     def _edition_by(self, owner: str, key: int | None) -> int | None:

@@ -27,12 +27,14 @@ def delete(
     chosen = _keys(rows)
     for kind, keys in going.items():
         _note_rows(log, kind, keys, chosen if kind is model else set())
-    changed = {kind for kind, keys in going.items() if keys} | _note_losses(log, collector, going)
-    owners = owners_left(going)
-    deleted: tuple[int, dict[str, int]] = collector.delete()
-    close_gaps(owners)
-    if deleted[0]:
-        revision.advance(editions, set(map(revision.kind_of, changed)))
+    losing = _note_losses(log, collector, going)
+    changed = losing.union(kind for kind, keys in going.items() if keys)
+    owners, tied = owners_left(going), revision.tied(changed, editions)
+    with revision.hold():
+        deleted: tuple[int, dict[str, int]] = collector.delete()
+        close_gaps(owners)
+        if deleted[0]:
+            revision.advance({*editions, *tied}, set(map(revision.kind_of, changed)))
     return deleted
 
 

@@ -97,12 +97,12 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
     def update(self, **kwargs: Any) -> int:
         with recording.together() as log:
             editions = self.stamped_editions()
-            before = self._before(kwargs)
+            before, tied = self._before(kwargs), revision.tied([self.model], editions)
             count = super().update(**kwargs)
             if before:
                 self._note(log, before, kwargs, editions)
             if count:
-                revision.advance(editions, [revision.kind_of(self.model)])
+                revision.advance({*editions, *tied}, [revision.kind_of(self.model)])
         return count
 
     update.alters_data = True  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ from django.db.models.lookups import GreaterThan
 LONGEST = 16_000
 # Kinds of rows need only reach back between two visits, and an edition is read with much that is in it.
 SHORT = 600
-# A change of more things touches everything.
+# A change of more things touches everything; of rows that are written together it is noted as their kind.
 MOST = 600
 # A mark has this before it, and so many bytes of chance.
 AT, MARKED = "@", 4

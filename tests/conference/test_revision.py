@@ -8,7 +8,7 @@ from django.db import transaction
 
 from conference import revision, touches
 from conference.models import Edition
-from papers.models import Paper
+from papers.models import AwardGrant, Paper
 from people.models import Person
 from tests import factories
 
@@ -82,6 +82,32 @@ def test_award_for_an_older_paper_ties_two_editions() -> None:
         [before[0] + 1, before[1] + 1, before[2]],
         [before[0] + 2, before[1] + 2, before[2]],
     ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda grant: grant.delete(),
+        lambda grant: grant.paper.delete(),
+        lambda grant: grant.award.delete(),
+        lambda grant: AwardGrant.objects.all().delete(),
+        lambda grant: AwardGrant.objects.update(paper=factories.make_paper(grant.award.edition)),
+        lambda grant: given_to_another(grant),
+    ],
+    ids=["grant", "paper", "award", "grants", "update", "save"],
+)
+def test_what_unties_two_editions_changes_both(change: Callable[[AwardGrant], object]) -> None:
+    now, old, other = (factories.make_edition(year) for year in (2026, 2021, 2020))
+    award = factories.make_award(now, [factories.make_paper(old)])
+    before = stamps(now, old, other)
+    change(award.grants.get())
+    after = stamps(now, old, other)
+    assert [new > earlier for new, earlier in zip(after, before, strict=True)] == [True, True, False]
+
+
+def given_to_another(grant: AwardGrant) -> None:
+    grant.paper = factories.make_paper(grant.award.edition)
+    grant.save()
 
 
 def test_held_changes_count_as_one() -> None:

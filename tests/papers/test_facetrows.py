@@ -11,6 +11,7 @@ from papers import facetrows
 from papers.boards import natural
 from papers.catalogue import catalogue
 from papers.models import Paper
+from people.merging import merge
 from people.models import Institution
 from tests import factories as make
 
@@ -124,19 +125,38 @@ def move(paper: Paper) -> None:
         (lambda paper: Paper.objects.filter(pk=paper.pk).update(status="withdrawn"), 2),
         (lambda paper: make.make_material(paper, "video"), 1),
         (lambda paper: paper.presentations.get().delete(), 2),
+        (lambda paper: paper.presentations.get().session.delete(), 2),
+        (lambda paper: paper.topic.delete(), 3),
         (move, 2),
         (retitle, 1),
         (lambda paper: paper.authorships.get().institutions.set([make.make_institution()]), 2),
         (lambda paper: Institution.objects.get(slug="old").delete(), 1),
         (lambda paper: Institution.objects.get(slug="old").authorships.clear(), 1),
+        (lambda paper: merge(make.make_institution(), [Institution.objects.get(slug="old")]), 2),
     ],
-    ids=["author", "room", "status", "material", "deletion", "time", "title", "links", "far", "from there"],
+    ids=[
+        "author",
+        "room",
+        "status",
+        "material",
+        "deletion",
+        "session",
+        "topic",
+        "time",
+        "title",
+        "links",
+        "far",
+        "from there",
+        "merged",
+    ],
 )
 def test_after_a_change_only_what_hangs_on_it_is_read_again(
     edition: Edition, paper: Paper, django_assert_num_queries: Any, change: Any, queries: int
 ) -> None:
     make.make_presentation(make.make_session(edition), paper)
     make.make_paper(edition, title="Yak")
+    paper.topic = make.make_topic(edition)
+    paper.save()
     paper.authorships.get().institutions.add(make.make_institution("Old", slug="old"))
     at = timezone.now()
     before = catalogue(now(edition), at)
