@@ -5,8 +5,8 @@ holds them: times and keywords are few, and each is understood once.
 """
 
 import json
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -23,6 +23,8 @@ from papers.models import Paper
 
 # Sessions, each with its posters' days, that are kept: with 750 posters half a megabyte each.
 KEPT = 16
+# The same topic says as much as two keywords.
+TOPIC = 2
 # What is read of them; not the words of papers.
 KINDS = frozenset(["*papers.paper", "*schedule.presentation", "*schedule.room", "*schedule.session"])
 # Keywords of so many papers, and so many times, are understood already.
@@ -40,22 +42,48 @@ class Talk(NamedTuple):
 
 
 class Hung(NamedTuple):
-    """A poster of a paper, by keys, and what the paper is about."""
+    """A poster of a paper, by keys, and when one meets it."""
 
     poster: int
     paper: int
-    topic: int | None
-    keywords: frozenset[str]
+    starts: datetime
+    position: int
+
+
+class Posters:
+    """Posters, found by what their papers are about."""
+
+    def __init__(self) -> None:
+        self._of_topic: dict[int | None, list[Hung]] = defaultdict(list)
+        self._with_keyword: dict[str, list[Hung]] = defaultdict(list)
+
+    def add(self, hung: Hung, topic: int | None, keywords: Iterable[str]) -> None:
+        self._of_topic[topic].append(hung)
+        for keyword in keywords:
+            self._with_keyword[keyword].append(hung)
+
+    def like(self, topic: int | None, keywords: Iterable[str]) -> list[Hung]:
+        """Return the first poster of each paper that shares topic or keywords, likest first, else by time."""
+        likeness: Counter[Hung] = Counter()
+        for keyword in keywords:
+            likeness.update(self._with_keyword.get(keyword, ()))
+        for hung in self._of_topic.get(topic, ()) if topic else ():
+            likeness[hung] += TOPIC
+        ranked = sorted(likeness, key=lambda hung: (-likeness[hung], hung.starts, hung.position, hung.poster))
+        first: dict[int, Hung] = {}
+        for hung in ranked:
+            first.setdefault(hung.paper, hung)
+        return [*first.values()]
 
 
 class Around(NamedTuple):
-    """The papers of each session in the order in which one meets them, and the posters, by time."""
+    """The papers of each session in the order in which one meets them, and the posters."""
 
     orders: Mapping[int, tuple[int | None, ...]]
-    posters: list[Hung]
+    posters: Posters
 
 
-NOTHING = Around({}, [])
+NOTHING = Around({}, Posters())
 
 
 @kept_while_it_stands(KEPT, of=KINDS)
@@ -70,24 +98,20 @@ def around(
     One query, unless it was asked since the last change.
     """
     members: dict[int, list[Talk]] = defaultdict(list)
-    posters = []
+    posters = Posters()
     bounds = (moment for span in spans for moment in span)
-    rows = sorted(_taking_place(edition.pk, at, tuple(sessions), *bounds), key=_by_time)
+    rows = _taking_place(edition.pk, at, tuple(sessions), *bounds)
     for key, paper, session, starts, board, position, is_poster, topic, keywords in rows:
+        begins = moment_of(starts)
         if session in sessions:
-            members[session].append(Talk(moment_of(starts), board, position, paper))
+            members[session].append(Talk(begins, board, position, paper))
         if is_poster and paper:
-            posters.append(Hung(key, paper, topic, keywords_of(keywords)))
+            posters.add(Hung(key, paper, begins or NO_TIME, position), topic, keywords_of(keywords))
     orders = {
         session: tuple(dict.fromkeys(talk.paper for talk in running_order(members[session])))
         for session in sessions
     }
     return Around(orders, posters)
-
-
-def _by_time(row: tuple[Any, ...]) -> tuple[datetime, int, int]:
-    key, _paper, _session, starts, _board, position, *_ = row
-    return moment_of(starts) or NO_TIME, position, key
 
 
 def posters(keys: Collection[int], at: datetime) -> dict[int, Any]:
@@ -122,7 +146,7 @@ def _taking_place(edition: int, at: datetime, sessions: Collection[int], *bounds
     begun = Cast("starts", TextField())
     keywords = Cast("paper__keywords", TextField())
     columns = ("pk", "paper_id", "session_id", begun, "board", "position", "poster", "paper__topic_id")
-    # Some hundred rows are put in order faster here, where each moment is known.
+    # Each session is put in order by itself, and of the posters those that are shown.
     return rows.order_by().values_list(*columns, keywords)
 
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from conference.querysets import moment
-from papers.around import NOTHING, Around, Hung, around, folded, posters
+from papers.around import NOTHING, Around, Hung, Posters, around, folded, posters
 from papers.models import Paper
 from papers.rows import Appearing, PaperRow, authors, lines
 
-# So many posters are shown; the same topic says as much as two keywords.
-MOST, TOPIC = 4, 2
+# So many posters are shown.
+MOST = 4
 # The keys of the papers before and after; `None` at the ends.
 type Way = tuple[int | None, int | None]
 
@@ -106,16 +106,10 @@ def _ways(paper: Any, orders: Mapping[int, tuple[int | None, ...]]) -> dict[int,
     return ways
 
 
-def _alike(paper: Any, posters: Iterable[Hung]) -> list[Hung]:
-    """Return the posters that share topic or keywords, likest first, else as one meets them."""
-    own, found = folded(paper.keywords), dict[int, tuple[int, Hung]]()
-    for hung in posters:
-        likeness = len(own & hung.keywords)
-        if hung.topic is not None and hung.topic == paper.topic_id:
-            likeness += TOPIC
-        if likeness and hung.paper != paper.pk and hung.paper not in found:
-            found[hung.paper] = likeness, hung
-    return [hung for _, hung in sorted(found.values(), key=lambda pair: -pair[0])]
+def _alike(paper: Any, posters: Posters) -> list[Hung]:
+    """Return the posters of other papers that share topic or keywords, likest first."""
+    found = posters.like(paper.topic_id, folded(paper.keywords))
+    return [hung for hung in found if hung.paper != paper.pk]
 
 
 def _posters(alike: Iterable[Hung], named: Mapping[int, PaperRow], at: datetime | None) -> list[Poster]:
