@@ -36,7 +36,7 @@ EDIT_EVERY = 5.0
 IMPORTED = 500
 # So long may a reader, the looker or the import take after the end (seconds).
 PATIENCE = 10
-# The same on a quiet machine.
+# So long the import's code may take to be compiled, before anybody reads.
 READY_IN = 60
 TOKEN = "counting-the-morning"  # noqa: S105  for this run alone
 # With a mark of its own: a database that is used again shows what was edited before.
@@ -237,19 +237,9 @@ def importing(edition: Any, folder: Path) -> Callable[[float], object]:
         for paper in papers[:: max(1, len(papers) // IMPORTED)][:IMPORTED]:
             rows.writerow((paper.uid, paper.title, f"{paper.abstract} {EDITED}."))
     compiled = {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-    # As the worker does it.
-    options = (f"--edition={edition.slug}", "--no-progress", "--skip-checks", "-v0")
-    command = [
-        "nice",
-        "-n",
-        "10",
-        sys.executable,
-        "manage.py",
-        "import_program",
-        "tables",
-        str(file),
-        *options,
-    ]
+    # It gives way as the worker does.
+    command = ["nice", "-n", "10", sys.executable, "manage.py", "import_program", "tables", str(file)]
+    command += [f"--edition={edition.slug}", "--no-progress", "--skip-checks", "-v0"]
 
     def run(patience: float, *more: str) -> object:
         return subprocess.run(

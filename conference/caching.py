@@ -45,16 +45,16 @@ LONGEST_ADDRESS = 400
 SEARCHES = re.compile(r"/(?:[^/]+/)?search/(?:suggest)?")
 ASKED = frozenset(("q", "kind", "page"))
 LONGEST_QUESTION = 120
-# For so long (seconds), so that words of one reader take little place where processes share pages.
+# Where processes share pages they lie for so long (seconds): words of one reader take little place there.
 LIFETIME_OF_SEARCH = 60
 # Where nothing says what is on now: while an edition runs, its other pages live for seconds.
 TIMELESS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
 READING = frozenset(("GET", "HEAD"))
 # For so many addresses what they name is remembered.
 MOST_NAMES = 5_000
-MOST_BYTES = 40 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
 # Of these bytes the API, and searches, get one in so many beside them.
-API_SHARE, SEARCH_SHARE = 2, 8
+API_SHARE, SEARCH_SHARE = 4, 8
 # What a request says of one reader: it must not shape a page that all readers share.
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
@@ -244,18 +244,15 @@ class PageCache:
         if not keepable(status, headers):
             start_response(status, headers)
             return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
-        expires = time.monotonic() + lifetime(key, state) * spread(key)
+        lifetime = state.steady if TIMELESS.fullmatch(key[0]) else state.lifetime
+        expires = time.monotonic() + lifetime * spread(key)
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
-        self.shared.keep(key, page)
+        if is_search(key[0]):
+            self.shared.keep(key, page, LIFETIME_OF_SEARCH)
+        else:
+            self.shared.keep(key, page)
         return page.answer(environ, start_response)
-
-
-def lifetime(key: Key, state: State) -> float:
-    """Return how long a page may be kept (seconds)."""
-    if is_search(key[0]):
-        return min(state.lifetime, LIFETIME_OF_SEARCH)
-    return state.steady if TIMELESS.fullmatch(key[0]) else state.lifetime
 
 
 def spread(key: Key) -> float:

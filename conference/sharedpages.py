@@ -81,12 +81,12 @@ class SharedPages:
             if found is True:
                 shared.delete(turn)
 
-    def keep(self, key: Key, page: KeptPage) -> None:
-        """Let the others have a page."""
+    def keep(self, key: Key, page: KeptPage, most: float = float("inf")) -> None:
+        """Let the others have a page, for so many seconds at most."""
         shared = self._answering()
         if shared is None:
             return
-        left = page.expires - time.monotonic()
+        left = min(page.expires - time.monotonic(), most)
         is_packed = PACKED in page.compressed
         entry: Entry = (
             *(page.stamp, time.time() + left, page.changed_at, page.headers, page.etag),

@@ -59,8 +59,14 @@ def test_question_of_many_is_answered_once(paper: Paper, cache: PageCache, path:
     assert first[1]["Cache-Control"] == "public, max-age=0, must-revalidate"
 
 
+def shared_by_processes() -> mock.Mock:
+    cache = LocMemCache("questions", {})
+    cache.clear()
+    return mock.Mock(wraps=cache)
+
+
 def test_one_process_answers_for_all_and_for_a_minute(paper: Paper, cache: PageCache) -> None:
-    kept = mock.Mock(wraps=LocMemCache("questions", {}))
+    kept = shared_by_processes()
     processes = [PageCache(cache.application, shared=SharedPages(kept)) for _ in range(2)]
     answers = [ask(process, "/search/", "q=steam") for process in processes]
 
@@ -114,6 +120,14 @@ def test_answer_of_an_index_that_is_behind_is_not_kept(paper: Paper, cache: Page
 
     assert b"<mark>Looms</mark>" in ask(cache, "/search/", "q=looms")[2]
     assert times(cache) == 3
+
+
+def test_answer_of_an_index_that_is_behind_is_not_shared(paper: Paper, cache: PageCache) -> None:
+    kept = shared_by_processes()
+    with freshness._busy:
+        answer = ask(PageCache(cache.application, shared=SharedPages(kept)), "/search/", "q=steam")
+
+    assert (answer[1]["Cache-Control"], kept.set.mock_calls) == ("private, no-cache", [])
 
 
 def test_answer_of_a_copy_that_lags_is_not_kept(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
