@@ -52,9 +52,10 @@ class Content(models.Model):
         self.derive()
         with recording.together() as log:
             before = self._stored_values(kwargs.get("update_fields"))
-            edition, touched = self.stamped_edition(), revision.kind_of(type(self))
-            editions = {edition, *revision.tied([type(self)] if before else [], [edition])}
+            tied = self._tied(before)
             super().save(*args, **kwargs)
+            edition, touched = self.stamped_edition(), revision.kind_of(type(self))
+            editions = {edition, *tied}
             if before is None:
                 log.created(self)
             else:
@@ -70,6 +71,15 @@ class Content(models.Model):
                     touched = touches.KIND
                     editions.add(self._edition_by(owner, before[owner]))
             revision.advance(editions, [touched])
+
+    def _tied(self, before: dict[str, Any] | None) -> set[int]:
+        """Return the editions that the row tied to its own so far."""
+        model = type(self)
+        if before is None or model is not revision.tie():
+            return set()
+        owner = self.edition_lookup.partition("__")[0]
+        was = self._edition_by(owner, before.get(owner))
+        return revision.tied([model], [was, self.stamped_edition()])
 
     def _edition_by(self, owner: str, key: int | None) -> int | None:
         """Return the edition of a row that belonged to another owner."""

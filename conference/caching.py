@@ -249,7 +249,7 @@ class PageCache:
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
         if is_search(key[0]):
-            self.shared.keep(key, page, LIFETIME_OF_SEARCH)
+            self.shared.keep(key, page, LIFETIME_OF_SEARCH * spread(key))
         else:
             self.shared.keep(key, page)
         return page.answer(environ, start_response)

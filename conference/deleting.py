@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from django.apps import apps
 from django.db import models, router
 from django.db.models.deletion import Collector
 
@@ -29,7 +30,8 @@ def delete(
         _note_rows(log, kind, keys, chosen if kind is model else set())
     losing = _note_losses(log, collector, going)
     changed = losing.union(kind for kind, keys in going.items() if keys)
-    owners, tied = owners_left(going), revision.tied(changed, editions)
+    gone = going.get(apps.get_model("conference", "Edition"), ())
+    owners, tied = owners_left(going), revision.tied(changed, [*editions, *gone])
     with revision.hold():
         deleted: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)

@@ -125,23 +125,27 @@ def further(now: datetime) -> dict[str, Any]:
     return {"revision": F("revision") + 1, "changed_at": changed_at}
 
 
-def tied(changed: Collection[type[models.Model]], editions: Collection[int | None]) -> set[int]:
-    """Return the editions that an award for an older paper ties to these, if such a tie is going to change.
+def tie() -> Any:
+    """Return the model of what ties two editions: an award of one for a paper of the other."""
+    award: Any = apps.get_model("conference", "Edition")._meta.get_field("awards").related_model
+    return award._meta.get_field("grants").related_model
+
+
+def tied(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
+    """Return the editions that are tied to these, if ties are among what is going to change.
 
     They are asked for before it does: afterwards nothing leads to them.
     """
-    edition: Any = apps.get_model("conference", "Edition")
-    grants = edition._meta.get_field("awards").related_model._meta.get_field("grants").related_model
-    keys = [key for key in editions if key is not None]
-    if grants not in changed or not keys:
+    keys = {key for key in editions if key is not None}
+    if tie() not in changed or not keys:
         return set()
+    edition: Any = apps.get_model("conference", "Edition")
     return set(edition._base_manager.filter(showing(keys)).values_list("pk", flat=True))
 
 
 def showing(keys: Collection[int]) -> Q:
     """Editions that show something of these: an award for an older paper stands on the pages of both."""
-    award: Any = apps.get_model("conference", "Edition")._meta.get_field("awards").related_model
-    grants = award._meta.get_field("grants").related_model._base_manager.order_by()
+    grants = tie()._base_manager.order_by()
     newer = grants.filter(paper__edition__in=keys).values("award__edition")
     older = grants.filter(award__edition__in=keys).exclude(paper=None).values("paper__edition")
     return Q(pk__in=newer) | Q(pk__in=older)

@@ -21,7 +21,7 @@ from conference.standing import kept_while_it_stands
 from papers.boards import NO_TIME, running_order
 from papers.models import Paper
 
-# Sessions, each with its posters' days, that are kept: with 750 posters half a megabyte each.
+# Sessions, each with its posters' days, that are kept.
 KEPT = 16
 # The same topic says as much as two keywords.
 TOPIC = 2
@@ -54,11 +54,12 @@ class Posters:
     """Posters, found by what their papers are about."""
 
     def __init__(self) -> None:
-        self._of_topic: dict[int | None, list[Hung]] = defaultdict(list)
+        self._of_topic: dict[int, list[Hung]] = defaultdict(list)
         self._with_keyword: dict[str, list[Hung]] = defaultdict(list)
 
     def add(self, hung: Hung, topic: int | None, keywords: Iterable[str]) -> None:
-        self._of_topic[topic].append(hung)
+        if topic:
+            self._of_topic[topic].append(hung)
         for keyword in keywords:
             self._with_keyword[keyword].append(hung)
 
@@ -67,7 +68,7 @@ class Posters:
         likeness: Counter[Hung] = Counter()
         for keyword in keywords:
             likeness.update(self._with_keyword.get(keyword, ()))
-        for hung in self._of_topic.get(topic, ()) if topic else ():
+        for hung in self._of_topic.get(topic or 0, ()):
             likeness[hung] += TOPIC
         ranked = sorted(likeness, key=lambda hung: (-likeness[hung], hung.starts, hung.position, hung.poster))
         first: dict[int, Hung] = {}
@@ -146,8 +147,8 @@ def _taking_place(edition: int, at: datetime, sessions: Collection[int], *bounds
     begun = Cast("starts", TextField())
     keywords = Cast("paper__keywords", TextField())
     columns = ("pk", "paper_id", "session_id", begun, "board", "position", "poster", "paper__topic_id")
-    # Each session is put in order by itself, and of the posters those that are shown.
-    return rows.order_by().values_list(*columns, keywords)
+    # Each session is put in order by itself, and of the posters those that are shown; equals as they came.
+    return rows.order_by("pk").values_list(*columns, keywords)
 
 
 @prepared

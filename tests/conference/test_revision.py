@@ -87,27 +87,46 @@ def test_award_for_an_older_paper_ties_two_editions() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda grant: grant.delete(),
-        lambda grant: grant.paper.delete(),
-        lambda grant: grant.award.delete(),
-        lambda grant: AwardGrant.objects.all().delete(),
-        lambda grant: AwardGrant.objects.update(paper=factories.make_paper(grant.award.edition)),
-        lambda grant: given_to_another(grant),
+        lambda grant, _: grant.delete(),
+        lambda grant, _: grant.paper.delete(),
+        lambda grant, _: grant.award.delete(),
+        lambda grant, _: AwardGrant.objects.all().delete(),
+        lambda _, spare: AwardGrant.objects.update(paper=spare),
+        lambda grant, spare: given_to_another(grant, spare),
     ],
     ids=["grant", "paper", "award", "grants", "update", "save"],
 )
-def test_what_unties_two_editions_changes_both(change: Callable[[AwardGrant], object]) -> None:
+def test_what_unties_two_editions_changes_both(change: Callable[[AwardGrant, Paper], object]) -> None:
     now, old, other = (factories.make_edition(year) for year in (2026, 2021, 2020))
-    award = factories.make_award(now, [factories.make_paper(old)])
+    award, spare = factories.make_award(now, [factories.make_paper(old)]), factories.make_paper(now)
     before = stamps(now, old, other)
-    change(award.grants.get())
+    change(award.grants.get(), spare)
     after = stamps(now, old, other)
     assert [new > earlier for new, earlier in zip(after, before, strict=True)] == [True, True, False]
 
 
-def given_to_another(grant: AwardGrant) -> None:
-    grant.paper = factories.make_paper(grant.award.edition)
+def given_to_another(grant: AwardGrant, paper: Paper) -> None:
+    grant.paper = paper
     grant.save()
+
+
+def test_edition_that_goes_with_its_awards_changes_that_of_their_papers() -> None:
+    now, old = factories.make_edition(2026), factories.make_edition(2021)
+    factories.make_award(now, [factories.make_paper(old)])
+    before = stamps(old)
+    now.delete()
+    assert stamps(old) > before
+
+
+def test_award_for_another_paper_in_another_year_changes_all_four() -> None:
+    editions = [factories.make_edition(year) for year in (2026, 2025, 2021, 2020)]
+    awards = [factories.make_award(edition) for edition in editions[:2]]
+    papers = [factories.make_paper(edition) for edition in editions[2:]]
+    grant = AwardGrant.objects.create(award=awards[0], paper=papers[0])
+    before = stamps(*editions)
+    grant.award, grant.paper = awards[1], papers[1]
+    grant.save()
+    assert [new > old for new, old in zip(stamps(*editions), before, strict=True)] == [True] * 4
 
 
 def test_held_changes_count_as_one() -> None:

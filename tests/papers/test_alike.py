@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from conference import standing
+from papers.around import Hung, Posters
 from papers.beside import beside
 from papers.models import Paper
 from tests import factories as make
@@ -52,6 +53,19 @@ def test_likest_come_first_and_other_days_not_at_all() -> None:
     assert titles(posters["own"], most=1) == ["both"]
     assert titles(posters["neither"]) == ["keywords"]
     assert titles(posters["next day"]) == []
+
+
+def test_of_equals_the_first_that_one_meets_comes_first_and_each_paper_once() -> None:
+    posters, later = Posters(), make.MORNING + timedelta(hours=1)
+    for key, paper, start, position in (
+        (3, 30, later, 1),
+        (2, 20, make.MORNING, 2),
+        (1, 10, make.MORNING, 2),
+    ):
+        posters.add(Hung(key, paper, start, position), None, ["tpu"])
+    posters.add(Hung(4, 10, make.MORNING, 1), None, ["tpu"])
+
+    assert [hung.poster for hung in posters.like(None, ["tpu"])] == [4, 2, 3]
 
 
 def test_paper_without_poster_or_words_has_none() -> None:

@@ -44,6 +44,17 @@ def test_neighbours_stand_in_the_order_in_which_one_walks(client: Client, editio
     assert sorted(ways(page)) == [["After: Last"], ["Before: Two", "After: Ten"]]
 
 
+def test_neighbours_of_one_position_stand_as_they_came(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition)
+    papers = [make.make_paper(edition, title=title) for title in ("One", "Two", "Three")]
+    talks = [make.make_presentation(session, paper) for paper in papers]
+    type(talks[0]).objects.update(position=1)
+    # PostgreSQL puts a row that was written last behind the others.
+    type(talks[0]).objects.filter(pk=talks[0].pk).update(kind="talk")
+
+    assert ways(read(client, papers[1].get_absolute_url())) == [["Before: One", "After: Three"]]
+
+
 def test_neighbours_leave_out_drafts_and_what_is_called_off(client: Client, edition: Edition) -> None:
     hall = make.make_session(edition)
     one, *others = (make.make_paper(edition, title=title) for title in ("One", "Off", "Draft"))
