@@ -52,9 +52,9 @@ TIMELESS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ic
 READING = frozenset(("GET", "HEAD"))
 # For so many addresses what they name is remembered.
 MOST_NAMES = 5_000
-MOST_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 40 * 1024 * 1024
 # Of these bytes the API, and searches, get one in so many beside them.
-API_SHARE, SEARCH_SHARE = 4, 8
+API_SHARE, SEARCH_SHARE = 2, 8
 # What a request says of one reader: it must not shape a page that all readers share.
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")

@@ -169,7 +169,7 @@ def qr(url: str, label: str = "") -> SafeString:
     return mark_safe(_drawn(url).replace("<svg", named, 1))
 
 
-@lru_cache(maxsize=200)
+@lru_cache(maxsize=1000)
 def _drawn(url: str) -> str:
     drawing = segno.make(url, error="m", micro=False, mask=MASK)
     return str(drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff"))
