@@ -112,7 +112,11 @@ def asked_for() -> tuple[dict[str, list[str]], Any]:
 
 
 def morning(
-    front: str, addresses: dict[str, list[str]], paper: Any, imported: Any, options: argparse.Namespace
+    front: str,
+    addresses: dict[str, list[str]],
+    paper: Any,
+    imported: Callable[[float], object] | None,
+    options: argparse.Namespace,
 ) -> Seen:
     """Let readers in for so many seconds, and chairs work beside them."""
     seen, edits = Seen(), Edits()

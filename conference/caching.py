@@ -248,10 +248,8 @@ class PageCache:
         expires = time.monotonic() + lifetime * spread(key)
         page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
         self._shelf(key).put(key, page)
-        if is_search(key[0]):
-            self.shared.keep(key, page, LIFETIME_OF_SEARCH * spread(key))
-        else:
-            self.shared.keep(key, page)
+        most = LIFETIME_OF_SEARCH if is_search(key[0]) else lifetime
+        self.shared.keep(key, page, most * spread(key))
         return page.answer(environ, start_response)
 
 

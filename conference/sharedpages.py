@@ -81,7 +81,7 @@ class SharedPages:
             if found is True:
                 shared.delete(turn)
 
-    def keep(self, key: Key, page: KeptPage, most: float = float("inf")) -> None:
+    def keep(self, key: Key, page: KeptPage, most: float) -> None:
         """Let the others have a page, for so many seconds at most."""
         shared = self._answering()
         if shared is None:
