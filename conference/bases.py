@@ -54,7 +54,7 @@ class Content(models.Model):
             before = self._stored_values(kwargs.get("update_fields"))
             tied = self._tied(before)
             super().save(*args, **kwargs)
-            edition, touched = self.stamped_edition(), revision.kind_of(type(self))
+            edition, touched = self.stamped_edition(), revision.named(type(self), [self.pk])
             editions = {edition, *tied}
             if before is None:
                 log.created(self)
@@ -65,12 +65,13 @@ class Content(models.Model):
                 self._leave_no_gap(before)
                 changed = {name for name in after if before[name] != after[name]}
                 if changed <= {*self.words}:
-                    touched = self.named_by(changed) or touched
+                    name = self.named_by(changed)
+                    touched = {name} if name else touched
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # What belongs to the row goes with it, out of another edition perhaps.
-                    touched = touches.KIND
+                    touched = {touches.KIND}
                     editions.add(self._edition_by(owner, before[owner]))
-            revision.advance(editions, [touched])
+            revision.advance(editions, touched)
 
     def _tied(self, before: dict[str, Any] | None) -> set[int]:
         """Return the editions that the row tied to its own so far."""

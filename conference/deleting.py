@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from itertools import starmap
 from typing import Any
 
 from django.apps import apps
@@ -30,13 +31,14 @@ def delete(
         _note_rows(log, kind, keys, chosen if kind is model else set())
     losing = _note_losses(log, collector, going)
     changed = losing.union(kind for kind, keys in going.items() if keys)
+    names = set(map(revision.kind_of, losing)).union(*starmap(revision.named, going.items()))
     gone = going.get(apps.get_model("conference", "Edition"), ())
     owners, tied = owners_left(going), revision.tied(changed, [*editions, *gone])
     with revision.hold():
         deleted: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)
         if deleted[0]:
-            revision.advance({*editions, *tied}, set(map(revision.kind_of, changed)))
+            revision.advance({*editions, *tied}, names)
     return deleted
 
 

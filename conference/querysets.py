@@ -173,9 +173,9 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         model: Any = self.model
         names = [*dict.fromkeys([*fields, *model.derived_fields])]
         own = {*names} - {*model.derived_fields}
-        kind = revision.kind_of(model)
-        touched = {row.named_by(own) or kind for row in rows} if own <= {*model.words} else {kind}
-        touched = touched if len(touched) <= touches.MOST else {kind}
+        touched = {row.named_by(own) for row in rows} if own <= {*model.words} else {""}
+        if "" in touched or len(touched) > touches.MOST:
+            touched = revision.named(model, (row.pk for row in rows))
         with recording.together(), revision.hold(), revision.of(touched):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:

@@ -60,6 +60,12 @@ def kind_of(model: type[models.Model]) -> str:
     return f"{touches.KIND}{model._meta.label_lower if is_part else ''}"
 
 
+def named(model: type[models.Model], keys: Iterable[int]) -> set[str]:
+    """Return how a change of these rows of a model is noted."""
+    kind = kind_of(model)
+    return {kind} if kind == touches.KIND else {f"{kind}/{key}" for key in keys}
+
+
 def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHING) -> None:
     """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole.
 

@@ -1,14 +1,15 @@
 """What is worked out once for a state of an edition, and kept while that state lasts.
 
 A state is the last change of the kinds of rows that a result hangs on, which parts are public, the clocks:
-after a change it is another one. What is noted to have touched other kinds leaves it (`conference.touches`).
+after a change it is another one. What is noted to have touched other kinds leaves it (`conference.touches`),
+and where it is noted which rows changed, a result may be mended instead of being worked out anew.
 """
 
 from collections.abc import Callable, Hashable, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, wraps
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from conference import touches
 from conference.models import Edition
@@ -84,20 +85,27 @@ def kept[T](most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
     return decorate
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Result[T]:
     """What was worked out in a state. On a shelf it counts as one, whatever it weighs."""
 
     state: State
     value: T
+    # The last revision, with its mark, at which it was right.
+    seen: tuple[int, str]
     size: ClassVar[int] = 1
 
 
-def kept_while_it_stands[T](most: int, of: Set[str]) -> Callable[[Callable[..., T]], Callable[..., T]]:
+def kept_while_it_stands[T](
+    most: int, of: Set[str], mended: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Keep the last results of a function of an edition, a moment and values that can be hashed.
 
     Of each edition, part that is public and values it is one, `most` of them in all. Nobody may change a
     result, and none may hang on the language, nor on anything that changes but these kinds of rows.
+
+    `mended` is asked first where it is known which rows changed: with the result so far, their names (see
+    `touches.changed`), the edition, the moment and the values it returns the result of now, or `None`.
     """
 
     def decorate(made: Callable[..., T]) -> Callable[..., T]:
@@ -108,12 +116,24 @@ def kept_while_it_stands[T](most: int, of: Set[str]) -> Callable[[Callable[..., 
         def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
             now = moment(at)
             key, state = (edition.pk, public_parts(edition, now), values), state_of_kinds(of, edition, now)
-            found = results.get(key)
-            if found is None or found.state != state:
-                found = _Result(state, made(edition, now, *values))
-                results.put(key, found)
-            return found.value
+            found, seen = results.get(key), (edition.revision, touches.mark(edition.touched))
+            if found and found.state == state:
+                found.seen = seen
+                return found.value
+            names = _changed(found, state, edition, of) if found and mended else None
+            value = mended(found.value, names, edition, now, *values) if found and mended and names else None
+            value = made(edition, now, *values) if value is None else value
+            results.put(key, _Result(state, value, seen))
+            return value
 
         return wrapped
 
     return decorate
+
+
+def _changed(found: _Result[Any], state: State, edition: Edition, kinds: Set[str]) -> Set[str] | None:
+    """Return the names of what changed since a result was right; `None` if it may be anything."""
+    (number, mark), (_, _, *clocks) = found.seen, state
+    if [*found.state[2:]] != clocks or not touches.go_on(edition.touched, mark):
+        return None
+    return touches.changed(touches.read(edition.touched), number, edition.revision, kinds)

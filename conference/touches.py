@@ -1,8 +1,9 @@
 """What changes touched, noted beside the stamp in the statement that advances it.
 
-"17:@x7,papers/5 18:@Qe,in:papers/9 -19:@k2,*schedule.session": of some things only words changed, so that of
-the pages kept so far those that name none still stand; then sessions changed, which touches every page, yet
-nothing that hangs on other kinds of rows alone. A change that is not noted touches everything.
+"17:@x7,papers/5 18:@Qe,in:papers/9 -19:@k2,*schedule.session 20:@i0,*papers.paper/31": of some things only
+words changed, so that of the pages kept so far those that name none still stand; then sessions changed, which
+touches every page, yet nothing that hangs on other kinds of rows alone; then one paper, by its key, so that
+what was worked out of all papers can be mended. A change that is not noted touches everything.
 
 With a revision goes a mark of its own: a database that was restored counts on from an earlier one. The minus
 is for versions of this program that know of words alone, to which a note of anything else is none.
@@ -18,14 +19,18 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Concat, Length, Right
 from django.db.models.lookups import GreaterThan
 
-# Edits of some minutes, or an import: a page that nobody asked for meanwhile is made anew.
-LONGEST = 16_000
-# Kinds of rows need only reach back between two visits, and an edition is read with much that is in it.
-SHORT = 600
-# A change of more things touches everything; of rows that are written together it is noted as their kind.
-MOST = 600
 # A mark has this before it, and so many bytes of chance.
 AT, MARKED = "@", 4
+# Edits of some minutes, or an import: a page that nobody asked for meanwhile is made anew.
+LONGEST = 16_000
+# Rows and kinds need only reach back between two visits, and an edition is read with much that is in it.
+SHORT = 1_500
+# Stands before notes the oldest of which were cut off, so that what is left of the first is of no revision.
+CUT = f"-0:{AT},"
+# A change of more things touches everything; of rows that are written together it is noted as their kind.
+MOST = 600
+# So many rows are named, of more their kinds alone.
+FEW = 40
 # Of so many editions what was noted is remembered: few have changed of late.
 KEPT = 16
 # The pages of an edition on which a thing's words stand only beside its address: its home page, papers,
@@ -50,8 +55,17 @@ type Touches = Mapping[int, Set[str]]
 
 def written(names: Collection[str]) -> str:
     """Return what is noted of a change of these things and kinds (":@x7,papers/5"), or of everything."""
-    is_known = KIND not in names and 0 < len(names) <= MOST
-    return f":{AT}{secrets.token_urlsafe(MARKED)},{','.join(sorted(names)) if is_known else KIND}"
+    known = _in_short(names)
+    is_known = KIND not in known and 0 < len(known) <= MOST
+    return f":{AT}{secrets.token_urlsafe(MARKED)},{','.join(sorted(known)) if is_known else KIND}"
+
+
+def _in_short(names: Collection[str]) -> Set[str]:
+    """Return the names, without rows of a kind that is named itself, and of many rows their kinds."""
+    kinds = {name for name in names if name.startswith(KIND) and "/" not in name}
+    rows = {name for name in names if name.startswith(KIND) and _kind(name) not in kinds}
+    words = {name for name in names if not name.startswith(KIND)}
+    return words | kinds | (rows if len(rows) <= FEW else set(map(_kind, rows)))
 
 
 def is_of_everything(note: str) -> bool:
@@ -68,9 +82,10 @@ def with_words(note: Expression) -> Combinable:
 
 
 def with_kinds(note: Expression) -> Combinable:
-    """Return the notes with one more of kinds of rows; if they have become many it is the first again."""
+    """Return the notes with one more of rows or kinds of rows; if they have become many, the last of them."""
     more = Concat(F("touched"), Value(" ", TextField()), alone(note))
-    return Case(When(GreaterThan(Length("touched"), SHORT), then=alone(note)), default=more)
+    last = Concat(Value(CUT, TextField()), Right(more, SHORT, output_field=TextField()))
+    return Case(When(GreaterThan(Length("touched"), SHORT), then=last), default=more)
 
 
 def alone(note: Expression) -> Combinable:
@@ -118,6 +133,27 @@ def last(notes: Touches, old: int, new: int, kinds: Set[str]) -> int:
         if names is None or KIND in names or not kinds.isdisjoint(map(_kind, names)):
             return number
     return old
+
+
+def changed(notes: Touches, old: int, new: int, kinds: Set[str]) -> Set[str] | None:
+    """Return the names of what changed of these kinds between two revisions; `None` if that is not known.
+
+    Such are "*papers.paper/31", a row by its key, and "papers/5", words of a thing.
+    """
+    if new - old > len(notes):
+        return None
+    names: set[str] = set()
+    for number in range(old + 1, new + 1):
+        noted = notes.get(number)
+        if noted is None or KIND in noted:
+            return None
+        names.update(name for name in noted if _kind(name) in kinds)
+    return names if all("/" in name for name in names) else None
+
+
+def keys(names: Iterable[str], kind: str) -> set[str]:
+    """Return what stands behind the kind in names: keys of rows, or parts of addresses of things."""
+    return {name.removeprefix(f"{kind}/") for name in names if _kind(name) == kind}
 
 
 def _kind(name: str) -> str:

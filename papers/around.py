@@ -1,4 +1,4 @@
-"""What stands around a paper in its sessions and on its days: read once for all papers there.
+"""What stands around a paper on its days: read once for all papers there, and mended where a few change.
 
 A poster session holds hundreds, and each of their pages asks for the same rows. They are read as the database
 holds them: times and keywords are few, and each is understood once.
@@ -6,14 +6,17 @@ holds them: times and keywords are few, and each is understood once.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from sys import intern
+from typing import Any
 
-from django.db.models import TextField
+from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
+from conference import touches
 from conference.models import Edition
 from conference.prepared import prepared
 from conference.querysets import published_rows
@@ -21,103 +24,144 @@ from conference.standing import kept_while_it_stands
 from papers.boards import NO_TIME, running_order
 from papers.models import Paper
 
-# Sessions, each with its posters' days, that are kept.
-KEPT = 16
+# Days that are kept: half a megabyte each for 1,500 posters.
+KEPT = 12
 # The same topic says as much as two keywords.
 TOPIC = 2
 # What is read of them; not the words of papers.
-KINDS = frozenset(["*papers.paper", "*schedule.presentation", "*schedule.room", "*schedule.session"])
+TALKS, PAPERS = "*schedule.presentation", "*papers.paper"
+KINDS = frozenset([PAPERS, TALKS, "*schedule.room", "*schedule.session"])
 # Keywords of so many papers, and so many times, are understood already.
 UNDERSTOOD = 16_000
-SHOWN = ("pk", "uid", "title", "title_html", "starts", "ends", "place", "board", "room_key", "paper_id")
 
 
-class Talk(NamedTuple):
-    """A paper at its place in a session."""
+@dataclass(slots=True, eq=False)
+class Talk:
+    """What takes place: a paper, if it is of one, in a session. `place` is the name of its room."""
 
+    key: int
+    paper: int | None
+    session: int | None
     starts: datetime | None
+    ends: datetime | None
     board: str
     position: int
-    paper: int | None
-
-
-class Hung(NamedTuple):
-    """A poster of a paper, by keys, and when one meets it."""
-
-    poster: int
-    paper: int
-    starts: datetime
-    position: int
+    is_poster: bool
+    topic: int | None
+    keywords: frozenset[str]
+    uid: str
+    title: str
+    title_html: str
+    place: str
+    room_id: int | None
 
 
 class Posters:
     """Posters, found by what their papers are about."""
 
-    def __init__(self) -> None:
-        self._of_topic: dict[int, list[Hung]] = defaultdict(list)
-        self._with_keyword: dict[str, list[Hung]] = defaultdict(list)
+    def __init__(self, posters: Iterable[Talk]) -> None:
+        self._of_topic: dict[int, list[Talk]] = defaultdict(list)
+        self._with_keyword: dict[str, list[Talk]] = defaultdict(list)
+        for poster in posters:
+            if poster.topic:
+                self._of_topic[poster.topic].append(poster)
+            for keyword in poster.keywords:
+                self._with_keyword[keyword].append(poster)
 
-    def add(self, hung: Hung, topic: int | None, keywords: Iterable[str]) -> None:
-        if topic:
-            self._of_topic[topic].append(hung)
+    def likeness(self, topic: int | None, keywords: Iterable[str]) -> dict[Talk, int]:
+        """Return the posters that share topic or keywords, with how much they share."""
+        found: Counter[Talk] = Counter()
         for keyword in keywords:
-            self._with_keyword[keyword].append(hung)
-
-    def like(self, topic: int | None, keywords: Iterable[str]) -> list[Hung]:
-        """Return the first poster of each paper that shares topic or keywords, likest first, else by time."""
-        likeness: Counter[Hung] = Counter()
-        for keyword in keywords:
-            likeness.update(self._with_keyword.get(keyword, ()))
-        for hung in self._of_topic.get(topic or 0, ()):
-            likeness[hung] += TOPIC
-        ranked = sorted(likeness, key=lambda hung: (-likeness[hung], hung.starts, hung.position, hung.poster))
-        first: dict[int, Hung] = {}
-        for hung in ranked:
-            first.setdefault(hung.paper, hung)
-        return [*first.values()]
+            found.update(self._with_keyword.get(keyword, ()))
+        for poster in self._of_topic.get(topic or 0, ()):
+            found[poster] += TOPIC
+        return found
 
 
-class Around(NamedTuple):
-    """The papers of each session in the order in which one meets them, and the posters."""
+def likest(posters: Iterable[Posters], topic: int | None, keywords: Collection[str]) -> list[Talk]:
+    """Return the first poster of each paper that shares topic or keywords, likest first, else by time."""
+    likeness: dict[Talk, int] = {}
+    for some in posters:
+        likeness |= some.likeness(topic, keywords)
 
-    orders: Mapping[int, tuple[int | None, ...]]
-    posters: Posters
+    def rank(poster: Talk) -> tuple[object, ...]:
+        return -likeness[poster], poster.starts or NO_TIME, poster.position, poster.key
+
+    first: dict[int | None, Talk] = {}
+    for poster in sorted(likeness, key=rank):
+        first.setdefault(poster.paper, poster)
+    return [*first.values()]
 
 
-NOTHING = Around({}, Posters())
+class Day:
+    """What takes place in the sessions of a day, and its posters. What nobody asks for is not worked out."""
+
+    def __init__(self, talks: Mapping[int, Talk], start: datetime, end: datetime) -> None:
+        self.talks = talks
+        self._span = start, end
+        self._members: dict[int | None, list[Talk]] = defaultdict(list)
+        for talk in talks.values():
+            self._members[talk.session].append(talk)
+        self._orders: dict[int, tuple[int | None, ...]] = {}
+        self._posters: Posters | None = None
+
+    def order(self, session: int) -> tuple[int | None, ...]:
+        """Return the papers of a session in the order in which one meets them."""
+        if session not in self._orders:
+            met = running_order(self._members.get(session, ()))
+            self._orders[session] = tuple(dict.fromkeys(talk.paper for talk in met))
+        return self._orders[session]
+
+    @property
+    def posters(self) -> Posters:
+        """The posters of papers that one meets on that day."""
+        if self._posters is None:
+            start, end = self._span
+            of_papers = (talk for talk in self.talks.values() if talk.is_poster and talk.paper)
+            self._posters = Posters(talk for talk in of_papers if talk.starts and start <= talk.starts < end)
+        return self._posters
 
 
-@kept_while_it_stands(KEPT, of=KINDS)
-def around(
-    edition: Edition,
-    at: datetime,
-    sessions: frozenset[int],
-    spans: tuple[tuple[datetime, datetime], ...],
-) -> Around:
-    """Return what takes place in sessions, given by their keys, and the posters that begin in spans.
+def _mended(found: Day, names: Set[str], edition: Edition, at: datetime, *span: datetime) -> Day | None:
+    """Read again the talks that changed, and those of the papers that did. One query."""
+    keys, papers = (set(map(int, touches.keys(names, kind))) for kind in (TALKS, PAPERS))
+    if len(keys) + len(papers) < len(names):
+        return None
+    left = {key: talk for key, talk in found.talks.items() if key not in keys and talk.paper not in papers}
+    changed = {row[0]: _talk(row) for row in _changed(edition.pk, at, keys, papers, *span)}
+    return Day(dict(sorted({**left, **changed}.items())), *span)
+
+
+@kept_while_it_stands(KEPT, of=KINDS, mended=_mended)
+def around(edition: Edition, at: datetime, start: datetime, end: datetime) -> Day:
+    """Return what takes place between two moments, sessions by when they begin.
 
     One query, unless it was asked since the last change.
     """
-    members: dict[int, list[Talk]] = defaultdict(list)
-    posters = Posters()
-    bounds = (moment for span in spans for moment in span)
-    rows = _taking_place(edition.pk, at, tuple(sessions), *bounds)
-    for key, paper, session, starts, board, position, is_poster, topic, keywords in rows:
-        begins = moment_of(starts)
-        if session in sessions:
-            members[session].append(Talk(begins, board, position, paper))
-        if is_poster and paper:
-            posters.add(Hung(key, paper, begins or NO_TIME, position), topic, keywords_of(keywords))
-    orders = {
-        session: tuple(dict.fromkeys(talk.paper for talk in running_order(members[session])))
-        for session in sessions
-    }
-    return Around(orders, posters)
+    talks = {row[0]: _talk(row) for row in _taking_place(edition.pk, at, start, end)}
+    return Day(talks, start, end)
 
 
-def posters(keys: Collection[int], at: datetime) -> dict[int, Any]:
-    """Return these posters by their keys, with their columns that are shown. One query, none without keys."""
-    return {row[0]: row for row in _posters(keys, at)} if keys else {}
+def _talk(columns: Sequence[Any]) -> Talk:
+    key, paper, session, starts, ends, board, position, poster, topic, keywords, uid, *named, room = columns
+    title, title_html, place = (intern(name or "") for name in named)
+    return Talk(
+        key,
+        paper,
+        session,
+        moment_of(starts),
+        moment_of(ends),
+        intern(board),
+        position,
+        bool(poster),
+        topic,
+        keywords_of(keywords),
+        uid,
+        title,
+        title_html,
+        place,
+        room,
+    )
 
 
 def folded(keywords: Collection[str] | None) -> frozenset[str]:
@@ -141,16 +185,21 @@ def moment_of(written: str | None) -> datetime | None:
 
 
 @prepared
-def _taking_place(edition: int, at: datetime, sessions: Collection[int], *bounds: datetime) -> Any:
-    spans = zip(bounds[::2], bounds[1::2], strict=True)
-    rows = published_rows(Paper, "presentations", at).filter(edition=edition).beside(sessions, spans)
-    begun = Cast("starts", TextField())
-    keywords = Cast("paper__keywords", TextField())
-    columns = ("pk", "paper_id", "session_id", begun, "board", "position", "poster", "paper__topic_id")
-    # Each session is put in order by itself, and of the posters those that are shown; equals as they came.
-    return rows.order_by("pk").values_list(*columns, keywords)
+def _taking_place(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
+    return _on_day(edition, at, start, end)
 
 
 @prepared
-def _posters(keys: Collection[int], at: datetime) -> Any:
-    return published_rows(Paper, "presentations", at).filter(pk__in=keys).placed().values_list(*SHOWN)
+def _changed(
+    edition: int, at: datetime, keys: Collection[int], papers: Collection[int], start: datetime, end: datetime
+) -> Any:
+    return _on_day(edition, at, start, end).filter(Q(pk__in=keys) | Q(paper__in=papers))
+
+
+def _on_day(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
+    rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
+    times = (Cast(name, TextField()) for name in ("starts", "ends"))
+    shown = ("uid", "title", "title_html", "place", "room_key")
+    columns = ("board", "position", "poster", "paper__topic_id", Cast("paper__keywords", TextField()), *shown)
+    # Each session is put in order by itself, and of the posters those that are shown; equals as they came.
+    return rows.order_by("pk").values_list("pk", "paper_id", "session_id", *times, *columns)

@@ -3,13 +3,12 @@
 The paper was fetched `in_full()`, or `with_appearances()` at least.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from conference.querysets import moment
-from papers.around import NOTHING, Around, Hung, Posters, around, folded, posters
+from papers.around import Day, Talk, around, folded, likest
 from papers.models import Paper
 from papers.rows import Appearing, PaperRow, authors, lines
 
@@ -32,8 +31,8 @@ class _Poster(NamedTuple):
     uid: str
     title: str
     title_html: str
-    starts: datetime
-    ends: datetime
+    starts: datetime | None
+    ends: datetime | None
     place: str
     board: str
     room_id: int | None
@@ -62,13 +61,12 @@ class Beside:
 
 
 def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
-    """Return what stands beside a paper. Three queries, those of `like()`, and one where `around()` reads."""
+    """Return what stands beside a paper. Two queries, those of `like()`, and one where `around()` reads."""
     papers = Paper.objects.published(at)
-    rows = _around(paper, at)
     sessions = {one.session_id: one.session for one in _taking_place(paper) if one.session}
-    ways = _ways(paper, rows.orders)
-    alike, like = _alike(paper, rows.posters)[:most], papers.like(paper, at)
-    shown = {hung.paper for hung in alike} | {*like}
+    ways = {key: _way(paper, _day(paper, session.start, at).order(key)) for key, session in sessions.items()}
+    alike, like = _alike(paper, at)[:most], papers.like(paper, at)
+    shown = {poster.paper for poster in alike if poster.paper} | {*like}
     found = lines(papers, shown | {key for way in ways.values() for key in way if key}, at)
     people = authors(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
@@ -78,7 +76,7 @@ def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
     ]
     return Beside(
         [pair for pair in neighbours if pair.before or pair.after],
-        _posters(alike, named, at),
+        [_poster(poster, named[poster.paper]) for poster in alike if poster.paper in named],
         [named[key] for key in like if key in named],
     )
 
@@ -87,33 +85,30 @@ def _taking_place(paper: Any) -> list[Any]:
     return [one for one in paper.appearances if not one.called_off]
 
 
-def _around(paper: Any, at: datetime | None) -> Around:
-    shown, edition = _taking_place(paper), paper.edition
-    sessions = frozenset(one.session_id for one in shown if one.session_id)
-    days = {edition.day_of(one.begins) for one in shown if one.begins and one.kind == "poster"}
-    spans = tuple(edition.day_bounds(day) for day in sorted(days) if paper.topic_id or paper.keywords)
-    return around(edition, at, sessions, spans) if sessions or spans else NOTHING
+def _day(paper: Any, moment: datetime, at: datetime | None) -> Day:
+    edition = paper.edition
+    return around(edition, at, *edition.day_bounds(edition.day_of(moment)))
 
 
-def _ways(paper: Any, orders: Mapping[int, tuple[int | None, ...]]) -> dict[int, Way]:
-    """Return the keys of the papers before and after this one, by the key of the session."""
-    ways = {}
-    for session, order in orders.items():
-        if paper.pk in order:
-            place = order.index(paper.pk)
-            before = order[place - 1] if place else None
-            ways[session] = before, (*order, None)[place + 1]
-    return ways
+def _way(paper: Any, order: Sequence[int | None]) -> Way:
+    """Return the keys of the papers before and after this one in a session."""
+    if paper.pk not in order:
+        return None, None
+    place = order.index(paper.pk)
+    return order[place - 1] if place else None, (*order, None)[place + 1]
 
 
-def _alike(paper: Any, posters: Posters) -> list[Hung]:
-    """Return the posters of other papers that share topic or keywords, likest first."""
-    found = posters.like(paper.topic_id, folded(paper.keywords))
-    return [hung for hung in found if hung.paper != paper.pk]
+def _alike(paper: Any, at: datetime | None) -> list[Talk]:
+    """Return the posters of other papers of its days that share topic or keywords, likest first."""
+    if not (paper.topic_id or paper.keywords):
+        return []
+    own = [one.begins for one in _taking_place(paper) if one.begins and one.kind == "poster"]
+    by_day = {paper.edition.day_of(begins): begins for begins in sorted(own)}
+    posters = (_day(paper, begins, at).posters for begins in by_day.values())
+    found = likest(posters, paper.topic_id, folded(paper.keywords))
+    return [poster for poster in found if poster.paper != paper.pk]
 
 
-def _posters(alike: Iterable[Hung], named: Mapping[int, PaperRow], at: datetime | None) -> list[Poster]:
-    """Return these posters with their papers; of what was taken away meanwhile none."""
-    rows = posters([hung.poster for hung in alike], moment(at))
-    found = (rows[hung.poster] for hung in alike if hung.poster in rows and hung.paper in named)
-    return [Poster._make((*columns, named[paper], "", None)) for _, *columns, paper in found]
+def _poster(talk: Talk, paper: PaperRow) -> Poster:
+    shown = talk.uid, talk.title, talk.title_html, talk.starts, talk.ends, talk.place, talk.board
+    return Poster(*shown, talk.room_id, paper)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from hashlib import blake2b
-from operator import and_
+from operator import and_, attrgetter
 from typing import Any
 
 from conference.models import Edition
 from conference.standing import kept_while_it_stands
 from papers import facetchoices, facetrows
 from papers.facetchoices import Appearances, Choices, Order
-from papers.facetrows import NO_BOARD
+from papers.facetrows import NO_BOARD, UNSCHEDULED, Title
 
 # Editions whose catalogues are kept: about 1 MB each for 6,000 papers.
 KEPT = 12
@@ -32,7 +32,7 @@ class Catalogue:
     @property
     def has_boards(self) -> bool:
         """Whether some poster has a board."""
-        return any(board is not NO_BOARD for board in self.appearances.boards)
+        return any(title.key in self.appearances.boards for title in self.order.titles)
 
     def matching(self, chosen: dict[str, list[str]], but: str = "") -> int:
         """Return the papers that have all the chosen values, those of the facet `but` not counted."""
@@ -41,41 +41,38 @@ class Catalogue:
 
     def ordered(self, bits: int, sort: str = "title", seed: str = "", by: str = "") -> list[int]:
         """Return the primary keys of these papers, sorted; in groups by topic or track where `by` says so."""
-        titles = self.order.titles
-        found = sorted(positions(bits), key=self._key(sort, seed)) if sort != "title" else positions(bits)
+        found = self.order.numbers.among(self.order.titles, bits)
+        if sort != "title":
+            found.sort(key=self._key(sort, seed))
         if by == "topic":
             ranks = {slug: rank for rank, slug in enumerate(self.facets["topic"])}
-            found.sort(key=lambda place: ranks.get(titles[place].topic, len(ranks)))
+            found.sort(key=lambda title: ranks.get(title.topic, len(ranks)))
         elif by == "track":
-            found.sort(key=lambda place: titles[place].track)
-        return [titles[place].key for place in found]
+            found.sort(key=attrgetter("track"))
+        return [title.key for title in found]
 
-    def _key(self, sort: str, seed: str) -> Callable[[int], Any]:
-        starts, boards, titles = self.appearances.starts, self.appearances.boards, self.order.titles
+    def _key(self, sort: str, seed: str) -> Callable[[Title], Any]:
+        starts, boards = self.appearances.starts, self.appearances.boards
+        if sort == "random":
+            return lambda title: blake2b(f"{seed} {title.uid}".encode(), digest_size=8).digest()
         if sort == "schedule":
-            return starts.__getitem__
-        if sort == "board":
-            return lambda place: (boards[place], starts[place])
-        return lambda place: blake2b(f"{seed} {titles[place].uid}".encode(), digest_size=8).digest()
-
-
-def positions(bits: int) -> list[int]:
-    """Return the positions of the bits that are set, in order."""
-    return [place for place, sign in enumerate(reversed(f"{bits:b}")) if sign == "1"]
+            return lambda title: starts.get(title.key, UNSCHEDULED)
+        return lambda title: (boards.get(title.key, NO_BOARD), starts.get(title.key, UNSCHEDULED))
 
 
 @kept_while_it_stands(KEPT, of=facetrows.ALL)
 def catalogue(edition: Edition, at: datetime) -> Catalogue:
     """Return the catalogue of an edition. Up to eight queries after a change, by what changed."""
-    appearances = facetchoices.appearances(edition, at)
+    order = facetchoices.order(edition, at)
+    appearances = facetchoices.appearances(edition, at, order.numbers)
     facets = {
-        "topic": facetchoices.topics(edition, at),
-        "track": facetchoices.tracks(edition, at),
+        "topic": facetchoices.topics(edition, at, order.numbers),
+        "track": facetchoices.tracks(edition, at, order.numbers),
         "kind": appearances.kinds,
-        "award": facetchoices.awards(edition, at),
+        "award": facetchoices.awards(edition, at, order.numbers),
         "day": appearances.days,
         "session": appearances.sessions,
-        "institution": facetchoices.institutions(edition, at),
-        "has": facetchoices.materials(edition, at),
+        "institution": facetchoices.institutions(edition, at, order.numbers),
+        "has": facetchoices.materials(edition, at, order.numbers),
     }
-    return Catalogue(facetchoices.order(edition, at), appearances, facets)
+    return Catalogue(order, appearances, {name: order.public(one) for name, one in facets.items()})

@@ -1,10 +1,11 @@
-"""The choices of each facet with the public papers that have them, as bitmaps over the papers by title.
+"""The choices of each facet with the papers that have them, as bitmaps over numbered papers.
 
-Each facet is kept until something changes of which it is made: bit n stands for the n-th paper.
+Each facet is kept until something changes of which it is made. A paper keeps its number when another title is
+sorted elsewhere and when it is withdrawn, so that the bitmaps outlast that.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import chain, repeat
 from operator import itemgetter
@@ -15,11 +16,13 @@ from conference.models import Edition
 from conference.standing import kept_while_it_stands
 from papers import facetrows
 from papers.boards import Board
-from papers.facetrows import KEPT, NO_BOARD, TITLES, UNSCHEDULED
+from papers.facetrows import KEPT, TITLES, UNSCHEDULED
 from papers.models import Material, Paper
 
 # Materials that papers can be asked for, in this order.
 HAS = ("pdf", "slides", "poster", "video", "code", "data")
+# What hangs on the numbers alone outlasts every change that leaves these.
+NOTHING: Set[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -36,25 +39,32 @@ class Choice:
 type Choices = dict[str, Choice]
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The public papers of an edition by title, and the place of each by its key."""
+class Numbers:
+    """The numbers of papers by their keys, with the topic and the track of each. Equal only to itself."""
 
-    titles: Sequence[facetrows.Title]
-    places: Mapping[int, int]
+    def __init__(self, titles: Sequence[facetrows.Title]) -> None:
+        self._places = {title.key: place for place, title in enumerate(titles)}
+        self.titles = tuple(titles)
 
-    @property
-    def everything(self) -> int:
-        """The bitmap of all papers."""
-        return (1 << len(self.titles)) - 1
+    def fit(self, titles: Iterable[facetrows.Title]) -> bool:
+        """Whether each of these papers has a number, and is about the same as when it got it."""
+        places, known = self._places, self.titles
+        return all(
+            (place := places.get(title.key)) is not None and known[place][2:] == title[2:] for title in titles
+        )
 
     def bits(self, keys: Iterable[int]) -> int:
         """Return the bitmap of the papers with these primary keys; of other papers it says nothing."""
         beyond = len(self.titles)
         row = bytearray(beyond // 8 + 1)
-        for place in map(self.places.get, keys, repeat(beyond)):
+        for place in map(self._places.get, keys, repeat(beyond)):
             row[place >> 3] |= 1 << (place & 7)
-        return int.from_bytes(row, "little") & self.everything
+        return int.from_bytes(row, "little") & ((1 << beyond) - 1)
+
+    def among(self, titles: Sequence[facetrows.Title], bits: int) -> list[facetrows.Title]:
+        """Return those of these papers whose bits are set, in the order given."""
+        signs, places = f"{bits:0{len(self.titles)}b}"[::-1], self._places
+        return [title for title in titles if signs[places[title.key]] == "1"]
 
     def choices[T](
         self,
@@ -62,23 +72,49 @@ class Order:
         value: Callable[[T], str] = str,
         label: Callable[[T], str] = str,
     ) -> Choices:
-        """Return the choices that some public paper has, in the order of the members."""
+        """Return the choices that some of the papers have, in the order of the members."""
         bits = ((one, self.bits(keys)) for one, keys in members.items())
         return {value(one): Choice(value(one), label(one), some) for one, some in bits if some}
+
+
+def _fitting(found: Numbers, _names: Set[str], edition: Edition, at: datetime) -> Numbers | None:
+    return found if found.fit(facetrows.titles(edition, at)) else None
+
+
+@kept_while_it_stands(KEPT, of=TITLES, mended=_fitting)
+def numbers(edition: Edition, at: datetime) -> Numbers:
+    """Return the numbers of the public papers, and perhaps of some that were. One query."""
+    return Numbers(facetrows.titles(edition, at))
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The public papers of an edition by title, their numbers, and the bitmap of all of them."""
+
+    titles: Sequence[facetrows.Title]
+    numbers: Numbers
+    everything: int
+
+    def public(self, choices: Choices) -> Choices:
+        """Return the choices that some public paper has, with public papers alone."""
+        if self.everything.bit_count() == len(self.numbers.titles):
+            return choices
+        both = ((choice, choice.bits & self.everything) for choice in choices.values())
+        return {choice.value: replace(choice, bits=bits) for choice, bits in both if bits}
 
 
 @kept_while_it_stands(KEPT, of=TITLES)
 def order(edition: Edition, at: datetime) -> Order:
     """Return the papers by title. One query."""
-    titles = facetrows.titles(edition, at)
-    return Order(titles, {title.key: place for place, title in enumerate(titles)})
+    titles, numbered = facetrows.titles(edition, at), numbers(edition, at)
+    return Order(titles, numbered, numbered.bits(title.key for title in titles))
 
 
-@kept_while_it_stands(KEPT, of=TITLES | facetrows.TOPICS)
-def topics(edition: Edition, at: datetime) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.TOPICS)
+def topics(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
     """A topic has the papers of those below it, too; the highest stand first, each before its own."""
-    by_title, rows = order(edition, at), facetrows.topics(edition, at)
-    own = by_title.choices(facetrows.gathered((title.topic, title.key) for title in by_title.titles))
+    rows = facetrows.topics(edition, at)
+    own = numbers.choices(facetrows.gathered((title.topic, title.key) for title in numbers.titles))
     above = {slug: parent for slug, _, parent in rows}
     bits = dict.fromkeys(above, 0)
     for slug, choice in own.items():
@@ -98,51 +134,50 @@ def topics(edition: Edition, at: datetime) -> Choices:
     return ordered
 
 
-@kept_while_it_stands(KEPT, of=TITLES)
-def tracks(edition: Edition, at: datetime) -> Choices:
+@kept_while_it_stands(KEPT, of=NOTHING)
+def tracks(_edition: Edition, _at: datetime, numbers: Numbers) -> Choices:
     """The tracks by name."""
-    by_title = order(edition, at)
-    members = facetrows.gathered((title.track, title.key) for title in by_title.titles)
-    return by_title.choices({track: members[track] for track in sorted(members) if track})
+    members = facetrows.gathered((title.track, title.key) for title in numbers.titles)
+    return numbers.choices({track: members[track] for track in sorted(members) if track})
 
 
-@kept_while_it_stands(KEPT, of=TITLES | facetrows.AWARDS)
-def awards(edition: Edition, at: datetime) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.AWARDS)
+def awards(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
     """The awards in the chairs' order."""
-    return order(edition, at).choices(facetrows.awards(edition, at), itemgetter(0), itemgetter(1))
+    return numbers.choices(facetrows.awards(edition, at), itemgetter(0), itemgetter(1))
 
 
-@kept_while_it_stands(KEPT, of=TITLES | facetrows.AUTHORS)
-def institutions(edition: Edition, at: datetime) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.AUTHORS)
+def institutions(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
     """The institutions by name. They have only slugs: a name may change without the edition's stamp."""
-    return order(edition, at).choices(facetrows.institutions(edition, at), label=lambda _slug: "")
+    return numbers.choices(facetrows.institutions(edition, at), label=lambda _slug: "")
 
 
-@kept_while_it_stands(KEPT, of=TITLES | facetrows.MATERIALS | facetrows.TALKS)
-def materials(edition: Edition, at: datetime) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.MATERIALS | facetrows.TALKS)
+def materials(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
     """The kinds of material that can be asked for; a recording of a talk is a video of its paper."""
     members = facetrows.materials(edition, at)
     videos = chain(members.get("video", ()), facetrows.talks(edition, at).recorded)
     labels: dict[str, Any] = dict(Material.Kind.choices)
     offered = {kind: videos if kind == "video" else members.get(kind, ()) for kind in HAS}
-    return order(edition, at).choices(offered, label=labels.__getitem__)
+    return numbers.choices(offered, label=labels.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
 class Appearances:
-    """Kinds, days and sessions of what takes place; the first start and the first board of each paper."""
+    """Kinds, days and sessions of what takes place; the first start and the first board of papers."""
 
     kinds: Choices
     days: Choices
     sessions: Choices
-    starts: list[datetime]
-    boards: list[Board]
+    starts: Mapping[int, datetime]
+    boards: Mapping[int, Board]
 
 
-@kept_while_it_stands(KEPT, of=TITLES | facetrows.TALKS)
-def appearances(edition: Edition, at: datetime) -> Appearances:
+@kept_while_it_stands(KEPT, of=facetrows.TALKS)
+def appearances(edition: Edition, at: datetime, numbers: Numbers) -> Appearances:
     """Return what takes place of the papers; days and sessions by time."""
-    by_title, talks = order(edition, at), facetrows.talks(edition, at)
+    talks = facetrows.talks(edition, at)
     labels = presentation_kinds()
     kinds = {kind: talks.kinds[kind] for kind in labels if kind in talks.kinds}
     days: dict[date, list[Iterable[int]]] = {}
@@ -151,11 +186,11 @@ def appearances(edition: Edition, at: datetime) -> Appearances:
     on_days = {day: chain.from_iterable(keys) for day, keys in days.items()}
     sessions = {session: talks.sessions[session] for session in talks.in_order()}
     return Appearances(
-        by_title.choices(kinds, label=labels.__getitem__),
-        by_title.choices(on_days, date.isoformat, times.short_day),
-        by_title.choices(sessions, itemgetter(0), lambda named: text.plain(named[1])),
-        [talks.starts.get(title.key, UNSCHEDULED) for title in by_title.titles],
-        [talks.boards.get(title.key, NO_BOARD) for title in by_title.titles],
+        numbers.choices(kinds, label=labels.__getitem__),
+        numbers.choices(on_days, date.isoformat, times.short_day),
+        numbers.choices(sessions, itemgetter(0), lambda named: text.plain(named[1])),
+        talks.starts,
+        talks.boards,
     )
 
 

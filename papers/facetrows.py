@@ -6,12 +6,17 @@ outlast what becomes public.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import starmap
 from typing import Any, NamedTuple
 
+from django.db.models import Q
+
+from conference import touches
 from conference.models import Edition
+from conference.prepared import prepared
 from conference.standing import kept_while_it_stands
 from papers.boards import Board, natural
 from papers.models import Authorship, Material, Paper
@@ -19,6 +24,8 @@ from papers.querysets import taking_place
 
 # Editions of which these are kept: half a megabyte each for 6,000 papers. Others have their catalogues.
 KEPT = 3
+# So many papers are put where they stand now; after a change of more all are read again.
+MENDED = 8
 UNSCHEDULED = datetime.max.replace(tzinfo=UTC)
 # Boards are sorted behind one another; papers without one come last.
 NO_BOARD: Board = ((1_000_000_000, ""),)
@@ -30,6 +37,9 @@ TALKS = frozenset(["*schedule.presentation", "*schedule.session"])
 AUTHORS = frozenset(["*papers.authorship"])
 MATERIALS = frozenset(["*papers.material"])
 ALL = TITLES | TOPICS | AWARDS | TALKS | AUTHORS | MATERIALS
+
+# What is read of a public paper.
+COLUMNS = "pk", "uid", "topic__slug", "track"
 
 # By value, in order, the keys of the papers that have it.
 type Members[T] = Mapping[T, Iterable[int]]
@@ -82,11 +92,45 @@ class Talks:
         return sorted(known, key=lambda session: (self.opened.get(session, UNSCHEDULED), session))
 
 
-@kept_while_it_stands(KEPT, of=TITLES)
+def _mended(found: list[Title], names: Set[str], edition: Edition, at: datetime) -> list[Title] | None:
+    """Put the papers that changed where they stand now. One query, and one for each that is public."""
+    keys, uids = set(map(int, touches.keys(names, "*papers.paper"))), touches.keys(names, "papers")
+    if len(keys) + len(uids) < len(names) or len(names) > MENDED:
+        return None
+    titles = [title for title in found if title.key not in keys and title.uid not in uids]
+    for *columns, sorted_by in _titled(edition.pk, at, keys, uids):
+        changed = _title(*columns)
+        before = [key for (key,) in _before(edition.pk, at, sorted_by, changed.uid)]
+        places = [place for place, title in enumerate(titles, 1) if [title.key] == before]
+        if before and not places:
+            # Another paper has come meanwhile.
+            return None
+        titles.insert(places[0] if places else 0, changed)
+    return titles
+
+
+@kept_while_it_stands(KEPT, of=TITLES, mended=_mended)
 def titles(edition: Edition, at: datetime) -> list[Title]:
     """Return the public papers by title. One query."""
-    rows = edition.papers.published(at).by_title().values_list("pk", "uid", "topic__slug", "track")
-    return [Title(key, uid, topic or "", track) for key, uid, topic, track in rows]
+    return list(starmap(_title, edition.papers.published(at).by_title().values_list(*COLUMNS)))
+
+
+def _title(key: int, uid: str, topic: str | None, track: str) -> Title:
+    return Title(key, uid, topic or "", track)
+
+
+@prepared
+def _titled(edition: int, at: datetime, keys: Collection[int], uids: Collection[str]) -> Any:
+    rows = Paper.objects.published(at).filter(Q(pk__in=keys) | Q(uid__in=uids), edition=edition)
+    return rows.by_title().values_list(*COLUMNS, "sort_title")
+
+
+@prepared
+def _before(edition: int, at: datetime, title: str, uid: str) -> Any:
+    """The paper that stands before one, by its title as it is sorted."""
+    before = Q(sort_title__lt=title) | Q(uid__lt=uid)
+    rows = Paper.objects.published(at).filter(before, edition=edition, sort_title__lte=title)
+    return rows.order_by("-sort_title", "-uid").values_list("pk")[:1]
 
 
 @kept_while_it_stands(KEPT, of=TOPICS)

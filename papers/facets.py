@@ -191,7 +191,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         words = self.chosen["q"]
         if not words:
             return self.catalogue.order.everything
-        return self.catalogue.order.bits(
+        return self.catalogue.order.numbers.bits(
             self.queryset.matching(words, self.at).order_by().values_list("pk", flat=True)
         )
 

@@ -1,6 +1,6 @@
 """Which rooms, sessions and presentations are public, and the questions that pages ask about them."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, Self
 
@@ -251,13 +251,11 @@ class PresentationQuerySet(PresentationGaps):
             poster=ExpressionWrapper(poster, BooleanField()),
         )
 
-    def beside(self, sessions: Collection[int], spans: Iterable[tuple[datetime, datetime]]) -> Self:
-        """What takes place in these sessions, and posters that begin in these spans, `placed()`."""
-        rows = self.placed().filter(called_off=False)
-        wanted = Q(session__in=sessions)
-        for start, end in spans:
-            wanted |= Q(poster=True, begins__gte=start, begins__lt=end)
-        return rows.filter(wanted)
+    def on_day(self, start: datetime, end: datetime) -> Self:
+        """What takes place in sessions that begin in this span, and posters that do, `placed()`."""
+        inside = Q(session__start__gte=start, session__start__lt=end)
+        posters = Q(poster=True, begins__gte=start, begins__lt=end)
+        return self.placed().filter(inside | posters, called_off=False)
 
     def with_session(self) -> Self:
         return self.select_related("session__edition", "session__room", "session__parent")

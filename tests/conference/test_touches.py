@@ -4,6 +4,7 @@ What hangs on some kinds of rows outlasts noted changes of others: `test_standin
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -130,9 +131,9 @@ def test_held_changes_are_one_note(paper: Paper) -> None:
 def test_held_changes_that_are_not_all_of_words_are_noted_as_such(paper: Paper) -> None:
     with revision.hold():
         change_words(paper)
-        factories.make_room(paper.edition)
-    assert notes() == "*schedule.room,papers/17"
-    assert touches.together([{"*schedule.room", "papers/17"}]) is None
+        room = f"*schedule.room/{factories.make_room(paper.edition).pk}"
+    assert notes() == f"{room},papers/17"
+    assert touches.together([{room, "papers/17"}]) is None
 
 
 def test_what_is_held_with_an_unknown_change_is_everything(paper: Paper) -> None:
@@ -143,7 +144,7 @@ def test_what_is_held_with_an_unknown_change_is_everything(paper: Paper) -> None
 
 
 @pytest.mark.parametrize("change", ["save", "bulk_update", "update"])
-def test_other_fields_of_rows_are_noted_as_their_kind(paper: Paper, change: str) -> None:
+def test_other_fields_of_rows_are_noted_as_these_or_their_kind(paper: Paper, change: str) -> None:
     paper.track = "Another"
     if change == "save":
         paper.save()
@@ -151,24 +152,24 @@ def test_other_fields_of_rows_are_noted_as_their_kind(paper: Paper, change: str)
         Paper.objects.update(track="Another")
     else:
         Paper.objects.bulk_update([paper], ["track"])
-    assert notes() == "*papers.paper"
+    assert notes() == ("*papers.paper" if change == "update" else f"*papers.paper/{paper.pk}")
 
 
 @pytest.mark.parametrize("change", [Paper.delete, lambda _: Paper.objects.all().delete()])
-def test_deletion_is_noted_as_the_kinds_of_all_that_goes(
-    paper: Paper, change: Callable[[Paper], object]
-) -> None:
-    factories.make_presentation(factories.make_session(paper.edition), paper)
-    factories.make_material(paper)
+def test_deletion_is_noted_as_all_rows_that_go(paper: Paper, change: Callable[[Paper], object]) -> None:
+    talk = factories.make_presentation(factories.make_session(paper.edition), paper)
+    material, key = factories.make_material(paper), paper.pk
+    going = f"*papers.material/{material.pk},*papers.paper/{key},*schedule.presentation/{talk.pk}"
     change(paper)
-    assert notes() == "*papers.material,*papers.paper,*schedule.presentation"
+    assert notes() == going
 
 
 def test_deletion_is_noted_as_the_kind_of_what_loses_a_relation(paper: Paper) -> None:
     topic = factories.make_topic(paper.edition)
     Paper.objects.update(topic=topic)
+    key = topic.pk
     topic.delete()
-    assert notes() == "*papers.paper,*papers.topic"
+    assert notes() == f"*papers.paper,*papers.topic/{key}"
 
 
 def test_change_that_is_not_noted_ends_the_notes(paper: Paper) -> None:
@@ -179,15 +180,18 @@ def test_change_that_is_not_noted_ends_the_notes(paper: Paper) -> None:
     assert notes() == "*"
 
 
-def test_notes_of_kinds_begin_anew_when_they_are_many(paper: Paper) -> None:
-    lengths = []
-    for _ in range(60):
-        revision.advance([paper.edition_id], ["*papers.paper"])
-        lengths.append(len(Edition.objects.get().touched))
-    assert touches.SHORT < max(lengths) < touches.SHORT + 40
-    edition = Edition.objects.get()
-    found = touches.read(edition.touched)
-    assert [*found] == [*range(edition.revision - len(found) + 1, edition.revision + 1)]
+def test_of_many_notes_of_rows_the_last_are_kept(paper: Paper) -> None:
+    name, before, edition = "*papers.paper/1234567", "", paper.edition
+    for _ in range(100):
+        revision.advance([paper.edition_id], [name])
+        edition = Edition.objects.get()
+        assert touches.go_on(edition.touched, touches.mark(before)) or not before
+        before = edition.touched
+    assert touches.SHORT < len(before) < touches.SHORT + 50
+    cut, *numbers = found = touches.read(before)
+    assert (cut, numbers) == (0, [*range(edition.revision - len(numbers) + 1, edition.revision + 1)])
+    assert {found[number] for number in numbers} == {frozenset([name])}
+    assert touches.changed(found, 0, edition.revision, {"*papers.paper"}) is None
 
 
 def test_notes_go_on_from_those_before_and_from_no_others(paper: Paper) -> None:
@@ -236,17 +240,51 @@ def test_words_of_many_are_one_note(paper: Paper) -> None:
 
 
 @pytest.mark.parametrize("fields", [["track"], ["abstract", "track"]])
-def test_other_fields_of_many_are_noted_as_their_kind(paper: Paper, fields: list[str]) -> None:
+def test_other_fields_of_many_are_noted_as_these_rows(paper: Paper, fields: list[str]) -> None:
     paper.abstract = paper.track = "Another"
     Paper.objects.bulk_update([paper], fields)
-    assert notes() == "*papers.paper"
+    assert notes() == f"*papers.paper/{paper.pk}"
 
 
-def test_words_of_too_many_are_noted_as_their_kind(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(touches, "MOST", 1)
-    papers = [paper, factories.make_paper(paper.edition, uid="18")]
+@pytest.mark.parametrize("few", [1, 2])
+def test_words_of_too_many_are_noted_as_rows_and_of_more_as_their_kind(
+    paper: Paper, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(touches, "MOST", 2)
+    monkeypatch.setattr(touches, "FEW", few)
+    papers = [paper, *(factories.make_paper(paper.edition, uid=uid) for uid in ("18", "19"))]
+    Paper.objects.bulk_update(papers[:2], ["title"])
+    assert notes() == "papers/17,papers/18"
     Paper.objects.bulk_update(papers, ["title"])
     assert notes() == "*papers.paper"
+
+
+def test_rows_of_a_kind_that_is_named_itself_are_not(paper: Paper) -> None:
+    with revision.hold():
+        Paper.objects.filter(pk=paper.pk).update(track="Another")
+        paper.track = "Other"
+        paper.save()
+        room = factories.make_room(paper.edition)
+    assert notes() == f"*papers.paper,*schedule.room/{room.pk}"
+
+
+def test_what_changed_of_some_kinds_is_known_by_name_or_not_at_all(paper: Paper) -> None:
+    def found(since: int) -> Any:
+        now = Edition.objects.get()
+        return touches.changed(touches.read(now.touched), since, now.revision, {"*papers.paper", "papers"})
+
+    begun = Edition.objects.get().revision
+    change_words(paper)
+    factories.make_room(paper.edition)
+    paper.track = "Other"
+    paper.save()
+    assert found(begun) == {"papers/17", f"*papers.paper/{paper.pk}"}
+    assert touches.keys(found(begun), "*papers.paper") == {str(paper.pk)}
+    assert found(-1) is None
+    Paper.objects.filter(pk=paper.pk).update(track="Another")
+    assert found(begun) is None
+    revision.advance([paper.edition_id])
+    assert [found(begun + since) for since in (3, 4, 5)] == [None, None, set()]
 
 
 def test_more_than_can_be_noted_is_everything(paper: Paper) -> None:

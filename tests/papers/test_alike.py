@@ -1,13 +1,13 @@
 """Posters like a paper's own on the same program day."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from conference import standing
-from papers.around import Hung, Posters
+from papers.around import Posters, Talk, likest
 from papers.beside import beside
 from papers.models import Paper
 from tests import factories as make
@@ -55,17 +55,18 @@ def test_likest_come_first_and_other_days_not_at_all() -> None:
     assert titles(posters["next day"]) == []
 
 
-def test_of_equals_the_first_that_one_meets_comes_first_and_each_paper_once() -> None:
-    posters, later = Posters(), make.MORNING + timedelta(hours=1)
-    for key, paper, start, position in (
-        (3, 30, later, 1),
-        (2, 20, make.MORNING, 2),
-        (1, 10, make.MORNING, 2),
-    ):
-        posters.add(Hung(key, paper, start, position), None, ["tpu"])
-    posters.add(Hung(4, 10, make.MORNING, 1), None, ["tpu"])
+def talk(key: int, paper: int, starts: datetime, position: int) -> Talk:
+    about = None, frozenset(["tpu"])
+    return Talk(key, paper, None, starts, None, "", position, True, *about, str(key), "", "", "Hall", None)
 
-    assert [hung.poster for hung in posters.like(None, ["tpu"])] == [4, 2, 3]
+
+def test_of_equals_the_first_that_one_meets_comes_first_and_each_paper_once() -> None:
+    later = make.MORNING + timedelta(hours=1)
+    rows = [(3, 30, later, 1), (2, 20, make.MORNING, 2), (1, 10, make.MORNING, 2), (4, 10, make.MORNING, 1)]
+    talks = [talk(*row) for row in rows]
+    found = likest([Posters(talks[:2]), Posters(talks[1:])], None, {"tpu"})
+
+    assert [poster.key for poster in found] == [4, 2, 3]
 
 
 def test_paper_without_poster_or_words_has_none() -> None:
@@ -84,7 +85,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     for most in (1, 3):
         paper = fetched(posters["own"])
         standing.forget()
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(6):
             beside(paper, most=most)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -71,8 +72,8 @@ def test_only_named_kinds_are_read(edition: Edition, asked: Any, kinds: frozense
 
 
 def test_only_named_kinds_are_read_around_a_paper(edition: Edition) -> None:
-    sessions = frozenset(edition.sessions.values_list("pk", flat=True))
-    found = read_by(lambda: around.around.__wrapped__(edition, timezone.now(), sessions, ()))  # type: ignore[attr-defined]
+    span = make.MORNING, make.MORNING + timedelta(days=1)
+    found = read_by(lambda: around.around.__wrapped__(edition, timezone.now(), *span))  # type: ignore[attr-defined]
     assert found - ALWAYS == wanted(around.KINDS)
 
 

@@ -1,0 +1,192 @@
+"""What is worked out of all papers is mended where a few changed, and says what it would say made anew."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from conference import standing
+from conference.models import Edition
+from papers.around import around
+from papers.beside import beside
+from papers.catalogue import catalogue
+from papers.facetrows import MENDED
+from papers.models import Paper
+from tests import factories as make
+from tests.papers.catalogues import made_anew, now, said
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def swap_titles(edition: Edition) -> None:
+    first, *_, last = papers = [*edition.papers.published()]
+    first.title, last.title = last.title, first.title
+    Paper.objects.bulk_update(papers, ["title"])
+
+
+def rename_topic(edition: Edition) -> None:
+    topic = edition.topics.get()
+    topic.slug = "other"
+    topic.save()
+
+
+def alter(**values: Any) -> Callable[[Edition], None]:
+    """Return what changes the middle one of three papers."""
+
+    def change(edition: Edition) -> None:
+        paper = edition.papers.get(title__startswith="M")
+        for name, value in values.items():
+            setattr(paper, name, value)
+        paper.save()
+
+    return change
+
+
+# Of each whether papers are numbered anew.
+CHANGES: dict[str, tuple[Callable[[Edition], object], bool]] = {
+    "to the front": (alter(title="Aa"), False),
+    "to the end": (alter(title="Zz"), False),
+    "in its place": (alter(title="Ma"), False),
+    "beside its equal": (alter(title="Apple"), False),
+    "before its equal": (alter(title="Apple", uid="0"), False),
+    "address": (alter(uid="0"), False),
+    "abstract": (alter(abstract="New."), False),
+    "withdrawal": (alter(status="withdrawn"), False),
+    "track": (alter(track="Demos"), True),
+    "topic": (alter(topic=None), True),
+    "swap": (swap_titles, False),
+    "other topic": (rename_topic, True),
+    "draft goes": (lambda edition: edition.papers.get(status="draft").delete(), False),
+    "paper goes": (lambda edition: edition.papers.get(title="Apple").delete(), False),
+    "all go": (lambda edition: edition.papers.all().delete(), False),
+    "published": (lambda edition: edition.papers.filter(status="draft").update(status="published"), True),
+    "new": (lambda edition: make.make_paper(edition, title="Nu"), True),
+    "many": (lambda edition: [make.make_paper(edition, title=f"Nu {n}") for n in range(MENDED + 1)], True),
+}
+
+
+@pytest.mark.parametrize(("change", "is_numbered_anew"), CHANGES.values(), ids=CHANGES)
+def test_mended_catalogue_says_what_one_says_that_is_made_anew(
+    edition: Edition, change: Callable[[Edition], object], is_numbered_anew: bool
+) -> None:
+    topic = make.make_topic(edition, slug="vision")
+    for title in ("Apple", "Middle", "Zebra"):
+        shown = make.make_paper(edition, ["Ada"], title=title, topic=topic)
+        make.make_presentation(make.make_session(edition), shown, board=f"B{shown.pk}")
+    make.make_paper(edition, title="Hidden", status="draft")
+    at = timezone.now()
+    before = catalogue(now(edition), at)
+    change(edition)
+    found = catalogue(now(edition), at)
+    assert (found.order.numbers is not before.order.numbers) == is_numbered_anew
+    assert said(found) == said(made_anew(now(edition), at))
+
+
+def test_withdrawn_paper_that_comes_back_has_its_number(edition: Edition) -> None:
+    apple, middle = (make.make_paper(edition, title=title, track=title) for title in ("Apple", "Middle"))
+    at, found = timezone.now(), []
+    for status in ("published", "withdrawn", "published"):
+        apple.status = status
+        apple.save()
+        found.append(catalogue(now(edition), at))
+    assert [[*one.facets["track"]] for one in found] == [["Apple", "Middle"], ["Middle"], ["Apple", "Middle"]]
+    assert [one.order.titles[-1].key for one in found] == 3 * [middle.pk]
+    assert {id(one.order.numbers) for one in found} == {id(found[0].order.numbers)}
+
+
+# What stands around a paper
+
+
+def said_around(paper: Paper, at: datetime) -> Any:
+    """What stands beside a paper on its page, as far as its days say it."""
+    found = beside(Paper.objects.in_full(at).get(pk=paper.pk), at)
+    return [
+        [(str(pair.session), pair.before, pair.after) for pair in found.neighbours],
+        found.posters,
+    ]
+
+
+def beside_anew(paper: Paper, at: datetime) -> Any:
+    """The same, as a process says it that has read nothing yet."""
+    standing.forget()
+    return said_around(paper, at)
+
+
+def other(edition: Edition) -> Any:
+    return edition.presentations.get(paper__title="Other")
+
+
+def alter_talk(**values: Any) -> Callable[[Edition], None]:
+    def change(edition: Edition) -> None:
+        talk = other(edition)
+        for name, value in values.items():
+            setattr(talk, name, value)
+        talk.save()
+
+    return change
+
+
+def retitled(name: str, value: Any) -> Callable[[Edition], None]:
+    def change(edition: Edition) -> None:
+        paper = other(edition).paper
+        setattr(paper, name, value)
+        paper.save()
+
+    return change
+
+
+# Of each whether the day is only mended.
+AROUND: dict[str, tuple[Callable[[Edition], object], bool]] = {
+    "board": (alter_talk(board="A1"), True),
+    "time": (alter_talk(start=make.MORNING + timedelta(days=2)), True),
+    "no session": (alter_talk(session=None), True),
+    "called off": (alter_talk(status="cancelled"), True),
+    "own title": (alter_talk(title="Another name"), True),
+    "talk goes": (lambda edition: other(edition).delete(), True),
+    "paper withdrawn": (retitled("status", "withdrawn"), True),
+    "keywords": (retitled("keywords", ["nothing"]), True),
+    "paper's title": (retitled("title", "Another"), True),
+    "new": (
+        lambda edition: make.make_presentation(
+            edition.sessions.get(title="Hall"),
+            make.make_paper(edition, ["Mia"], keywords=["tpu"]),
+            kind="poster",
+            board="A6",
+        ),
+        True,
+    ),
+    "many": (lambda edition: edition.presentations.update(board="A7"), False),
+    "session": (lambda edition: edition.sessions.get(title="Hall").delete(), False),
+    "room": (lambda edition: make.make_room(edition, "Other"), False),
+}
+
+
+@pytest.mark.parametrize(("change", "is_mended"), AROUND.values(), ids=AROUND)
+def test_mended_day_says_what_one_says_that_is_read_anew(
+    edition: Edition, change: Callable[[Edition], object], is_mended: bool
+) -> None:
+    hall = make.make_session(edition, kind="poster", title="Hall", room=make.make_room(edition))
+    boards = {"First": "A3", "Own": "A5", "Other": "A9"}
+    papers = {title: make.make_paper(edition, ["Ada"], title=title, keywords=["TPU"]) for title in boards}
+    for title, board in boards.items():
+        make.make_presentation(hall, papers[title], kind="poster", board=board)
+    at = timezone.now()
+    said_around(papers["Own"], at)
+    change(edition)
+    edition = now(edition)
+    span = edition.day_bounds(edition.day_of(make.MORNING))
+    with CaptureQueriesContext(connection) as queries:
+        around(edition, at, *span)
+    names_rows = [re.search(r'"paper_id" IN \(|"id" IN \(', query["sql"]) for query in queries]
+    assert [*map(bool, names_rows)] == ([is_mended] if queries else [])
+    assert said_around(papers["Own"], at) == beside_anew(papers["Own"], at)
