@@ -7,7 +7,7 @@ ranks in its own way.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from search.folding import MARK
 from search.models import AFTER, SHORTEST_WORD, Word
@@ -43,6 +43,27 @@ BEGINNING = (
 )
 
 
+# A document's own words, those of its title and topic beside the others, then each that the vocabulary holds.
+VOCABULARY = f"""
+    WITH document AS (
+        SELECT id, title || ' ' || topic AS head, body, people || ' ' || awards AS rest
+        FROM search_document WHERE kind = %s AND object_id = %s
+    ), words AS (SELECT head || ' ' || body || ' ' || rest AS text FROM document)
+    SELECT id, head, body FROM document
+    UNION ALL SELECT documents, word, NULL FROM {Word._meta.db_table} WHERE word {{among}}
+"""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A document: its key, the words of title and topic, those of the body, how many documents hold each."""
+
+    key: int
+    head: str
+    body: str
+    documents: Mapping[str, int]
+
+
 @dataclass(frozen=True)
 class Scope:
     """Where to look: an edition with what belongs to the whole site, some kinds, not in some editions."""
@@ -71,6 +92,9 @@ class Likeness:
 
 class Engine(ABC):
     """A database's full text. What is found comes best first."""
+
+    # Among the words of a text.
+    AMONG_WORDS: ClassVar[str]
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -137,6 +161,13 @@ class Engine(ABC):
     @abstractmethod
     def holds(self, term: Term) -> bool:
         """Whether any document holds the term."""
+
+    def described(self, kind: str, object_id: int) -> Described | None:
+        """Return the words of a thing's document with how common they are; `None` without document."""
+        found = self.rows(VOCABULARY.format(among=self.AMONG_WORDS), [kind, object_id])
+        documents = {word: number for number, word, body in found if body is None}
+        texts = ((key, head, body) for key, head, body in found if body is not None)
+        return next((Described(*text, documents) for text in texts), None)
 
     def alike(self, likeness: Likeness, most: int) -> list[tuple[int, int | None]]:
         """Return things that share the weightiest words, each with its edition."""

@@ -19,6 +19,8 @@ MANY = 2_000
 class PostgreSQL(Engine):
     """What was found is ranked by its head alone: the vector of a body would have to be fetched for each."""
 
+    AMONG_WORDS = "= ANY(string_to_array((SELECT text FROM words), ' '))"
+
     def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
         source = "search_document WHERE head @@ %s::tsquery"
         return self._ranked(query, source, [self._expression(query.terms, scope)], most)

@@ -2,12 +2,11 @@
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 
 from search.databases import engine
-from search.engine import Likeness
+from search.engine import Described, Likeness
 from search.hits import Hit
-from search.models import Document, Word
-from search.vocabulary import vocabulary
 
 WORDS = 10
 # Words of the title and topic count as often as if they stood so many times in the text.
@@ -17,19 +16,19 @@ MOST_FOUND = 1000
 
 
 def related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
-    """Find things of the same kind that share the document's ten strongest words (TF-IDF). Three queries."""
-    document = Document.objects.filter(kind=kind, object_id=object_id).first()
+    """Find things of the same kind that share the document's ten strongest words (TF-IDF). Two queries."""
+    document = engine().described(kind, object_id)
     weights = _strongest(document) if document else {}
     if not document or not weights:
         return []
-    found = engine().alike(Likeness(weights, document.pk, kind), limit)
+    found = engine().alike(Likeness(weights, document.key, kind), limit)
     return [Hit(kind, *thing, 1 / place) for place, thing in enumerate(found, start=1)]
 
 
-def _strongest(document: Document) -> dict[str, float]:
-    text = [document.body, *[document.title, document.topic] * TITLE_TIMES]
-    times = Counter(" ".join(text).split())
-    known = dict(Word.objects.filter(word__in=vocabulary(document)).values_list("word", "documents"))
+def _strongest(document: Described) -> dict[str, float]:
+    times, known = Counter(document.body.split()), document.documents
+    for word in document.head.split():
+        times[word] += TITLE_TIMES
     # The commonest word of a text stands in nearly every document: near enough to counting them.
     total = max(known.values(), default=0)
     weights = {
@@ -40,7 +39,7 @@ def _strongest(document: Document) -> dict[str, float]:
     return _affordable(weights, known)
 
 
-def _affordable(weights: dict[str, float], known: dict[str, int]) -> dict[str, float]:
+def _affordable(weights: dict[str, float], known: Mapping[str, int]) -> dict[str, float]:
     """Take the weightiest words as long as they do not stand in too many documents."""
     taken: dict[str, float] = {}
     left = MOST_FOUND

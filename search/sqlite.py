@@ -18,6 +18,9 @@ RANKED = 300
 class SQLite(Engine):
     """bm25 ranks what was found among the newest documents."""
 
+    # Folded words need no escape.
+    AMONG_WORDS = """IN (SELECT value FROM words, json_each('["' || replace(text, ' ', '","') || '"]'))"""
+
     def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
         score = f"bm25(search_head, {HEAD_WEIGHTS})"
         return self._ranked("search_head", score, [self._expression(query, scope)], most)
