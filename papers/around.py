@@ -6,10 +6,11 @@ holds them: times and keywords are few, and each is understood once.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import attrgetter
 from sys import intern
 from typing import Any
 
@@ -96,11 +97,11 @@ def likest(posters: Iterable[Posters], topic: int | None, keywords: Collection[s
 class Day:
     """What takes place in the sessions of a day, and its posters. What nobody asks for is not worked out."""
 
-    def __init__(self, talks: Mapping[int, Talk], start: datetime, end: datetime) -> None:
-        self.talks = talks
-        self._span = start, end
+    def __init__(self, talks: Iterable[Talk]) -> None:
+        # Equals stand in order as they came.
+        self.talks = sorted(talks, key=attrgetter("key"))
         self._members: dict[int | None, list[Talk]] = defaultdict(list)
-        for talk in talks.values():
+        for talk in self.talks:
             self._members[talk.session].append(talk)
         self._orders: dict[int, tuple[int | None, ...]] = {}
         self._posters: Posters | None = None
@@ -114,11 +115,9 @@ class Day:
 
     @property
     def posters(self) -> Posters:
-        """The posters of papers that one meets on that day."""
+        """The posters of papers."""
         if self._posters is None:
-            start, end = self._span
-            of_papers = (talk for talk in self.talks.values() if talk.is_poster and talk.paper)
-            self._posters = Posters(talk for talk in of_papers if talk.starts and start <= talk.starts < end)
+            self._posters = Posters(talk for talk in self.talks if talk.is_poster and talk.paper)
         return self._posters
 
 
@@ -127,19 +126,17 @@ def _mended(found: Day, names: Set[str], edition: Edition, at: datetime, *span: 
     keys, papers = (set(map(int, touches.keys(names, kind))) for kind in (TALKS, PAPERS))
     if len(keys) + len(papers) < len(names):
         return None
-    left = {key: talk for key, talk in found.talks.items() if key not in keys and talk.paper not in papers}
-    changed = {row[0]: _talk(row) for row in _changed(edition.pk, at, keys, papers, *span)}
-    return Day(dict(sorted({**left, **changed}.items())), *span)
+    left = (talk for talk in found.talks if talk.key not in keys and talk.paper not in papers)
+    return Day([*left, *map(_talk, _changed(edition.pk, at, keys, papers, *span))])
 
 
 @kept_while_it_stands(KEPT, of=KINDS, mended=_mended)
 def around(edition: Edition, at: datetime, start: datetime, end: datetime) -> Day:
-    """Return what takes place between two moments, sessions by when they begin.
+    """Return what takes place in the sessions that begin between two moments.
 
     One query, unless it was asked since the last change.
     """
-    talks = {row[0]: _talk(row) for row in _taking_place(edition.pk, at, start, end)}
-    return Day(talks, start, end)
+    return Day(map(_talk, _taking_place(edition.pk, at, start, end)))
 
 
 def _talk(columns: Sequence[Any]) -> Talk:
@@ -201,5 +198,4 @@ def _on_day(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
     times = (Cast(name, TextField()) for name in ("starts", "ends"))
     shown = ("uid", "title", "title_html", "place", "room_key")
     columns = ("board", "position", "poster", "paper__topic_id", Cast("paper__keywords", TextField()), *shown)
-    # Each session is put in order by itself, and of the posters those that are shown; equals as they came.
-    return rows.order_by("pk").values_list("pk", "paper_id", "session_id", *times, *columns)
+    return rows.order_by().values_list("pk", "paper_id", "session_id", *times, *columns)

@@ -63,8 +63,8 @@ class Beside:
 def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
     """Return what stands beside a paper. Two queries, those of `like()`, and one where `around()` reads."""
     papers = Paper.objects.published(at)
-    sessions = {one.session_id: one.session for one in _taking_place(paper) if one.session}
-    ways = {key: _way(paper, _day(paper, session.start, at).order(key)) for key, session in sessions.items()}
+    sessions = {one.session_id: one.session for one in _taking_place(paper)}
+    ways = {key: _way(paper, _day(paper, session, at).order(key)) for key, session in sessions.items()}
     alike, like = _alike(paper, at)[:most], papers.like(paper, at)
     shown = {poster.paper for poster in alike if poster.paper} | {*like}
     found = lines(papers, shown | {key for way in ways.values() for key in way if key}, at)
@@ -82,12 +82,12 @@ def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
 
 
 def _taking_place(paper: Any) -> list[Any]:
-    return [one for one in paper.appearances if not one.called_off]
+    return [one for one in paper.appearances if one.session and not one.called_off]
 
 
-def _day(paper: Any, moment: datetime, at: datetime | None) -> Day:
+def _day(paper: Any, session: Any, at: datetime | None) -> Day:
     edition = paper.edition
-    return around(edition, at, *edition.day_bounds(edition.day_of(moment)))
+    return around(edition, at, *edition.day_bounds(edition.day_of(session.start)))
 
 
 def _way(paper: Any, order: Sequence[int | None]) -> Way:
@@ -99,12 +99,11 @@ def _way(paper: Any, order: Sequence[int | None]) -> Way:
 
 
 def _alike(paper: Any, at: datetime | None) -> list[Talk]:
-    """Return the posters of other papers of its days that share topic or keywords, likest first."""
+    """Return the posters of others on its posters' days that share topic or keywords, likest first."""
     if not (paper.topic_id or paper.keywords):
         return []
-    own = [one.begins for one in _taking_place(paper) if one.begins and one.kind == "poster"]
-    by_day = {paper.edition.day_of(begins): begins for begins in sorted(own)}
-    posters = (_day(paper, begins, at).posters for begins in by_day.values())
+    own = (one.session for one in _taking_place(paper) if one.kind == "poster")
+    posters = {_day(paper, session, at).posters for session in own}
     found = likest(posters, paper.topic_id, folded(paper.keywords))
     return [poster for poster in found if poster.paper != paper.pk]
 

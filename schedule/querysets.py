@@ -252,10 +252,8 @@ class PresentationQuerySet(PresentationGaps):
         )
 
     def on_day(self, start: datetime, end: datetime) -> Self:
-        """What takes place in sessions that begin in this span, and posters that do, `placed()`."""
-        inside = Q(session__start__gte=start, session__start__lt=end)
-        posters = Q(poster=True, begins__gte=start, begins__lt=end)
-        return self.placed().filter(inside | posters, called_off=False)
+        """What takes place in sessions that begin in this span, `placed()`."""
+        return self.placed().filter(session__start__gte=start, session__start__lt=end, called_off=False)
 
     def with_session(self) -> Self:
         return self.select_related("session__edition", "session__room", "session__parent")

@@ -95,3 +95,13 @@ def test_paper_page_leads_on_to_them(client: Client) -> None:
     assert "2 Posters like this one on the same day" in page.outline
     start = page.outline.index("2 Posters like this one on the same day")
     assert page.outline[start + 1 : start + 4] == ["3 both", "3 keywords", "3 keyword"]
+
+
+def test_session_over_two_days_counts_as_of_the_day_on_which_it_begins() -> None:
+    edition = make.make_edition()
+    long = make.make_session(edition, kind="poster", end=make.MORNING + timedelta(days=2))
+    papers = [make.make_paper(edition, title=title, keywords=["TPU"]) for title in ("First", "Second")]
+    for paper, start in zip(papers, (None, make.MORNING + timedelta(days=1)), strict=True):
+        make.make_presentation(long, paper, kind="poster", start=start)
+
+    assert [titles(paper) for paper in papers] == [["Second"], ["First"]]
