@@ -69,7 +69,7 @@ def named(model: type[models.Model], keys: Iterable[int]) -> set[str]:
 def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHING) -> None:
     """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole.
 
-    `touched` names the things if only their words changed, or the kinds of rows (`conference.touches`).
+    `touched` names the things if only their words changed, or the rows or their kinds (`conference.touches`).
     """
     wanted, named = set(editions), _named.get()
     names = touched if named is None else named

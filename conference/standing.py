@@ -97,12 +97,13 @@ class _Result[T]:
 
 
 def kept_while_it_stands[T](
-    most: int, of: Set[str], mended: Callable[..., Any] | None = None
+    most: int, of: Set[str], mended: Callable[..., Any] | None = None, by_value: bool = True
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Keep the last results of a function of an edition, a moment and values that can be hashed.
 
-    Of each edition, part that is public and values it is one, `most` of them in all. Nobody may change a
-    result, and none may hang on the language, nor on anything that changes but these kinds of rows.
+    Of each edition, part that is public and values it is one, `most` of them in all; where it is not kept
+    `by_value`, the last values alone count. Nobody may change a result, and none may hang on the language,
+    nor on anything that changes but these kinds of rows.
 
     `mended` is asked first where it is known which rows changed: with the result so far, their names (see
     `touches.changed`), the edition, the moment and the values it returns the result of now, or `None`.
@@ -115,13 +116,15 @@ def kept_while_it_stands[T](
         @wraps(made)
         def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
             now = moment(at)
-            key, state = (edition.pk, public_parts(edition, now), values), state_of_kinds(of, edition, now)
+            key = edition.pk, public_parts(edition, now), values if by_value else ()
+            state = *state_of_kinds(of, edition, now), () if by_value else values
             found, seen = results.get(key), (edition.revision, touches.mark(edition.touched))
             if found and found.state == state:
                 found.seen = seen
                 return found.value
-            names = _changed(found, state, edition, of) if found and mended else None
-            value = mended(found.value, names, edition, now, *values) if found and mended and names else None
+            value = None
+            if found and mended and (names := _changed(found, state, edition, of)) is not None:
+                value = mended(found.value, names, edition, now, *values) if names else found.value
             value = made(edition, now, *values) if value is None else value
             results.put(key, _Result(state, value, seen))
             return value
@@ -134,6 +137,6 @@ def kept_while_it_stands[T](
 def _changed(found: _Result[Any], state: State, edition: Edition, kinds: Set[str]) -> Set[str] | None:
     """Return the names of what changed since a result was right; `None` if it may be anything."""
     (number, mark), (_, _, *clocks) = found.seen, state
-    if [*found.state[2:]] != clocks or not touches.go_on(edition.touched, mark):
+    if [*found.state[2:]] != clocks or number > edition.revision or not touches.go_on(edition.touched, mark):
         return None
     return touches.changed(touches.read(edition.touched), number, edition.revision, kinds)

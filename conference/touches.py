@@ -84,7 +84,7 @@ def with_words(note: Expression) -> Combinable:
 def with_kinds(note: Expression) -> Combinable:
     """Return the notes with one more of rows or kinds of rows; if they have become many, the last of them."""
     more = Concat(F("touched"), Value(" ", TextField()), alone(note))
-    last = Concat(Value(CUT, TextField()), Right(more, SHORT, output_field=TextField()))
+    last = Concat(Value(CUT, TextField()), Right(more, Length(note) + SHORT, output_field=TextField()))
     return Case(When(GreaterThan(Length("touched"), SHORT), then=last), default=more)
 
 
@@ -108,7 +108,8 @@ def _unmarked(names: str) -> Iterator[str]:
 
 def mark(notes: str) -> str:
     """Return the last revision with its mark, as it stands in all notes that go on from there."""
-    return f"{notes.rpartition(' ')[2].partition(',')[0]}," if AT in notes else ""
+    last = notes.rpartition(" ")[2].partition(",")[0]
+    return f"{last}," if AT in last and not last.startswith(CUT[:-1]) else ""
 
 
 def go_on(notes: str, from_mark: str) -> bool:

@@ -26,7 +26,7 @@ from papers.boards import NO_TIME, running_order
 from papers.models import Paper
 
 # Days that are kept: half a megabyte each for 1,500 posters.
-KEPT = 12
+KEPT = 16
 # The same topic says as much as two keywords.
 TOPIC = 2
 # What is read of them; not the words of papers.

@@ -61,7 +61,7 @@ class Beside:
 
 
 def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
-    """Return what stands beside a paper. Two queries, those of `like()`, and one where `around()` reads."""
+    """Return what stands beside a paper. Two queries, those of `like()`, and one for each day not kept."""
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _taking_place(paper)}
     ways = {key: _way(paper, _day(paper, session, at).order(key)) for key, session in sessions.items()}
@@ -102,7 +102,7 @@ def _alike(paper: Any, at: datetime | None) -> list[Talk]:
     """Return the posters of others on its posters' days that share topic or keywords, likest first."""
     if not (paper.topic_id or paper.keywords):
         return []
-    own = (one.session for one in _taking_place(paper) if one.kind == "poster")
+    own = (one.session for one in _taking_place(paper) if "poster" in (one.kind, one.session.kind))
     posters = {_day(paper, session, at).posters for session in own}
     found = likest(posters, paper.topic_id, folded(paper.keywords))
     return [poster for poster in found if poster.paper != paper.pk]

@@ -62,7 +62,7 @@ class Catalogue:
 
 @kept_while_it_stands(KEPT, of=facetrows.ALL)
 def catalogue(edition: Edition, at: datetime) -> Catalogue:
-    """Return the catalogue of an edition. Up to eight queries after a change, by what changed."""
+    """Return the catalogue of an edition. Up to nine queries after a change, by what changed."""
     order = facetchoices.order(edition, at)
     appearances = facetchoices.appearances(edition, at, order.numbers)
     facets = {

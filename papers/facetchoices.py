@@ -107,14 +107,16 @@ class Order:
 def order(edition: Edition, at: datetime) -> Order:
     """Return the papers by title. One query."""
     titles, numbered = facetrows.titles(edition, at), numbers(edition, at)
+    # They may have been read at two moments.
+    numbered = numbered if numbered.fit(titles) else Numbers(titles)
     return Order(titles, numbered, numbered.bits(title.key for title in titles))
 
 
-@kept_while_it_stands(KEPT, of=facetrows.TOPICS)
-def topics(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.TOPICS, by_value=False)
+def topics(edition: Edition, at: datetime, numbered: Numbers) -> Choices:
     """A topic has the papers of those below it, too; the highest stand first, each before its own."""
     rows = facetrows.topics(edition, at)
-    own = numbers.choices(facetrows.gathered((title.topic, title.key) for title in numbers.titles))
+    own = numbered.choices(facetrows.gathered((title.topic, title.key) for title in numbered.titles))
     above = {slug: parent for slug, _, parent in rows}
     bits = dict.fromkeys(above, 0)
     for slug, choice in own.items():
@@ -134,33 +136,33 @@ def topics(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
     return ordered
 
 
-@kept_while_it_stands(KEPT, of=NOTHING)
-def tracks(_edition: Edition, _at: datetime, numbers: Numbers) -> Choices:
+@kept_while_it_stands(KEPT, of=NOTHING, by_value=False)
+def tracks(_edition: Edition, _at: datetime, numbered: Numbers) -> Choices:
     """The tracks by name."""
-    members = facetrows.gathered((title.track, title.key) for title in numbers.titles)
-    return numbers.choices({track: members[track] for track in sorted(members) if track})
+    members = facetrows.gathered((title.track, title.key) for title in numbered.titles)
+    return numbered.choices({track: members[track] for track in sorted(members) if track})
 
 
-@kept_while_it_stands(KEPT, of=facetrows.AWARDS)
-def awards(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.AWARDS, by_value=False)
+def awards(edition: Edition, at: datetime, numbered: Numbers) -> Choices:
     """The awards in the chairs' order."""
-    return numbers.choices(facetrows.awards(edition, at), itemgetter(0), itemgetter(1))
+    return numbered.choices(facetrows.awards(edition, at), itemgetter(0), itemgetter(1))
 
 
-@kept_while_it_stands(KEPT, of=facetrows.AUTHORS)
-def institutions(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.AUTHORS, by_value=False)
+def institutions(edition: Edition, at: datetime, numbered: Numbers) -> Choices:
     """The institutions by name. They have only slugs: a name may change without the edition's stamp."""
-    return numbers.choices(facetrows.institutions(edition, at), label=lambda _slug: "")
+    return numbered.choices(facetrows.institutions(edition, at), label=lambda _slug: "")
 
 
-@kept_while_it_stands(KEPT, of=facetrows.MATERIALS | facetrows.TALKS)
-def materials(edition: Edition, at: datetime, numbers: Numbers) -> Choices:
+@kept_while_it_stands(KEPT, of=facetrows.MATERIALS | facetrows.TALKS, by_value=False)
+def materials(edition: Edition, at: datetime, numbered: Numbers) -> Choices:
     """The kinds of material that can be asked for; a recording of a talk is a video of its paper."""
     members = facetrows.materials(edition, at)
     videos = chain(members.get("video", ()), facetrows.talks(edition, at).recorded)
     labels: dict[str, Any] = dict(Material.Kind.choices)
     offered = {kind: videos if kind == "video" else members.get(kind, ()) for kind in HAS}
-    return numbers.choices(offered, label=labels.__getitem__)
+    return numbered.choices(offered, label=labels.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +176,8 @@ class Appearances:
     boards: Mapping[int, Board]
 
 
-@kept_while_it_stands(KEPT, of=facetrows.TALKS)
-def appearances(edition: Edition, at: datetime, numbers: Numbers) -> Appearances:
+@kept_while_it_stands(KEPT, of=facetrows.TALKS, by_value=False)
+def appearances(edition: Edition, at: datetime, numbered: Numbers) -> Appearances:
     """Return what takes place of the papers; days and sessions by time."""
     talks = facetrows.talks(edition, at)
     labels = presentation_kinds()
@@ -186,9 +188,9 @@ def appearances(edition: Edition, at: datetime, numbers: Numbers) -> Appearances
     on_days = {day: chain.from_iterable(keys) for day, keys in days.items()}
     sessions = {session: talks.sessions[session] for session in talks.in_order()}
     return Appearances(
-        numbers.choices(kinds, label=labels.__getitem__),
-        numbers.choices(on_days, date.isoformat, times.short_day),
-        numbers.choices(sessions, itemgetter(0), lambda named: text.plain(named[1])),
+        numbered.choices(kinds, label=labels.__getitem__),
+        numbered.choices(on_days, date.isoformat, times.short_day),
+        numbered.choices(sessions, itemgetter(0), lambda named: text.plain(named[1])),
         talks.starts,
         talks.boards,
     )

@@ -100,12 +100,12 @@ def _mended(found: list[Title], names: Set[str], edition: Edition, at: datetime)
     titles = [title for title in found if title.key not in keys and title.uid not in uids]
     for *columns, sorted_by in _titled(edition.pk, at, keys, uids):
         changed = _title(*columns)
-        before = [key for (key,) in _before(edition.pk, at, sorted_by, changed.uid)]
-        places = [place for place, title in enumerate(titles, 1) if [title.key] == before]
-        if before and not places:
-            # Another paper has come meanwhile.
+        before = _before(edition.pk, at, sorted_by, changed.uid)
+        if any(number != edition.revision for _, number in before):
+            # Those that stand behind one another in the list may do so no longer.
             return None
-        titles.insert(places[0] if places else 0, changed)
+        places = (place for place, title in enumerate(titles, 1) if title.key in {key for key, _ in before})
+        titles.insert(next(places, 0), changed)
     return titles
 
 
@@ -127,10 +127,10 @@ def _titled(edition: int, at: datetime, keys: Collection[int], uids: Collection[
 
 @prepared
 def _before(edition: int, at: datetime, title: str, uid: str) -> Any:
-    """The paper that stands before one, by its title as it is sorted."""
+    """The paper that stands before one by its title as it is sorted, and the edition's revision."""
     before = Q(sort_title__lt=title) | Q(uid__lt=uid)
     rows = Paper.objects.published(at).filter(before, edition=edition, sort_title__lte=title)
-    return rows.order_by("-sort_title", "-uid").values_list("pk")[:1]
+    return rows.order_by("-sort_title", "-uid").values_list("pk", "edition__revision")[:1]
 
 
 @kept_while_it_stands(KEPT, of=TOPICS)

@@ -228,3 +228,30 @@ def test_page_that_was_begun_before_a_change_mends_nothing(edition: Edition) -> 
     for found in (addressed(), begun):
         asked(found, None, 1)
     assert calls == [1, 1]
+
+
+def test_result_stands_where_nothing_of_its_kinds_changed(edition: Edition) -> None:
+    calls, asked = mended_of("mended")
+    make.make_paper(edition)
+    begun = addressed()
+    make.make_room(edition)
+    asked(begun, None, 1)
+    kept_of(KINDS)[1](addressed(), None, 1)
+    kept_of(KINDS)[1](begun, None, 1)
+    assert asked(addressed(), None, 1) == "made"
+    assert calls == [1]
+
+
+def test_where_values_do_not_count_the_last_alone_are_kept(edition: Edition) -> None:
+    calls: list[int] = []
+
+    @kept_while_it_stands(2, of=KINDS, by_value=False)
+    def asked(edition: Edition, at: datetime, value: int) -> int:
+        calls.append(value)
+        return value
+
+    other = make.make_edition(2020)
+    found = [asked(one, None, value) for one, value in ((edition, 1), (other, 1), (edition, 2), (edition, 1))]
+    assert found == [1, 1, 2, 1]
+    assert asked(other, None, 1) == 1
+    assert calls == [1, 1, 2, 1]

@@ -306,6 +306,18 @@ def test_pages_that_name_none_of_many_stand(cache: PageCache, site: Site, paper:
     assert site.asked[3:] == [DAY, "/2021/papers/219/title/"]
 
 
+def test_note_is_whole_however_long_it_is(paper: Paper) -> None:
+    names = {f"papers/{number}" for number in range(1, touches.MOST)} | {"*schedule.room/1"}
+    marks, edition = set(), paper.edition
+    for _ in range(3):
+        revision.advance([paper.edition_id], names)
+        edition = Edition.objects.get()
+        assert touches.read(edition.touched)[edition.revision] == names
+        marks.add(touches.mark(edition.touched))
+    assert len(marks - {""}) == 3
+    assert touches.mark(f"{touches.CUT}papers/5,papers/6") == ""
+
+
 def test_oldest_notes_are_forgotten_and_none_is_read_in_part(paper: Paper) -> None:
     names = frozenset(f"papers/{number}" for number in range(touches.MOST))
     for _ in range(5):

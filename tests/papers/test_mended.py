@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from conference import standing
 from conference.models import Edition
+from papers import facetchoices, facetrows
 from papers.around import around
 from papers.beside import beside
 from papers.catalogue import catalogue
@@ -102,6 +103,38 @@ def test_withdrawn_paper_that_comes_back_has_its_number(edition: Edition) -> Non
     assert [[*one.facets["track"]] for one in found] == [["Apple", "Middle"], ["Middle"], ["Apple", "Middle"]]
     assert [one.order.titles[-1].key for one in found] == 3 * [middle.pk]
     assert {id(one.order.numbers) for one in found} == {id(found[0].order.numbers)}
+
+
+def test_title_is_put_nowhere_if_another_was_moved_meanwhile(edition: Edition, monkeypatch: Any) -> None:
+    papers = {title: make.make_paper(edition, title=title) for title in ("Aa", "Bb", "Cc", "Xx", "Zz")}
+    at = timezone.now()
+    catalogue(now(edition), at)
+    ask = facetrows._before
+
+    def meanwhile(*values: Any) -> Any:
+        # Another chair's change, committed between two questions.
+        monkeypatch.setattr(facetrows, "_before", ask)
+        papers["Bb"].title = "Dc"
+        papers["Bb"].save()
+        return ask(*values)
+
+    papers["Xx"].title = "Dd"
+    papers["Xx"].save()
+    monkeypatch.setattr(facetrows, "_before", meanwhile)
+    catalogue(now(edition), at)
+    assert said(catalogue(now(edition), at)) == said(made_anew(now(edition), at))
+
+
+def test_bitmaps_of_one_edition_leave_those_of_another(edition: Edition) -> None:
+    year, at = make.make_edition(2020), timezone.now()
+    make.make_award(year, [make.make_paper(year)])
+    other = now(year)
+    numbered = facetchoices.numbers(other, at)
+    awards = facetchoices.awards(other, at, numbered)
+    for title in ("A", "B", "C", "D"):
+        make.make_paper(edition, title=title)
+        catalogue(now(edition), at)
+    assert facetchoices.awards(other, at, numbered) is awards
 
 
 # What stands around a paper
