@@ -18,6 +18,8 @@ HEADERS = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 # What is kept is kept compressed, as every browser takes it.
 COMPRESSED = {**HEADERS, "Accept-Encoding": "gzip"}
 PATIENCE = 300
+# Seconds before the memory is read.
+SETTLED = 5
 # Of fewer answers wrk makes no rate.
 FEW = 10
 # wrk asks for one address after the other.
@@ -60,6 +62,8 @@ def measured(
         else:
             found.rates[name] = rate(site, places, lasting, folder, headers)
         print(server, name, found.files.get(name) or found.rates[name], file=sys.stderr, flush=True)
+    # What answers were made of goes, and is given back.
+    time.sleep(SETTLED)
     processes = workers.processes(int(site.rpartition(":")[2]), server)
     found.memory = [(workers.megabytes(process), workers.share(process)) for process in processes]
     return found

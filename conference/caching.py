@@ -240,7 +240,7 @@ class PageCache:
             if has_lane:
                 self._lanes.release()
         if len(body) > LARGE:
-            self._freed.give_back()
+            self._freed.give_back_soon()
         if not keepable(status, headers):
             start_response(status, headers)
             return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]

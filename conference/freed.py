@@ -1,26 +1,31 @@
 """Memory that is free again goes back to the system: the C library keeps what lies between other things."""
 
 import ctypes
-import time
+import threading
 from collections.abc import Callable
 from functools import cache
 
-# At most so often (seconds): it takes some milliseconds, in which nobody here gets memory.
-EVERY = 10.0
+# So long after a large answer (seconds) it has left, with all that it was made of. Giving back takes some
+# milliseconds, in which nobody here gets memory: all answers until then are one occasion.
+SOON = 2.0
 
 
 class Freed:
-    """Gives back what is free, now and then."""
+    """Gives back what is free, after what left much."""
 
     def __init__(self) -> None:
-        self._next = float("-inf")
+        self._waiting = threading.Lock()
 
-    def give_back(self) -> None:
-        """Give back what is free, unless that was done just now."""
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + EVERY
-            trim()(0)
+    def give_back_soon(self) -> None:
+        """Give back what is free a while from now, unless that is going to happen anyway."""
+        if self._waiting.acquire(blocking=False):
+            timer = threading.Timer(SOON, self._give_back)
+            timer.daemon = True
+            timer.start()
+
+    def _give_back(self) -> None:
+        self._waiting.release()
+        trim()(0)
 
 
 @cache

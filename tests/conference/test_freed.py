@@ -1,6 +1,8 @@
 """Memory that is free again goes back to the system: after large answers, and not for each of them."""
 
 import platform
+import threading
+from typing import Any
 
 import pytest
 
@@ -18,28 +20,49 @@ def trims(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def test_it_is_given_back_now_and_then(trims: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("conference.freed.time.monotonic", lambda: now[0])
-    giving, counts = Freed(), []
-    for later in (0, freed.EVERY - 1, 1, 1):
-        now[0] += later
-        giving.give_back()
-        counts.append(len(trims))
-    assert counts == [1, 1, 2, 2]
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The timers that were started, to be let off by hand."""
+    found: list[Any] = []
+
+    class Timer(threading.Timer):
+        def start(self) -> None:
+            found.append(self)
+
+    monkeypatch.setattr("conference.freed.threading.Timer", Timer)
+    return found
+
+
+def test_all_answers_until_it_is_given_back_are_one_occasion(trims: list[int], timers: list[Any]) -> None:
+    giving = Freed()
+    for _ in range(2):
+        for _ in range(3):
+            giving.give_back_soon()
+        timers[-1].function()
+    assert [(timer.interval, timer.daemon) for timer in timers] == 2 * [(freed.SOON, True)]
+    assert trims == [0, 0]
+
+
+def test_it_is_given_back_by_itself(trims: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(freed, "SOON", 0.01)
+    Freed().give_back_soon()
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join(10)
+    assert trims == [0]
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("size", "times"), [(caching.LARGE, 0), (caching.LARGE + 1, 1)])
 def test_large_answers_leave_much(
-    trims: list[int], monkeypatch: pytest.MonkeyPatch, size: int, times: int
+    timers: list[Any], monkeypatch: pytest.MonkeyPatch, size: int, times: int
 ) -> None:
     make.make_edition()
     monkeypatch.setattr(stamps, "READ_EVERY", -1.0)
     site = Site()
     site.body = size * b"x"
     assert len(ask(PageCache(site))[2]) == size
-    assert len(trims) == times
+    assert len(timers) == times
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only the GNU C library can")
