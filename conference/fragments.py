@@ -20,7 +20,9 @@ from django.utils.translation import get_language
 
 from conference.shelf import Shelf
 
-MOST_BYTES = 12_000_000
+MOST_BYTES = 16_000_000
+# What a piece was made of takes so many times as much as its markup.
+VALUES = 2
 # They say that something changed, not what is shown.
 STAMPS = frozenset(("revision", "changed_at", "touched", "site_revision", "site_changed_at"))
 PLAIN = (str, int, float, bytes, date, time, UUID, type(None))
@@ -28,14 +30,14 @@ PLAIN = (str, int, float, bytes, date, time, UUID, type(None))
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Markup as it was written."""
+    """Markup as it was written, in UTF-8: one letter beyond Latin would double all others."""
 
-    markup: SafeString
+    markup: bytes
 
     @property
     def size(self) -> int:
         """Bytes of the markup and of the values it was made from, roughly."""
-        return 2 * len(self.markup)
+        return (1 + VALUES) * len(self.markup)
 
 
 pieces: Shelf[Hashable, Piece] = Shelf(MOST_BYTES)
@@ -47,21 +49,23 @@ def written(template: str, values: Mapping[str, Any]) -> SafeString:
     Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
     that was fetched with them. A value of any other kind is a `TypeError`: it could change unseen.
     """
-    return _written(template, values, (template, get_language(), *_held(values)))
+    return mark_safe(_written(template, values, (template, get_language(), *_held(values))).decode())
 
 
 def written_each(template: str, name: str, rows: Iterable[Any], values: Mapping[str, Any]) -> SafeString:
     """Return what the template says of each of the rows, called by this name, beside the same values."""
     same = template, get_language(), *_held(values)
     return mark_safe(
-        "".join([_written(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows])
+        b"".join(
+            [_written(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows]
+        ).decode()
     )
 
 
-def _written(template: str, values: Mapping[str, Any], key: Hashable) -> SafeString:
+def _written(template: str, values: Mapping[str, Any], key: Hashable) -> bytes:
     kept = None if settings.DEBUG else pieces.get(key)
     if kept is None:
-        kept = Piece(mark_safe(get_template(template).render(dict(values))))
+        kept = Piece(get_template(template).render(dict(values)).encode())
         pieces.put(key, kept)
     return kept.markup
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from django.utils.safestring import mark_safe
+from django.template.loader import get_template
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import override
 
 from conference.fragments import content, pieces, written, written_each
@@ -33,18 +34,27 @@ def edition() -> Edition:
 
 
 def test_equal_values_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = written(MARK, {"name": Row("Best"), "url": ""})
+    first = written(MARK, {"name": Row("Best – 最佳"), "url": ""})
     monkeypatch.setattr("conference.fragments.get_template", lambda name: pytest.fail("written again"))
 
-    assert written(MARK, {"name": Row("Best"), "url": ""}) is first
+    again = written(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    assert (again, type(again)) == (first, SafeString)
+    assert "Best – 最佳" in again
 
 
-def test_other_values_and_languages_are_other_pieces() -> None:
-    plain = written(MARK, {"name": "Best", "url": ""})
-    with override("de"):
-        german = written(MARK, {"name": "Best", "url": ""})
+def test_other_values_and_languages_are_other_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
 
-    assert german is not plain
+    def noted(name: str) -> Any:
+        made.append(name)
+        return get_template(name)
+
+    monkeypatch.setattr("conference.fragments.get_template", noted)
+    for language in ("en", "de", "de"):
+        with override(language):
+            written(MARK, {"name": "Best", "url": ""})
+
+    assert made == [MARK, MARK]
     assert written(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
 
 
