@@ -1,5 +1,7 @@
 """How cold pages grow with the program: from 60 to 6,000 papers, and from one edition to twenty.
 
+Each is the first of its process after a poster of the edition was given another board.
+
 `uv run python bench/growth.py` fills SQLite files by `generate_program` and forgets them; `--server URL`
 names a PostgreSQL server, on which databases are made for this and dropped again. Prints a Markdown table.
 """
@@ -20,16 +22,18 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.pages import SETTLED, program  # noqa: E402
+from bench.pages import SETTLED, change_all, program  # noqa: E402
 
 TIMES = 9
 SAMPLES = 5
 PATIENCE = 900
 # Papers of an edition, and editions.
 SIZES = ((60, 1), (60, 20), (6_000, 1))
-# What stands around a paper in its sessions is read once for all papers there.
+# What stands around a paper on its days is read once for all papers there.
 NEXT = "another paper of its sessions"
-KINDS = ("person", "paper", NEXT, "session", "day")
+# Nothing that is kept for a state of the program helps, as in a new process.
+UNNOTED = "paper, after a change not noted"
+KINDS = ("person", "paper", NEXT, "session", "day", UNNOTED)
 
 
 def main() -> None:
@@ -83,26 +87,22 @@ def measured() -> dict[str, Any]:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    from conference.models import Edition
-    from conference.revision import advance
-
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
     client = Client(SERVER_NAME="127.0.0.1")
-    keys = [*Edition.objects.values_list("pk", flat=True), None]
     found: dict[str, Any] = {"404": median(spent(client, "/static/nothing") for _ in range(TIMES))}
     for kind, addresses in shown().items():
+        change = change_all if kind == UNNOTED else shift
         rows = []
         for before, address, lines in addresses:
             times = []
             for _ in range(SETTLED + TIMES):
-                # Nothing that is kept for a state of the program may help, but what another page left.
-                advance(keys)
+                change()
                 if before:
                     client.get(before)
                 times.append(spent(client, address))
-            advance(keys)
+            change()
             if before:
                 client.get(before)
             with CaptureQueriesContext(connection) as queries:
@@ -111,6 +111,15 @@ def measured() -> dict[str, Any]:
         found[kind] = [median(row[part] for row in rows) for part in range(3)]
     found["memory"] = memory()
     return found
+
+
+def shift() -> None:
+    """Let a poster of the newest edition stand elsewhere."""
+    from conference.models import Edition
+
+    poster = Edition.objects.published()[0].presentations.exclude(board="").order_by("pk")[0]
+    poster.board = f"{poster.board}0"[-4:]
+    poster.save()
 
 
 def spent(client: Any, address: str) -> float:
@@ -155,6 +164,7 @@ def shown() -> dict[str, list[tuple[str, str, int]]]:
         "person": [("", person.get_absolute_url(), person.size) for person in people],
         "paper": [("", own, 1) for own, _ in pairs],
         NEXT: [(own, other, 1) for own, other in pairs],
+        UNNOTED: [("", own, 1) for own, _ in pairs],
         "session": [("", session.get_absolute_url(), session.size) for session in sessions],
         "day": [("", f"{root}schedule/{day}/", size) for day, size in sorted(days.items())],
     }
