@@ -18,6 +18,7 @@ from papers.beside import beside
 from papers.catalogue import catalogue
 from papers.facetrows import MENDED
 from papers.models import Paper
+from people.models import Institution
 from tests import factories as make
 from tests.papers.catalogues import made_anew, now, said
 
@@ -135,6 +136,66 @@ def test_bitmaps_of_one_edition_leave_those_of_another(edition: Edition) -> None
         make.make_paper(edition, title=title)
         catalogue(now(edition), at)
     assert facetchoices.awards(other, at, numbered) is awards
+
+
+def author(edition: Edition, title: str = "Apple") -> Any:
+    return edition.papers.get(title=title).authorships.get(position=1)
+
+
+def mark_author(edition: Edition) -> None:
+    one = author(edition)
+    one.corresponding = True
+    one.save()
+
+
+def add_author(edition: Edition) -> None:
+    paper = edition.papers.get(title="Middle")
+    added = paper.authorships.create(person=make.make_person("Bo"), name="Bo")
+    added.institutions.add(Institution.objects.get(slug="eth"))
+
+
+def give_away(edition: Edition) -> None:
+    one = author(edition)
+    one.paper, one.position = edition.papers.get(title="Middle"), 9
+    one.save()
+
+
+# Of each whether what institutions have is only mended.
+AUTHORS: dict[str, tuple[Callable[[Edition], object], bool]] = {
+    "marked": (mark_author, True),
+    "author without place": (
+        lambda edition: author(edition).paper.authorships.create(person=make.make_person("Bo"), name="Bo"),
+        True,
+    ),
+    "new with place": (add_author, False),
+    "author goes": (lambda edition: author(edition).delete(), False),
+    "given away": (give_away, False),
+    "other place": (lambda edition: author(edition).institutions.set([make.make_institution("MIT")]), False),
+}
+
+
+@pytest.mark.parametrize(("change", "is_mended"), AUTHORS.values(), ids=AUTHORS)
+def test_mended_institutions_have_the_papers_that_those_read_anew_have(
+    edition: Edition, change: Callable[[Edition], object], is_mended: bool, monkeypatch: Any
+) -> None:
+    eth = make.make_institution("ETH", slug="eth")
+    for title in ("Apple", "Middle"):
+        make.make_paper(edition, ["Ada", "Mia"], title=title)
+    for one in (author(edition), *edition.papers.get(title="Apple").authorships.all()):
+        one.institutions.add(eth)
+    make.make_room(edition)
+    at = timezone.now()
+    catalogue(now(edition), at)
+    change(edition)
+    with CaptureQueriesContext(connection) as queries:
+        found = facetrows.institutions(now(edition), at)
+    reads_all = any("papers_paper" in query["sql"] for query in queries)
+    assert reads_all != is_mended
+    standing.forget()
+    anew = facetrows.institutions(now(edition), at)
+    assert {slug: sorted(keys) for slug, keys in found.items()} == {
+        slug: sorted(keys) for slug, keys in anew.items()
+    }
 
 
 # What stands around a paper
