@@ -30,10 +30,11 @@ def delete(
     for kind, keys in going.items():
         _note_rows(log, kind, keys, chosen if kind is model else set())
     losing = _note_losses(log, collector, going)
-    changed = losing.union(kind for kind, keys in going.items() if keys)
-    names = set(map(revision.kind_of, losing)).union(*starmap(revision.named, going.items()))
-    gone = going.get(apps.get_model("conference", "Edition"), ())
-    owners, tied = owners_left(going), revision.tied(changed, [*editions, *gone])
+    gone = {kind: keys for kind, keys in going.items() if keys}
+    changed = losing.union(gone)
+    names = set(map(revision.kind_of, losing)).union(*starmap(revision.named, gone.items()))
+    years = going.get(apps.get_model("conference", "Edition"), ())
+    owners, tied = owners_left(going), revision.tied(changed, [*editions, *years])
     with revision.hold():
         deleted: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)

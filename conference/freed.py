@@ -21,7 +21,11 @@ class Freed:
         if self._waiting.acquire(blocking=False):
             timer = threading.Timer(SOON, self._give_back)
             timer.daemon = True
-            timer.start()
+            try:
+                timer.start()
+            except RuntimeError:
+                # No thread is left, or the process ends.
+                self._waiting.release()
 
     def _give_back(self) -> None:
         self._waiting.release()

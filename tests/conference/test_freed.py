@@ -43,6 +43,25 @@ def test_all_answers_until_it_is_given_back_are_one_occasion(trims: list[int], t
     assert trims == [0, 0]
 
 
+def test_answer_does_not_fail_where_no_thread_is_left(
+    trims: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Timer(threading.Timer):
+        left = 0
+
+        def start(self) -> None:
+            if not self.left:
+                raise RuntimeError("can't start new thread")
+            self.function()
+
+    monkeypatch.setattr("conference.freed.threading.Timer", Timer)
+    giving = Freed()
+    giving.give_back_soon()
+    Timer.left = 1
+    giving.give_back_soon()
+    assert trims == [0]
+
+
 def test_it_is_given_back_by_itself(trims: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(freed, "SOON", 0.01)
     Freed().give_back_soon()
