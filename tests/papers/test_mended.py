@@ -1,8 +1,6 @@
-"""What is worked out of all papers is mended where a few changed, and says what it would say made anew."""
+"""Catalogues are mended where a few papers changed, and say what they would say made anew."""
 
-import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,8 +11,6 @@ from django.utils import timezone
 from conference import standing
 from conference.models import Edition
 from papers import facetchoices, facetrows
-from papers.around import around
-from papers.beside import beside
 from papers.catalogue import catalogue
 from papers.facetrows import MENDED
 from papers.models import Paper
@@ -196,91 +192,3 @@ def test_mended_institutions_have_the_papers_that_those_read_anew_have(
     assert {slug: sorted(keys) for slug, keys in found.items()} == {
         slug: sorted(keys) for slug, keys in anew.items()
     }
-
-
-# What stands around a paper
-
-
-def said_around(paper: Paper, at: datetime) -> Any:
-    """What stands beside a paper on its page, as far as its days say it."""
-    found = beside(Paper.objects.in_full(at).get(pk=paper.pk), at)
-    return [
-        [(str(pair.session), pair.before, pair.after) for pair in found.neighbours],
-        found.posters,
-    ]
-
-
-def beside_anew(paper: Paper, at: datetime) -> Any:
-    """The same, as a process says it that has read nothing yet."""
-    standing.forget()
-    return said_around(paper, at)
-
-
-def other(edition: Edition) -> Any:
-    return edition.presentations.get(paper__title="Other")
-
-
-def alter_talk(**values: Any) -> Callable[[Edition], None]:
-    def change(edition: Edition) -> None:
-        talk = other(edition)
-        for name, value in values.items():
-            setattr(talk, name, value)
-        talk.save()
-
-    return change
-
-
-def retitled(name: str, value: Any) -> Callable[[Edition], None]:
-    def change(edition: Edition) -> None:
-        paper = other(edition).paper
-        setattr(paper, name, value)
-        paper.save()
-
-    return change
-
-
-# Of each whether the day is only mended.
-AROUND: dict[str, tuple[Callable[[Edition], object], bool]] = {
-    "board": (alter_talk(board="A1"), True),
-    "time": (alter_talk(start=make.MORNING + timedelta(days=2)), True),
-    "no session": (alter_talk(session=None), True),
-    "called off": (alter_talk(status="cancelled"), True),
-    "own title": (alter_talk(title="Another name"), True),
-    "talk goes": (lambda edition: other(edition).delete(), True),
-    "paper withdrawn": (retitled("status", "withdrawn"), True),
-    "keywords": (retitled("keywords", ["nothing"]), True),
-    "paper's title": (retitled("title", "Another"), True),
-    "new": (
-        lambda edition: make.make_presentation(
-            edition.sessions.get(title="Hall"),
-            make.make_paper(edition, ["Mia"], keywords=["tpu"]),
-            kind="poster",
-            board="A6",
-        ),
-        True,
-    ),
-    "many": (lambda edition: edition.presentations.update(board="A7"), False),
-    "session": (lambda edition: edition.sessions.get(title="Hall").delete(), False),
-    "room": (lambda edition: make.make_room(edition, "Other"), False),
-}
-
-
-@pytest.mark.parametrize(("change", "is_mended"), AROUND.values(), ids=AROUND)
-def test_mended_day_says_what_one_says_that_is_read_anew(
-    edition: Edition, change: Callable[[Edition], object], is_mended: bool
-) -> None:
-    hall = make.make_session(edition, kind="poster", title="Hall", room=make.make_room(edition))
-    boards = {"First": "A3", "Own": "A5", "Other": "A9"}
-    papers = {title: make.make_paper(edition, ["Ada"], title=title, keywords=["TPU"]) for title in boards}
-    for title, board in boards.items():
-        make.make_presentation(hall, papers[title], kind="poster", board=board)
-    at = timezone.now()
-    said_around(papers["Own"], at)
-    change(edition)
-    edition = now(edition)
-    span = edition.day_bounds(edition.day_of(make.MORNING))
-    with CaptureQueriesContext(connection) as queries:
-        around(edition, at, *span)
-    names_rows = [re.search(r'"paper_id" IN \(|"id" IN \(', query["sql"]) for query in queries]
-    assert [*map(bool, names_rows)] == ([is_mended] if queries else [])
-    assert said_around(papers["Own"], at) == beside_anew(papers["Own"], at)
