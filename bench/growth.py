@@ -118,7 +118,7 @@ def shift() -> None:
     from conference.models import Edition
 
     poster = Edition.objects.published()[0].presentations.exclude(board="").order_by("pk")[0]
-    poster.board = f"{poster.board}0"[-4:]
+    poster.board = str(1 + int(poster.board) % 900) if poster.board.isdecimal() else "1"
     poster.save()
 
 

@@ -2,32 +2,42 @@
 
 import ctypes
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 
 # So long after a large answer (seconds) it has left, with all that it was made of. Giving back takes some
-# milliseconds, in which nobody here gets memory: all answers until then are one occasion.
+# milliseconds, in which nobody here gets memory: answers that come until then are waited for.
 SOON = 2.0
 
 
 class Freed:
-    """Gives back what is free, after what left much."""
+    """Gives back what is free, a while after the last large answer."""
 
     def __init__(self) -> None:
         self._waiting = threading.Lock()
+        self._last = 0.0
 
     def give_back_soon(self) -> None:
-        """Give back what is free a while from now, unless that is going to happen anyway."""
+        """Give back what is free a while from now, and from all that comes until then."""
+        self._last = time.monotonic()
         if self._waiting.acquire(blocking=False):
-            timer = threading.Timer(SOON, self._give_back)
-            timer.daemon = True
-            try:
-                timer.start()
-            except RuntimeError:
-                # No thread is left, or the process ends.
-                self._waiting.release()
+            self._wait(SOON)
+
+    def _wait(self, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._give_back)
+        timer.daemon = True
+        try:
+            timer.start()
+        except RuntimeError:
+            # No thread is left, or the process ends.
+            self._waiting.release()
 
     def _give_back(self) -> None:
+        left = self._last + SOON - time.monotonic()
+        if left > 0:
+            self._wait(left)
+            return
         self._waiting.release()
         trim()(0)
 

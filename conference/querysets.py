@@ -174,7 +174,9 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         names = [*dict.fromkeys([*fields, *model.derived_fields])]
         own = {*names} - {*model.derived_fields}
         touched = {row.named_by(own) for row in rows} if own <= {*model.words} else {""}
-        if "" in touched or len(touched) > touches.MOST:
+        if model.edition_lookup.partition("__")[0] in own:
+            touched = {touches.KIND}
+        elif "" in touched or len(touched) > touches.MOST:
             touched = revision.named(model, (row.pk for row in rows))
         with recording.together(), revision.hold(), revision.of(touched):
             count = super().bulk_update(rows, names, batch_size=batch_size)

@@ -106,7 +106,8 @@ def kept_while_it_stands[T](
     nor on anything that changes but these kinds of rows.
 
     `mended` is asked first where it is known which rows changed: with the result so far, their names (see
-    `touches.changed`), the edition, the moment and the values it returns the result of now, or `None`.
+    `touches.changed`), the edition, the moment and the values it returns the result of now, or `None`. It may
+    answer only where nothing else can have changed: what it leaves stays as it was found.
     """
 
     def decorate(made: Callable[..., T]) -> Callable[..., T]:

@@ -64,7 +64,7 @@ def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
     """Return what stands beside a paper. Two queries, those of `like()`, and one for each day not kept."""
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _taking_place(paper)}
-    ways = {key: _way(paper, _day(paper, session, at).order(key)) for key, session in sessions.items()}
+    ways = {key: _way(paper, _day(paper, session.start, at).order(key)) for key, session in sessions.items()}
     alike, like = _alike(paper, at)[:most], papers.like(paper, at)
     shown = {poster.paper for poster in alike if poster.paper} | {*like}
     found = lines(papers, shown | {key for way in ways.values() for key in way if key}, at)
@@ -85,9 +85,9 @@ def _taking_place(paper: Any) -> list[Any]:
     return [one for one in paper.appearances if one.session and not one.called_off]
 
 
-def _day(paper: Any, session: Any, at: datetime | None) -> Day:
+def _day(paper: Any, moment: datetime, at: datetime | None) -> Day:
     edition = paper.edition
-    return around(edition, at, *edition.day_bounds(edition.day_of(session.start)))
+    return around(edition, at, *edition.day_bounds(edition.day_of(moment)))
 
 
 def _way(paper: Any, order: Sequence[int | None]) -> Way:
@@ -102,10 +102,12 @@ def _alike(paper: Any, at: datetime | None) -> list[Talk]:
     """Return the posters of others on its posters' days that share topic or keywords, likest first."""
     if not (paper.topic_id or paper.keywords):
         return []
-    own = (one.session for one in _taking_place(paper) if "poster" in (one.kind, one.session.kind))
-    posters = {_day(paper, session, at).posters for session in own}
+    own = [one for one in _taking_place(paper) if "poster" in (one.kind, one.session.kind)]
+    day_of, days = paper.edition.day_of, {paper.edition.day_of(one.begins) for one in own}
+    # A session may go on from one day to the next.
+    posters = {_day(paper, moment, at).posters for one in own for moment in (one.begins, one.session.start)}
     found = likest(posters, paper.topic_id, folded(paper.keywords))
-    return [poster for poster in found if poster.paper != paper.pk]
+    return [poster for poster in found if poster.paper != paper.pk and day_of(poster.starts) in days]
 
 
 def _poster(talk: Talk, paper: PaperRow) -> Poster:

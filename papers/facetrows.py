@@ -104,8 +104,11 @@ def _mended(found: list[Title], names: Set[str], edition: Edition, at: datetime)
         if any(number != edition.revision for _, number in before):
             # Those that stand behind one another in the list may do so no longer.
             return None
-        places = (place for place, title in enumerate(titles, 1) if title.key in {key for key, _ in before})
-        titles.insert(next(places, 0), changed)
+        places = {title.key: place for place, title in enumerate(titles, 1)} if before else {0: 0}
+        place = places.get(before[0][0] if before else 0)
+        if place is None:
+            return None
+        titles.insert(place, changed)
     return titles
 
 
@@ -146,31 +149,14 @@ def awards(edition: Edition, at: datetime) -> Members[tuple[str, str]]:
     return gathered(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
 
 
-def _mended_institutions(
-    found: Mapping[str, array[int]], names: Set[str], _edition: Edition, _at: datetime
-) -> Mapping[str, array[int]] | None:
-    """Read the institutions of the papers whose authors changed again. Two queries.
-
-    Where an author went nobody knows of which paper, and a new institution has no place among the others.
-    """
+def _still(found: Members[str], names: Set[str], _edition: Edition, _at: datetime) -> Members[str] | None:
+    """Take what was found where authors changed and none went: institutions are noted apart. One query."""
     keys = set(map(int, touches.keys(names, "*papers.authorship")))
-    changed = dict(Authorship._base_manager.filter(pk__in=keys).order_by().values_list("pk", "paper_id"))
-    if len(changed) < len(names):
-        return None
-    papers = set(changed.values())
-    links = Authorship.institutions.through._base_manager.filter(authorship__paper__in=papers)
-    now = gathered(links.values_list("institution__slug", "authorship__paper_id"))
-    if not now.keys() <= found.keys():
-        return None
-    members = {}
-    for slug, some in found.items():
-        left = some if papers.isdisjoint(some) else array("q", (key for key in some if key not in papers))
-        if whole := left + now[slug] if slug in now else left:
-            members[slug] = whole
-    return members
+    rows = Authorship._base_manager.filter(pk__in=keys)
+    return found if rows.count() == len(names) else None
 
 
-@kept_while_it_stands(KEPT, of=AUTHORS, mended=_mended_institutions)
+@kept_while_it_stands(KEPT, of=AUTHORS, mended=_still)
 def institutions(edition: Edition, _at: datetime) -> Members[str]:
     """Return the papers by slug of the institutions of their authors. Two queries."""
     links: Any = Authorship.institutions.through

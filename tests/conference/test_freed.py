@@ -33,14 +33,23 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-def test_all_answers_until_it_is_given_back_are_one_occasion(trims: list[int], timers: list[Any]) -> None:
+def test_it_is_given_back_after_the_last_of_several(
+    trims: list[int], timers: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("conference.freed.time.monotonic", lambda: now[0])
     giving = Freed()
-    for _ in range(2):
-        for _ in range(3):
-            giving.give_back_soon()
-        timers[-1].function()
-    assert [(timer.interval, timer.daemon) for timer in timers] == 2 * [(freed.SOON, True)]
-    assert trims == [0, 0]
+    for later in (0, freed.SOON - 0.5):
+        now[0] += later
+        giving.give_back_soon()
+    now[0] += 0.5
+    timers[0].function()
+    assert ([timer.interval for timer in timers], trims) == ([freed.SOON, freed.SOON - 0.5], [])
+    now[0] += freed.SOON - 0.5
+    timers[1].function()
+    giving.give_back_soon()
+    assert (len(timers), trims) == (3, [0])
+    assert {timer.daemon for timer in timers} == {True}
 
 
 def test_answer_does_not_fail_where_no_thread_is_left(
@@ -52,6 +61,7 @@ def test_answer_does_not_fail_where_no_thread_is_left(
         def start(self) -> None:
             if not self.left:
                 raise RuntimeError("can't start new thread")
+            monkeypatch.setattr(freed, "SOON", 0.0)
             self.function()
 
     monkeypatch.setattr("conference.freed.threading.Timer", Timer)

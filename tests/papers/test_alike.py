@@ -97,11 +97,14 @@ def test_paper_page_leads_on_to_them(client: Client) -> None:
     assert page.outline[start + 1 : start + 4] == ["3 both", "3 keywords", "3 keyword"]
 
 
-def test_session_over_two_days_counts_as_of_the_day_on_which_it_begins() -> None:
-    edition = make.make_edition()
-    long = make.make_session(edition, kind="poster", end=make.MORNING + timedelta(days=2))
-    papers = [make.make_paper(edition, title=title, keywords=["TPU"]) for title in ("First", "Second")]
-    for paper, start in zip(papers, (None, make.MORNING + timedelta(days=1)), strict=True):
+def test_in_a_session_over_two_days_each_poster_is_of_its_own_day() -> None:
+    edition, next_day = make.make_edition(), make.MORNING + timedelta(days=1)
+    long = make.make_session(edition, kind="poster", end=next_day + timedelta(days=1))
+    for title, start in (("One", None), ("Two", next_day), ("Three", next_day)):
+        paper = make.make_paper(edition, title=title, keywords=["TPU"])
         make.make_presentation(long, paper, kind="poster", start=start)
+    paper = make.make_paper(edition, title="Four", keywords=["TPU"])
+    make.make_presentation(make.make_session(edition, kind="poster", start=next_day), paper, kind="poster")
 
-    assert [titles(paper) for paper in papers] == [["Second"], ["First"]]
+    found = {paper.title: sorted(titles(paper)) for paper in edition.papers.all()}
+    assert found == {"One": [], "Two": ["Four", "Three"], "Three": ["Four", "Two"], "Four": []}

@@ -156,7 +156,7 @@ def give_away(edition: Edition) -> None:
     one.save()
 
 
-# Of each whether what institutions have is only mended.
+# Of each whether what was read still stands.
 AUTHORS: dict[str, tuple[Callable[[Edition], object], bool]] = {
     "marked": (mark_author, True),
     "author without place": (

@@ -1,5 +1,6 @@
 import pytest
 
+from search.databases import engine
 from search.index import DocumentRecord, index
 from search.related import related
 
@@ -29,3 +30,25 @@ def test_nothing_is_related_to_what_is_alone_or_unknown() -> None:
 
     assert related("paper", 1) == []
     assert related("paper", 99) == []
+
+
+def test_document_is_described_by_its_words_and_how_common_they_are() -> None:
+    people = ["Siobhán O\u2019Brien", 'x"y\\z']
+    body = "Attention is sparse: 50 % of it"
+    one = DocumentRecord("paper", 1, "1", "Sparse attention", topic="Systems", body=body, people=people)
+    index([one, DocumentRecord("paper", 2, "2", "Sparse")])
+    found = engine().described("paper", 1)
+
+    assert found
+    assert (found.head, found.body) == ("sparse attention systems", "attention is sparse 50 of it")
+    names = dict.fromkeys(["attention", "obrien", "siobhan", "systems"], 1)
+    assert found.documents == {"sparse": 2, **names}
+
+
+def test_document_without_words_is_described_and_none_is_not() -> None:
+    index([DocumentRecord("paper", 1, "1", "")])
+
+    found = engine().described("paper", 1)
+    assert found
+    assert (found.head.split(), found.body, found.documents) == ([], "", {})
+    assert engine().described("paper", 2) is None
