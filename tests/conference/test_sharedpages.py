@@ -149,7 +149,11 @@ def test_what_is_not_everybodys_is_not_shared_and_nobody_waits_for_it(
     assert time.monotonic() - began < sharedpages.WAIT
 
 
-def test_process_waits_for_the_page_that_another_writes(shared: SharedPages, edition: Edition) -> None:
+def test_process_waits_for_the_page_that_another_writes(
+    shared: SharedPages, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for patience in ("WAIT", "SLOW"):
+        monkeypatch.setattr(f"conference.sharedpages.{patience}", 60.0)
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
