@@ -10,8 +10,8 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
     from django.core.management import execute_from_command_line
 
-    from conference.acting import acting
     from conference.environment import settings_or_exit
+    from content.actor import acting
 
     settings_or_exit()
 

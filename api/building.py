@@ -13,8 +13,8 @@ from api.permissions import NOBODY
 from api.reader import Reader
 from api.selection import Wanted
 from api.shapes import Many, One, Resource, Row, Shape
-from conference.among import Among, Keys
-from conference.prepared import prepared
+from content.array_lookup import Among, Keys
+from content.prepared import prepared
 
 type Answer = dict[str, Any]
 

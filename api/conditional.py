@@ -12,9 +12,9 @@ from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conference.caching import realm
-from conference.keptpage import ENCODERS, SMALLEST_COMPRESSED, accepted_encodings
-from conference.stamps import State, read_states
+from pagecache.entries import ENCODERS, SMALLEST_COMPRESSED, accepted_encodings
+from pagecache.middleware import realm
+from pagecache.revisions import State, read_states
 
 READING = ("GET", "HEAD", "OPTIONS")
 # Anybody may keep a copy, but has to ask whether it still holds.

@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from conference.paging import BadParameter
+from content.pagination import BadParameter
 
 LONGEST_SHOWN = 60
 

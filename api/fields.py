@@ -11,14 +11,14 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
+import markup
 from api.shapes import Field, Row
-from conference import text
-from conference.door import door
+from pagecache.request_settings import door
 from people.querysets import with_shown_names
 
 # Titles and abstracts are the same in answer after answer.
-plain = lru_cache(maxsize=4096)(text.plain)
-slug = lru_cache(maxsize=16384)(text.slug)
+plain = lru_cache(maxsize=4096)(markup.plain)
+slug = lru_cache(maxsize=16384)(markup.slug)
 
 
 def column(name: str, schema: Any) -> Field:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter
 
 from api.filters import MAX_WORDS, Named, ResourceFilter, Whole, YesNo, named, program_day
-from conference.text import fold
+from markup import fold
 from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, called_off
 from people.models import PersonName

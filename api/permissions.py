@@ -1,7 +1,7 @@
 """Who asks, and what they may: the only place of the API that judges drafts and changes.
 
 Everybody sees what is published. Staff see and do what their Django permissions allow everywhere and their
-roles in the editions (`conference.access`), with a token no more than its scope.
+roles in the editions (`accounts.access_scope`), with a token no more than its scope.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from typing import Any
 
 from django.db.models import Model, Q
 
+from accounts.access_scope import access_of, lookup_of
 from api.models import Token
-from conference.access import access_of, lookup_of
 from people.models import Institution, Person, PersonName
 
 # What staff do not get either: people and institutions that are others by now, and names that nothing shows.

@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from conference.door import door
+from pagecache.request_settings import door
 
 VERSION = "v1"
 

@@ -1,6 +1,6 @@
 """How much one may ask: per token, or per address without one. What the page cache answers does not count.
 
-Whose address it is: `conference.addresses`.
+Whose address it is: `accounts.client_address`.
 """
 
 import time
@@ -12,7 +12,7 @@ from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from conference.addresses import client_address
+from accounts.client_address import client_address
 
 MINUTE = 60
 

@@ -10,9 +10,9 @@ from api.endpoints import ALL
 from api.shapes import VERSION
 from api.viewsets import ResourceViewSet
 from api.writing.resources import WRITTEN
-from conference import converters
+from content import url_converters
 
-__all__ = ["app_name", "converters", "urlpatterns"]
+__all__ = ["app_name", "url_converters", "urlpatterns"]
 
 app_name = "api"
 

@@ -23,7 +23,7 @@ from api.reader import Reader
 from api.searching import ranked
 from api.selection import Wanted
 from api.shapes import Resource
-from conference.door import door
+from pagecache.request_settings import door
 
 JSON = "json"
 # The method named list hides the type of that name from what stands below it.

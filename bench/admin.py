@@ -238,7 +238,7 @@ def lists_editions(model_admin: Any) -> bool:
 
 def duties(model: Any) -> list[str]:
     """The lines of the desk whose rows this list shows."""
-    from conference.desk import DUTIES, Duty
+    from editorial.desk import DUTIES, Duty
 
     return [duty.name for duty in DUTIES if isinstance(duty, Duty) and duty.model is model]
 

@@ -17,8 +17,8 @@ BATCH = 2_000
 
 def fill(papers: int, people: int, chance: random.Random) -> None:
     """Write everything, the first year the largest."""
-    from conference import revision
     from conference.models import Conference
+    from content import revision
 
     with revision.hold():
         some = make_people(people, chance)

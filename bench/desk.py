@@ -104,7 +104,7 @@ def word(chance: random.Random) -> str:
 
 def fill(number: int, chance: random.Random) -> "Edition":
     """Write papers with four authors, a third of them given as talks, all of them hung as posters."""
-    from conference import revision
+    from content import revision
     from papers.models import Authorship, Material, Paper
     from people.models import Person
 

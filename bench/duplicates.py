@@ -48,7 +48,7 @@ def work() -> float:
 
 
 def looked(figures: "list[Figure]") -> "tuple[list[Found], float]":
-    from people.duplicates.finding import find
+    from people.duplicates.finder import find
 
     began = time.process_time()
     return find(figures), time.process_time() - began

@@ -190,7 +190,7 @@ def mark_author() -> None:
 def change_all() -> None:
     """Change editions and site in a way that is not noted, as a repair of the stamps does."""
     from conference.models import Edition
-    from conference.revision import advance
+    from content.revision import advance
 
     advance([*Edition.objects.values_list("pk", flat=True), None])
 

@@ -12,8 +12,8 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.xmlutils import SimplerXMLGenerator
 from django.views.decorators.http import require_safe
 
-from conference.addressed import addressed_edition
 from conference.models import Edition
+from conference.request_edition import addressed_edition
 
 # What XML cannot hold.
 UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from conference import text
-from conference.bases import Content, Ordered, Status
-from conference.fields import HttpURLField, SlugKey, UidField
+import markup as text
 from conference.querysets import AnnouncementQuerySet, EditionPartQuerySet, MenuItemQuerySet
+from content.fields import HttpURLField, SlugKey, UidField
+from content.models import Content, Ordered, Status
 
 
 class Page(Content):

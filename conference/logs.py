@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from conference.tracing import note
+from pagecache.request_log import note
 
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # PostgreSQL quotes the row that it refuses: `DETAIL:  Key (orcid)=(...) already exists.`

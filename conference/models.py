@@ -7,13 +7,17 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
-from conference import text, times
-from conference.bases import Content, ends_before_start
-from conference.faces import Clocked, Face
-from conference.fields import (
+import markup
+from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
+from conference.querysets import ConferenceQuerySet, EditionQuerySet
+from conference.summaries import Clocked, Face
+from content import times
+from content.fields import (
     HttpURLField,
     SlugKey,
     validate_accent,
@@ -21,28 +25,15 @@ from conference.fields import (
     validate_slug,
     validate_timezone,
 )
-from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
-from conference.history import ChangeSet, RowChange
-from conference.members import Membership
-from conference.paths import path_of
-from conference.querysets import (
-    ConferenceQuerySet,
-    EditionQuerySet,
-)
-from conference.revision import SiteRevision
-from conference.signins import AccountSession
+from content.models import Content, ends_before_start
+from content.page_paths import path_of
 
 __all__ = [
-    "AccountSession",
     "Announcement",
-    "ChangeSet",
     "Conference",
     "Edition",
-    "Membership",
     "MenuItem",
     "Page",
-    "RowChange",
-    "SiteRevision",
     "Sponsor",
 ]
 
@@ -77,7 +68,7 @@ class Conference(Content):
         return self.name
 
     def derive(self) -> None:
-        self.description_html = text.block(self.description)
+        self.description_html = markup.block(self.description)
 
 
 class Edition(Clocked, Content):
@@ -164,7 +155,7 @@ class Edition(Clocked, Content):
     logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
-    # What the last changes touched, as `conference.touches` notes it.
+    # What the last changes touched, as `content.touches` notes it.
     touched = models.TextField(default="", db_default="", blank=True, editable=False)
 
     objects = EditionQuerySet.as_manager()
@@ -187,6 +178,11 @@ class Edition(Clocked, Content):
 
     def get_absolute_url(self) -> str:
         return path_of("website:edition", self.slug)
+
+    def get_preview_url(self, path: str = "") -> str:
+        """Return the address that leads to a page of the edition as a preview; without a path to its home."""
+        address = reverse("admin:conference_edition_preview", args=[self.pk])
+        return f"{address}?{urlencode({'next': path})}" if path else address
 
     def stamped_edition(self) -> int | None:
         # Other editions show this one in their year menu: a change of it is a change of the site.
@@ -245,4 +241,4 @@ class Edition(Clocked, Content):
             )
 
     def derive(self) -> None:
-        self.description_html = text.block(self.description)
+        self.description_html = markup.block(self.description)

@@ -16,7 +16,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
 from conference.models import Edition
-from conference.previewing import Lifted, seen_as
+from content.preview_context import Lifted, seen_as
 
 # Where the session keeps the key of the edition.
 KEPT = "preview"
@@ -48,12 +48,6 @@ def wanted(request: HttpRequest) -> Edition | None:
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or not is_page(request.path_info):
         return None
     return visible_edition(request, request.session.get(KEPT))
-
-
-def preview_address(edition: Edition, path: str = "") -> str:
-    """Return the address that leads to a page of the edition as a preview; without a path to its home."""
-    address = reverse("admin:conference_edition_preview", args=[edition.pk])
-    return f"{address}?{urlencode({'next': path})}" if path else address
 
 
 def public_address(edition: Edition, path: str = "") -> str:

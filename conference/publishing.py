@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
-from conference import revision
 from conference.models import Edition
-from conference.previewing import GATES, Lifted, seen_as
-from conference.recording import together
+from content import revision
+from content.preview_context import GATES, Lifted, seen_as
+from content.recording import together
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,17 +33,20 @@ INSTALLED_APPS = [
     # Before the apps that take its list of tasks from the admin.
     "django_tasks_db",
     "website",
+    "operations",
     "api",
     "exchange",
     "schedule",
     "papers",
     "people",
     "conference",
+    "accounts",
+    "content",
     "search",
     "django_filters",
     "knox",
     "rest_framework",
-    "conference.apps.DeskConfig",
+    "editorial.apps.EditorialAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -53,7 +56,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "website.running.middleware.NotingMiddleware",
+    "operations.monitoring.middleware.NotingMiddleware",
     "conference.headers.HeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
@@ -73,7 +76,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 TEMPLATES = [
     {
-        "BACKEND": "conference.templating.Templates",
+        "BACKEND": "conference.template_engine.Templates",
         "NAME": "django",
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
@@ -82,13 +85,13 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "website.context.site",
+                "website.context_processors.site",
             ],
         },
     },
 ]
 # A form of 150 authors has 1,400 inputs.
-FORM_RENDERER = "conference.formrendering.QuickRenderer"
+FORM_RENDERER = "editorial.form_rendering.QuickRenderer"
 
 
 # Between the site and PostgreSQL stands PgBouncer, which gives each transaction another connection.
@@ -98,7 +101,7 @@ DATABASES = {"default": safe_database(stored, PGBOUNCER)}
 if env.str("DATABASE_REPLICA_URL", ""):
     replica: dict[str, Any] = env.dj_db_url("DATABASE_REPLICA_URL")
     DATABASES["replica"] = {**safe_database(replica, PGBOUNCER), "TEST": {"MIRROR": "default"}}
-    DATABASE_ROUTERS = ["conference.replica.ReplicaRouter"]
+    DATABASE_ROUTERS = ["content.replica.ReplicaRouter"]
 
 # What several processes share; without it each has a cache of its own.
 CACHE_URL: str = env.str("CACHE_URL", "")
@@ -106,7 +109,7 @@ CACHES: dict[str, Any] = {"default": {"BACKEND": "django.core.cache.backends.loc
 if CACHE_URL:
     # A visitor waits half a second at most for what is only a help.
     CACHES["default"] = {
-        "BACKEND": "conference.sharedcache.SharedCache",
+        "BACKEND": "pagecache.shared_cache.SharedCache",
         "LOCATION": CACHE_URL,
         "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
         "KEY_PREFIX": "plenary",
@@ -131,13 +134,13 @@ STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
-    "conference.statics.ShownFinder",
+    "conference.static_files.ShownFinder",
 ]
 MEDIA_URL = "media/"
 MEDIA_ROOT = VAR_DIR / "media"
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "conference.statics.HashedStorage"},
+    "staticfiles": {"BACKEND": "conference.static_files.HashedStorage"},
 }
 
 # Media in a bucket: any service that speaks S3. The site hands its files out, as it knows who may have them.
@@ -168,8 +171,8 @@ TASKS = {"default": {"BACKEND": TASK_BACKENDS.get(TASK_BACKEND, "")}}
 PRIVATE_ROOT = VAR_DIR / "private"
 IMPORT_MEGABYTES: int = env.int("IMPORT_MEGABYTES", 100)
 
-# Django's permissions hold everywhere, those of a role in its edition (`conference.access`).
-AUTHENTICATION_BACKENDS = ["conference.access.RoleBackend"]
+# Django's permissions hold everywhere, those of a role in its edition (`accounts.access_scope`).
+AUTHENTICATION_BACKENDS = ["accounts.access_scope.RoleBackend"]
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
@@ -189,7 +192,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.bool("HSTS_SUBDOMAINS
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "mail.W001"]
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_ENGINE = "conference.sessions"
+SESSION_ENGINE = "accounts.sessions"
 # Failures in a quarter of an hour; a venue of thousands may share one address.
 SIGN_IN_FAILURES_PER_ACCOUNT: int = env.int("SIGN_IN_FAILURES_PER_ACCOUNT", 10)
 SIGN_IN_FAILURES_PER_ADDRESS: int = env.int("SIGN_IN_FAILURES_PER_ADDRESS", 100)
@@ -198,7 +201,7 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # Set when a visitor wants the own agenda kept here; never before.
 AGENDA_COOKIE_NAME = "agenda"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "website.faults.csrf_refused"
+CSRF_FAILURE_VIEW = "website.error_views.csrf_refused"
 BEHIND_PROXY: bool | None = env.bool("BEHIND_PROXY", None)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -225,7 +228,8 @@ TRUSTED_PROXIES: int = env.int("TRUSTED_PROXIES", 1 if BEHIND_PROXY else 0)
 API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", 1200)
 API_REQUESTS_PER_MINUTE_AND_TOKEN: int = env.int("API_REQUESTS_PER_MINUTE_AND_TOKEN", 600)
 # What brings the search index up to date before the API searches: who knows what goes in is a floor above it.
-SEARCH_INDEX_REFRESH = "website.freshness.refresh"
+EDITION_MODEL = "conference.Edition"
+SEARCH_INDEX_REFRESH = "operations.indexing.update.refresh"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -261,7 +265,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "PaperStatus": "papers.models.Paper.Status",
         "ScheduleStatus": "schedule.cancelling.Status",
-        "Status": "conference.bases.Status",
+        "Status": "content.models.Status",
         "SessionKind": "schedule.models.Session.Kind",
         "PresentationKind": "schedule.models.Presentation.Kind",
         "MaterialKind": "papers.models.Material.Kind",

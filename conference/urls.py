@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from conference import converters, views
+from conference import views
+from content import url_converters
 
-__all__ = ["app_name", "converters", "urlpatterns"]
+__all__ = ["app_name", "url_converters", "urlpatterns"]
 
 app_name = "conference"
 

@@ -4,8 +4,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from conference.addressed import edition_page
 from conference.models import Edition, Page
+from conference.request_edition import edition_page
 
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 

@@ -9,9 +9,9 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 
-from conference import text
+import markup
 from conference.models import Edition
-from conference.times import clock, zone_label
+from content.times import clock, zone_label
 from exchange.calendars import part
 from exchange.citing import FORMATS, cited
 from exchange.formats.ics import FORMAT as CALENDAR
@@ -105,7 +105,7 @@ def _row(request: HttpRequest, edition: Edition, row: Stop) -> list[str]:
         "; ".join(person.shown_name for person in credits),
         row.place.name if row.place else "",
         "" if row.is_session else thing.board,
-        text.plain(session.title) if session and not row.is_session else "",
+        markup.plain(session.title) if session and not row.is_session else "",
         "cancelled" if row.cancelled else "",
         request.build_absolute_uri(thing.get_absolute_url()),
     ]

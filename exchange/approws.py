@@ -10,9 +10,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from conference.among import Among, Keys
 from conference.models import Edition
-from conference.prepared import prepared
+from content.array_lookup import Among, Keys
+from content.prepared import prepared
 from exchange.dump import rank
 from exchange.loading.listings import MATERIALS
 from exchange.loading.rows import parts_by_owner

@@ -12,4 +12,4 @@ class ExchangeConfig(AppConfig):
 
     def ready(self) -> None:
         # Registers how roles reach imports.
-        import_module("exchange.reach")
+        import_module("exchange.access_scope")

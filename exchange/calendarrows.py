@@ -11,9 +11,9 @@ from typing import Any
 
 from django.db.models import Q
 
-from conference.among import Among, Keys
 from conference.models import Edition
-from conference.prepared import prepared
+from content.array_lookup import Among, Keys
+from content.prepared import prepared
 from exchange.dump import writing_context
 from exchange.formats.ics import Part
 from exchange.formats.ics.appointments import Wanted

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conference.models import Edition
-from conference.prepared import prepared
+from content.prepared import prepared
 from exchange.calendarrows import parts
 from exchange.dump import NOTHING
 from exchange.formats.ics import Part

@@ -15,11 +15,11 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
-from conference.adminaccess import ScopedAdmin
-from conference.adminbases import drawn
-from conference.adminplaces import POSITION
-from conference.adminscope import working_on
-from conference.desk import DUTIES, Duty
+from editorial.access import ScopedAdmin
+from editorial.current_edition import working_on
+from editorial.desk import DUTIES, Duty
+from editorial.model_admin import drawn
+from editorial.ordering import POSITION
 from exchange.conflictpages import as_it_is, sides
 from exchange.deciding import decide, settle
 from exchange.loading.kinds import KINDS

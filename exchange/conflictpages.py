@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from conference.timeline import compared
-from conference.versions import mark
+from content.timeline import compared
+from content.versions import mark
 from exchange.loading.kinds import KINDS
 from exchange.models import Conflict
 from exchange.taking import CannotTakeError, Finder, current

@@ -12,8 +12,8 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conference import recording
-from conference.history import Origin
+from content import recording
+from content.history import Origin
 from exchange.loading.kinds import KINDS
 from exchange.loading.rows import in_batches
 from exchange.models import Conflict, Decision, Provenance

@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header, http_date, quote_etag
 
-from conference import revision
-from conference.addressed import published_editions
 from conference.models import Announcement, Edition
-from conference.prepared import prepared
+from conference.request_edition import published_editions
+from content import revision
+from content.prepared import prepared
 
 # Anybody may keep a copy, but has to ask whether it still holds.
 CACHING = "public, max-age=0, must-revalidate"

@@ -13,9 +13,9 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Q
 
-from conference import text
-from conference.among import Among
+import markup
 from conference.models import Conference, Edition
+from content.array_lookup import Among
 from exchange.files import Context, Format, Rows
 from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
 from exchange.loading.listings import AUTHORS, MENU, Listing, Values
@@ -25,7 +25,7 @@ from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Recor
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName
 from people.names import split
-from people.printed import HiddenNames
+from people.printed_names import HiddenNames
 
 # By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
 SORTED_BY = {
@@ -96,8 +96,8 @@ def writing_context(edition: Edition) -> Context:
         edition.year,
         edition.timezone,
         settings.SITE_URL,
-        plain=text.plain,
-        latex=text.latex,
+        plain=markup.plain,
+        latex=markup.latex,
         name_parts=name_parts,
         version=lambda: version_of(edition),
         uids=partial(uids_of, edition),

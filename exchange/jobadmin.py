@@ -14,9 +14,9 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conference.adminaccess import ScopedAdmin, access_for
-from conference.adminscope import asked_edition, editions_for
 from conference.models import Edition
+from editorial.access import ScopedAdmin, access_for
+from editorial.current_edition import asked_edition, editions_for
 from exchange import importing, private
 from exchange.formats import readable
 from exchange.importjob import ImportJob

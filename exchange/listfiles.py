@@ -12,8 +12,8 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference.adminexport import FILES, ListFile
 from conference.models import Edition
+from editorial.list_export import FILES, ListFile
 from exchange.citing import FORMATS
 from exchange.dump import dump, writing_context
 from exchange.formats.program_json import NAME, VERSION

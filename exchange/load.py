@@ -11,8 +11,8 @@ from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conference import recording, revision
-from conference.history import Origin
+from content import recording, revision
+from content.history import Origin
 from exchange.loading.editions import edition_for
 from exchange.loading.kinds import KINDS
 from exchange.loading.planning import Plan, Progress

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from conference.access import Access, access_of
+from accounts.access_scope import Access, access_of
 from conference.models import Edition
-from conference.restoring import CannotRestoreError
-from conference.undoing import Undoing
+from content.restoring import CannotRestoreError
+from content.undoing import Undoing
 from exchange.importjob import ImportJob
 from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, PERSON
 from exchange.loading.planning import Plan

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import batched
 from typing import Any
 
-from conference.timeline import compared
+from content.timeline import compared
 from exchange.importjob import ImportJob, PlannedRow
 from exchange.loading.kinds import KINDS
 from exchange.loading.planning import Plan

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from conference.among import Among, Keys
-from conference.prepared import prepared
+from content.array_lookup import Among, Keys
+from content.prepared import prepared
 from exchange.records import AuthorRecord, PersonRef, RoleRecord, SpeakerRecord
 from papers.models import Authorship
 from people.models import PersonName
-from people.printed import HiddenNames
+from people.printed_names import HiddenNames
 from schedule.models import SessionRole, Speaker
 
 PERSON = ("person_id", "person__uid", "person__name", "name")

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from conference.adminaccess import ScopedAdmin
+from editorial.access import ScopedAdmin
 from exchange.loading.kinds import KINDS
 
 

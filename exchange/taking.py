@@ -10,10 +10,10 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.utils.translation import gettext
 
-from conference import revision
-from conference.bases import Content
 from conference.models import Edition
-from conference.recording import together
+from content import revision
+from content.models import Content
+from content.recording import together
 from exchange.loading.kinds import KINDS, PERSON, Kind
 from exchange.loading.listings import Listing, Values
 from exchange.loading.parts import PartRow, build, write
@@ -21,7 +21,7 @@ from exchange.loading.rows import parts_by_owner, plain
 from papers.models import Paper
 from people import names
 from people.models import Person, PersonName
-from people.printed import HiddenNames
+from people.printed_names import HiddenNames
 from people.querysets import end_of
 
 

@@ -10,8 +10,8 @@ from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from conference.adminaccess import ScopedAdmin, access_for
-from conference.restoring import CannotRestoreError
+from content.restoring import CannotRestoreError
+from editorial.access import ScopedAdmin, access_for
 from exchange.models import ImportRun
 from exchange.permitting import permit_undo
 from exchange.undoing import CannotUndoError, plan, told, undo

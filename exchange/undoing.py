@@ -7,9 +7,9 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from conference import recording, revision
-from conference.history import ChangeSet, Origin
-from conference.undoing import Undoing, planned, take_back
+from content import recording, revision
+from content.history import ChangeSet, Origin
+from content.undoing import Undoing, planned, take_back
 from exchange.loading.kinds import KINDS
 from exchange.loading.rows import in_batches
 from exchange.models import Change, ImportRun, Provenance

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 
-from conference import converters
+from content import url_converters
 from exchange import agendafiles, views
 from exchange.citing import FORMATS
 from exchange.offers import APPS, name_of
 
-__all__ = ["app_name", "converters", "urlpatterns"]
+__all__ = ["app_name", "url_converters", "urlpatterns"]
 
 app_name = "exchange"
 

@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from conference.addressed import edition_page, published_editions
 from conference.models import Edition
+from conference.request_edition import edition_page, published_editions
 from exchange import approws, calendars, offers
 from exchange.citing import FORMATS, asked_for, cited
 from exchange.downloads import reply, state_of, state_of_all

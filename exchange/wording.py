@@ -9,7 +9,7 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from conference.timeline import Names, field_label, in_words
+from content.timeline import Names, field_label, in_words
 from exchange.loading.kinds import KINDS, PERSON, Kind
 from exchange.loading.listings import GRANTS, MATERIALS, MENU, Listing, Values
 

@@ -7,10 +7,10 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from conference import text
-from conference.bases import Content, Ordered, Status
-from conference.fields import UidField
+import markup
 from conference.models import Edition
+from content.fields import UidField
+from content.models import Content, Ordered, Status
 from papers.querysets import AwardGrantQuerySet, AwardQuerySet
 from people.models import Person
 
@@ -48,7 +48,7 @@ class Award(Ordered, Content):
         return f"award-{self.uid}"
 
     def derive(self) -> None:
-        self.citation_html = text.block(self.citation)
+        self.citation_html = markup.block(self.citation)
 
 
 class AwardGrant(Ordered, Content):
@@ -91,4 +91,4 @@ class AwardGrant(Ordered, Content):
         return f"{self.award}: {self.paper or self.person}"
 
     def derive(self) -> None:
-        self.citation_html = text.block(self.citation)
+        self.citation_html = markup.block(self.citation)

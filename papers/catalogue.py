@@ -12,7 +12,7 @@ from operator import and_, attrgetter
 from typing import Any
 
 from conference.models import Edition
-from conference.standing import kept_while_it_stands
+from pagecache.per_revision import kept_while_it_stands
 from papers import facetchoices, facetrows
 from papers.facetchoices import Appearances, Choices, Order
 from papers.facetrows import NO_BOARD, UNSCHEDULED, Title

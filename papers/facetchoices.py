@@ -11,11 +11,12 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
-from conference import text, times
+import markup
 from conference.models import Edition
-from conference.standing import kept_while_it_stands
+from content import times
+from pagecache.per_revision import kept_while_it_stands
 from papers import facetrows
-from papers.boards import Board
+from papers.board_order import Board
 from papers.facetrows import KEPT, TITLES, UNSCHEDULED
 from papers.models import Material, Paper
 
@@ -190,7 +191,7 @@ def appearances(edition: Edition, at: datetime, numbered: Numbers) -> Appearance
     return Appearances(
         numbered.choices(kinds, label=labels.__getitem__),
         numbered.choices(on_days, date.isoformat, times.short_day),
-        numbered.choices(sessions, itemgetter(0), lambda named: text.plain(named[1])),
+        numbered.choices(sessions, itemgetter(0), lambda named: markup.plain(named[1])),
         talks.starts,
         talks.boards,
     )

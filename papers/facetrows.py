@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from conference import touches
 from conference.models import Edition
-from conference.prepared import prepared
-from conference.standing import kept_while_it_stands
-from papers.boards import Board, natural
+from content import touches
+from content.prepared import prepared
+from pagecache.per_revision import kept_while_it_stands
+from papers.board_order import Board, natural
 from papers.models import Authorship, Material, Paper
 from papers.querysets import taking_place
 

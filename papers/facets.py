@@ -17,7 +17,7 @@ from django.utils.translation import pgettext_lazy
 from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFilter
 
 from conference.models import Edition
-from conference.paging import BadParameter
+from content.pagination import BadParameter
 from papers.catalogue import catalogue
 from papers.facetchoices import Choice
 from papers.models import Paper

@@ -7,7 +7,7 @@ from typing import Any, Self
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Lower, Upper
 
-from conference.querysets import ContentQuerySet
+from content.querysets import ContentQuerySet
 
 
 class PaperGaps(ContentQuerySet[Any]):

@@ -10,12 +10,12 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from conference import text
-from conference.bases import Content, Ordered
-from conference.fields import HttpURLField, LinesField, SlugKey, UidField
+import markup
 from conference.models import Edition
-from conference.paths import path_of
-from conference.touches import INSIDE
+from content.fields import HttpURLField, LinesField, SlugKey, UidField
+from content.models import Content, Ordered
+from content.page_paths import path_of
+from content.touches import INSIDE
 from papers.awards import Award, AwardGrant
 from papers.querysets import (
     TOPIC_LEVELS,
@@ -25,7 +25,7 @@ from papers.querysets import (
     TopicQuerySet,
 )
 from people.models import Institution, Person
-from people.printed import NamedAsPrinted
+from people.printed_names import NamedAsPrinted
 
 __all__ = ["Authorship", "Award", "AwardGrant", "Material", "Paper", "Topic"]
 
@@ -159,10 +159,10 @@ class Paper(Content):
         ]
 
     def __str__(self) -> str:
-        return text.plain(self.title)
+        return markup.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return path_of("papers:detail", self.edition.slug, self.uid, text.slug(self.title))
+        return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
     def named_by(self, words: Set[str]) -> str:
         is_under_title = words and "title" not in words
@@ -183,10 +183,10 @@ class Paper(Content):
             raise ValidationError({"topic": _("The topic belongs to another edition.")})
 
     def derive(self) -> None:
-        self.title_html = text.inline(self.title)
-        self.sort_title = text.fold(text.plain(self.title))[:500]
-        self.abstract_html = text.block(self.abstract)
-        self.lay_summary_html = text.block(self.lay_summary)
+        self.title_html = markup.inline(self.title)
+        self.sort_title = markup.fold(markup.plain(self.title))[:500]
+        self.abstract_html = markup.block(self.abstract)
+        self.lay_summary_html = markup.block(self.lay_summary)
 
 
 class Authorship(NamedAsPrinted, Ordered, Content):

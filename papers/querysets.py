@@ -21,8 +21,8 @@ from django.db.models import (
 from django.db.models.fields import IntegerField
 from django.db.models.functions import Coalesce
 
-from conference.querysets import ContentQuerySet, moment, or_draft, papers_public
-from conference.text import fold
+from content.querysets import ContentQuerySet, moment, or_draft, papers_public
+from markup import fold
 from papers.gaps import PaperGaps
 from papers.likeness import MOST, likest
 from papers.rows import PaperRow, card_columns, cards

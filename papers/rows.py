@@ -1,7 +1,7 @@
 """Papers in lists, as plain values: what a line shows and no more, read for all lines at once.
 
 A thousand lines of rows of models took ten times as long to fetch and to write. Equal rows say the same, so
-that `conference.fragments` can keep what was written of them.
+that `pagecache.fragments` can keep what was written of them.
 """
 
 from collections import defaultdict
@@ -13,12 +13,12 @@ from django.core.files.storage import default_storage
 from django.db.models import Model
 from django.db.models.functions import Coalesce
 
-from conference import text
-from conference.among import Among, Keys
-from conference.faces import Face, columns
-from conference.paths import path_of
-from conference.prepared import prepared
-from conference.querysets import moment, published_rows
+import markup
+from conference.summaries import Face, columns
+from content.array_lookup import Among, Keys
+from content.page_paths import path_of
+from content.prepared import prepared
+from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
 from people.rows import Named
 
@@ -60,7 +60,7 @@ class Appearing:
     paper: Any
 
     def __str__(self) -> str:
-        return text.plain(self.title) or str(self.paper)
+        return markup.plain(self.title) or str(self.paper)
 
     @property
     def shown_title_html(self) -> str:
@@ -114,10 +114,10 @@ class PaperRow(NamedTuple):
     appearances: tuple[Appearance, ...] = ()
 
     def __str__(self) -> str:
-        return text.plain(self.title)
+        return markup.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return path_of("papers:detail", self.edition.slug, self.uid, text.slug(self.title))
+        return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
 
 type Many[T] = Mapping[int, tuple[T, ...]]

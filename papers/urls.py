@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from conference import converters
+from content import url_converters
 from papers import views
 
-__all__ = ["app_name", "converters", "urlpatterns"]
+__all__ = ["app_name", "url_converters", "urlpatterns"]
 
 app_name = "papers"
 

@@ -10,18 +10,18 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from conference.addressed import edition_page
+from conference.card_responses import card, edition_line
 from conference.cards import Picture
-from conference.metatags import Card
 from conference.models import Edition
-from conference.paging import page_of
-from conference.pictures import card, edition_line
-from papers.beside import beside
+from conference.page_metadata import Card
+from conference.request_edition import edition_page
+from content.pagination import page_of
 from papers.bylines import byline
 from papers.facets import PaperFilter
-from papers.fullpaper import full_paper
-from papers.metatags import byline_words, card_words, paper_head
 from papers.models import Award, Paper, Topic
+from papers.page_metadata import byline_words, card_words, paper_head
+from papers.paper_detail import full_paper
+from papers.related import beside
 from papers.statistics import statistics
 
 PAGE_SIZE = 50

@@ -12,4 +12,4 @@ class PeopleConfig(AppConfig):
 
     def ready(self) -> None:
         # Registers how roles reach people.
-        import_module("people.reach")
+        import_module("people.access_scope")

@@ -1,6 +1,6 @@
 """Invitations to a role in an edition: a link that somebody is sent, good once and for some days.
 
-Only a digest of the link's secret is stored. What happens with one: `people.joining`.
+Only a digest of the link's secret is stored. What happens with one: `people.membership`.
 """
 
 import secrets
@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.roles import Role
 from conference.models import Edition
-from conference.roles import Role
 
 LASTS = timedelta(days=7)
 

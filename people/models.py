@@ -8,17 +8,17 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from conference import text
-from conference.bases import Content, Ordered
-from conference.fields import HttpURLField, LinesField, SlugKey, UidField
+import markup
 from conference.models import Edition
-from conference.paths import path_of
-from conference.querysets import published_rows
-from conference.text.scripts import language
+from content.fields import HttpURLField, LinesField, SlugKey, UidField
+from content.models import Content, Ordered
+from content.page_paths import path_of
+from content.querysets import published_rows
+from markup.scripts import language
 from people import names
-from people.accounts import PersonAccount
 from people.invitations import Invitation
 from people.pairs import Comparison, InstitutionDistinction, InstitutionPair, PersonDistinction, PersonPair
+from people.person_accounts import PersonAccount
 from people.querysets import (
     CommitteeRoleQuerySet,
     InstitutionQuerySet,
@@ -111,7 +111,7 @@ class Person(Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return path_of("people:detail", self.uid, text.slug(self.name))
+        return path_of("people:detail", self.uid, markup.slug(self.name))
 
     @property
     def native_language(self) -> str:
@@ -129,9 +129,9 @@ class Person(Content):
         if not self.family:
             self.given, self.family = parts.given, parts.family
         self.sort_key = names.sort_key(self.given, self.family, self.name)[:400]
-        self.folded = text.fold(f"{self.name} {self.native_name}")[:400]
+        self.folded = markup.fold(f"{self.name} {self.native_name}")[:400]
         self.suspicious = names.is_suspicious(self.name)
-        self.biography_html = text.block(self.biography)
+        self.biography_html = markup.block(self.biography)
 
 
 class PersonName(Content):
@@ -165,7 +165,7 @@ class PersonName(Content):
     def derive(self) -> None:
         # Compared with names as printed, which are in the same form.
         self.name = names.normal(self.name)
-        self.folded = text.fold(self.name)[:400]
+        self.folded = markup.fold(self.name)[:400]
 
 
 class PersonIdentifier(Content):
@@ -252,7 +252,7 @@ class Institution(Content):
         return authors.order_by("sort_key", "uid")
 
     def derive(self) -> None:
-        self.folded = text.fold(" ".join([self.name, *self.aliases]))[:600]
+        self.folded = markup.fold(" ".join([self.name, *self.aliases]))[:600]
 
 
 class CommitteeRole(Ordered, Content):

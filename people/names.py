@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from conference.text import fold
+from markup import fold
 
 __all__ = [
     "NameParts",

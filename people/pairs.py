@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conference.bases import Content
+from content.models import Content
 from people.querysets import DistinctionQuerySet, PairQuerySet
 
 

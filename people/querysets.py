@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, When
 from django.db.models.functions import Substr, Upper
 
-from conference.querysets import ContentQuerySet, edition_public, published_rows
+from content.querysets import ContentQuerySet, edition_public, published_rows
 
 # Where the A-Z page puts what begins with no letter.
 NO_LETTER = "#"

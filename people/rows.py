@@ -2,8 +2,8 @@
 
 from typing import NamedTuple, Self
 
-from conference import text
-from conference.paths import path_of
+import markup
+from content.page_paths import path_of
 
 
 class Named(NamedTuple):
@@ -20,4 +20,4 @@ class Named(NamedTuple):
         return self
 
     def get_absolute_url(self) -> str:
-        return path_of("people:detail", self.uid, text.slug(self.name))
+        return path_of("people:detail", self.uid, markup.slug(self.name))

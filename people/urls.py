@@ -2,15 +2,15 @@
 
 from django.urls import path
 
-from conference import converters
-from people import joinviews, views
+from content import url_converters
+from people import invitation_views, views
 
-__all__ = ["app_name", "converters", "urlpatterns"]
+__all__ = ["app_name", "url_converters", "urlpatterns"]
 
 app_name = "people"
 
 urlpatterns = [
-    path("invitation/<str:token>/", joinviews.invitation, name="invitation"),
+    path("invitation/<str:token>/", invitation_views.invitation, name="invitation"),
     path("people/", views.person_list, name="list"),
     path("people/<uid:uid>/", views.person_detail, name="short"),
     path("people/<uid:uid>/<str:slug>/", views.person_detail, name="detail"),

@@ -8,12 +8,12 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from conference.addressed import edition_page
 from conference.models import Edition
-from conference.paging import BadParameter, base_query, page_of
-from people.metatags import person_head
+from conference.request_edition import edition_page
+from content.pagination import BadParameter, base_query, page_of
 from people.models import Institution, Person
-from people.vita import entries, person_with_vita, vita
+from people.page_metadata import person_head
+from people.profile import entries, person_with_vita, vita
 
 PAGE_SIZE = 100
 PAPERS_SIZE = 50

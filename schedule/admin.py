@@ -13,16 +13,16 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conference import times
-from conference.admin import EditionAdmin
-from conference.adminbases import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
-from conference.adminfieldactions import back_to_draft, cancel, publish
-from conference.adminforms import ContentForm, PartForm
-from conference.adminlists import counted, related_part
-from conference.adminscope import edition_in_hand
-from conference.desk import DutyFilter
+from conference.admin.models import EditionAdmin
 from conference.models import Edition
-from papers.admin import PaperAdmin
+from content import times
+from editorial.current_edition import edition_in_hand
+from editorial.desk import DutyFilter
+from editorial.field_actions import back_to_draft, cancel, publish
+from editorial.forms import ContentForm, PartForm
+from editorial.lists import counted, related_part
+from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
+from papers.admin.papers import PaperAdmin
 from papers.models import Paper
 from schedule import admindesk
 from schedule.adminactions import put_in_session, set_room, set_session

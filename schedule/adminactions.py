@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from conference.access import Access
-from conference.adminaccess import access_for
-from conference.adminactions import ActionForm, BulkAction, Words, change_words
-from conference.adminfieldactions import SAME, ChosenField, SetField
-from conference.bulk import Line, Plan, Values, judged, refusal
+from accounts.access_scope import Access
+from content.bulk import Line, Plan, Values, judged, refusal
+from editorial.access import access_for
+from editorial.actions import ActionForm, BulkAction, Words, change_words
+from editorial.field_actions import SAME, ChosenField, SetField
 from schedule.models import Presentation, Room, Session
 
 

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conference.adminaccess import access_for
-from conference.adminscope import asked_edition, editions_for
+from editorial.access import access_for
+from editorial.current_edition import asked_edition, editions_for
 from schedule import clashes
 from schedule.clashes import Clash, Kind, Subject
 from schedule.clashes.findings import Names

@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from conference import times
-from conference.adminlists import EditionPartFilter
 from conference.models import Edition
+from content import times
+from editorial.lists import EditionPartFilter
 
 
 class DayFilter(EditionPartFilter):

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from conference.desk import DOORS, DUTIES, TALLIES, Door, Duty, Tally
 from conference.models import Edition
 from conference.publishing import SCHEDULE, SHOWN, Shown
+from editorial.desk import DOORS, DUTIES, TALLIES, Door, Duty, Tally
 from schedule import clashes
 from schedule.clashes.plan import Event, Subject
 from schedule.clashes.rules import board_key, on_one_board

@@ -25,9 +25,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 
-from conference.addressed import addressed_edition
 from conference.models import Edition
-from conference.paging import BadParameter
+from conference.request_edition import addressed_edition
+from content.pagination import BadParameter
 from schedule import keeping
 from schedule.agenda import plan
 from schedule.keeping import Kept

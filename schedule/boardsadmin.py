@@ -11,8 +11,8 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conference.adminstale import SEEN, SHOWN
-from conference.versions import Seen, read, signed
+from content.versions import Seen, read, signed
+from editorial.stale_forms import SEEN, SHOWN
 from papers.models import Topic
 from schedule import clashes
 from schedule.editing.boardlists import BoardsError

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 
 from conference.models import Edition
-from conference.paging import BadParameter, base_query
+from content.pagination import BadParameter, base_query
 from papers.models import Topic
 from schedule.models import Room, Session
 from schedule.questions import used_kinds, used_rooms, used_topics

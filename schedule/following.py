@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conference import text
-from conference.bases import Content
+import markup as text
 from conference.models import Edition
+from content.models import Content
 from schedule.querysets import AgendaQuerySet, ReleaseQuerySet
 from schedule.stars import Seen, Star
 

@@ -9,11 +9,11 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference import text
-from conference.bases import Content, Ordered, ends_before_start
-from conference.fields import HttpURLField, SlugKey, UidField
+import markup
 from conference.models import Edition
-from conference.paths import path_of
+from content.fields import HttpURLField, SlugKey, UidField
+from content.models import Content, Ordered, ends_before_start
+from content.page_paths import path_of
 from schedule import timetable
 from schedule.cancelling import Cancellable, Status
 from schedule.following import Agenda, AgendaStar, Release
@@ -137,10 +137,10 @@ class Session(Cancellable, Content):
     moved_from: datetime | None
 
     def __str__(self) -> str:
-        return text.plain(self.title)
+        return markup.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return path_of("schedule:session", self.edition.slug, self.uid, text.slug(self.title))
+        return path_of("schedule:session", self.edition.slug, self.uid, markup.slug(self.title))
 
     @property
     def whole(self) -> Cancellable | None:
@@ -182,5 +182,5 @@ class Session(Cancellable, Content):
 
     def derive(self) -> None:
         super().derive()
-        self.title_html = text.inline(self.title)
-        self.abstract_html = text.block(self.abstract)
+        self.title_html = markup.inline(self.title)
+        self.abstract_html = markup.block(self.abstract)

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from conference.access import OWN
+from accounts.access_scope import OWN
 from papers.models import Authorship, Material, Paper
 from people.models import Person, PersonAccount
 from schedule.models import Presentation, Session, SessionRole, Speaker

@@ -6,9 +6,9 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference.bases import Content, Ordered
+from content.models import Content, Ordered
 from people.models import Person
-from people.printed import NamedAsPrinted
+from people.printed_names import NamedAsPrinted
 from schedule.querysets import SessionRoleQuerySet, SpeakerQuerySet
 
 

@@ -12,8 +12,8 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conference.adminscope import working_on
 from conference.models import Edition
+from editorial.current_edition import working_on
 from schedule.editing.saving import save_posters
 from schedule.editing.sending import SPOKEN, Plan, Talks, plan, sessions_with_talks
 from schedule.models import Presentation, Session

@@ -9,10 +9,10 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference import text
-from conference.bases import Content, Ordered, ends_before_start
-from conference.fields import HttpURLField, UidField
+import markup
 from conference.models import Edition
+from content.fields import HttpURLField, UidField
+from content.models import Content, Ordered, ends_before_start
 from papers.models import Paper
 from papers.rows import Appearing
 from schedule.cancelling import Cancellable, Status
@@ -144,5 +144,5 @@ class Presentation(Appearing, Cancellable, Ordered, Content):
 
     def derive(self) -> None:
         super().derive()
-        self.title_html = text.inline(self.title)
-        self.abstract_html = text.block(self.abstract)
+        self.title_html = markup.inline(self.title)
+        self.abstract_html = markup.block(self.abstract)

@@ -18,7 +18,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from conference.querysets import ContentQuerySet, moment, or_draft, or_to_come, schedule_public
+from content.querysets import ContentQuerySet, moment, or_draft, or_to_come, schedule_public
 from papers.querysets import called_off, paper_published
 from people.querysets import with_shown_names
 from schedule.gaps import PresentationGaps, SessionGaps

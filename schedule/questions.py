@@ -1,4 +1,4 @@
-"""What every page of the timetable asks, composed once for all of them: see `conference.prepared`.
+"""What every page of the timetable asks, composed once for all of them: see `content.prepared`.
 
 Rows know the edition that they were asked for, so that none is fetched with each.
 """
@@ -7,8 +7,8 @@ from datetime import date, datetime
 from typing import Any
 
 from conference.models import Edition
-from conference.prepared import prepared
-from conference.standing import kept_while_it_stands
+from content.prepared import prepared
+from pagecache.per_revision import kept_while_it_stands
 from papers.models import Topic
 from schedule.models import Release, Room, Session
 

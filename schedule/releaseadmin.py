@@ -19,12 +19,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conference import times
-from conference.adminbases import ContentAdmin, moment
-from conference.adminforms import ContentForm
-from conference.adminscope import asked_edition, editions_for
-from conference.admintext import HelpedText
 from conference.models import Edition
+from content import times
+from editorial.current_edition import asked_edition, editions_for
+from editorial.forms import ContentForm
+from editorial.model_admin import ContentAdmin, moment
+from editorial.text_help import HelpedText
 from schedule.changes import Change, Place
 from schedule.models import Release
 from schedule.releases import Due, announce, due, read_change

@@ -9,8 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext, ngettext_lazy
 
-from conference import revision, text
+import markup as text
 from conference.models import Edition
+from content import revision
 from schedule.cancelling import Status
 from schedule.changes import Change, Place, Snapshot, Thing, changes
 from schedule.models import Release

@@ -12,7 +12,7 @@ from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from conference.querysets import ContentQuerySet
+from content.querysets import ContentQuerySet
 
 SECOND = timedelta(seconds=1)
 FIELD = "rescheduled_at"

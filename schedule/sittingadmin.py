@@ -12,17 +12,17 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from conference import revision
-from conference.acting import acting
-from conference.adminaccess import access_for
-from conference.adminacts import AFTERWARDS
-from conference.adminstale import versions_page
-from conference.history import ChangeSet, Origin
-from conference.merging import CHOICE, MINE, THEIRS
 from conference.models import Edition
-from conference.recording import Log, together
-from conference.timeline import acts
-from conference.versions import Seen
+from content import revision
+from content.actor import acting
+from content.history import ChangeSet, Origin
+from content.recording import Log, together
+from content.three_way_merge import CHOICE, MINE, THEIRS
+from content.timeline import acts
+from content.versions import Seen
+from editorial.access import access_for
+from editorial.stale_forms import versions_page
+from editorial.undo_views import AFTERWARDS
 from schedule.adminclashes import linked
 
 TIMETABLE = "timetable"

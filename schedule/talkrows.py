@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from django.db.models.functions import Coalesce
 
-from conference import text
-from conference.among import Among, Keys
-from conference.faces import Face
-from conference.paths import path_of
-from conference.prepared import prepared
-from conference.querysets import moment
-from papers.boards import running_order
+import markup
+from conference.summaries import Face
+from content.array_lookup import Among, Keys
+from content.page_paths import path_of
+from content.prepared import prepared
+from content.querysets import moment
+from papers.board_order import running_order
 from papers.models import Paper
 from papers.rows import Appearing, Many, PaperRow, authors, gathered, honours, links
 from people.querysets import with_shown_names
@@ -49,7 +49,7 @@ class Whole(NamedTuple):
     cancelled: bool
 
     def get_absolute_url(self) -> str:
-        return path_of("schedule:session", self.edition.slug, self.uid, text.slug(self.title))
+        return path_of("schedule:session", self.edition.slug, self.uid, markup.slug(self.title))
 
 
 class _Talk(NamedTuple):

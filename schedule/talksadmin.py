@@ -10,10 +10,10 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 
-from conference.adminscope import working_on
-from conference.adminstale import SEEN, SHOWN
-from conference.merging import CHOICE, MINE, THEIRS
-from conference.versions import Seen, read, signed
+from content.three_way_merge import CHOICE, MINE, THEIRS
+from content.versions import Seen, read, signed
+from editorial.current_edition import working_on
+from editorial.stale_forms import SEEN, SHOWN
 from schedule import clashes
 from schedule.editing.clock import end_after, moment_on, wall
 from schedule.editing.lineup import Lineup, SpreadForm

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from typing import Any, Protocol
 
-from papers.boards import running_order
+from papers.board_order import running_order
 
 __all__ = ["running_order"]
 

@@ -17,12 +17,12 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from conference import times
-from conference.adminlists import counted
-from conference.adminscope import working_on
-from conference.adminstale import SEEN, SHOWN
 from conference.models import Edition
-from conference.versions import read, signed
+from content import times
+from content.versions import read, signed
+from editorial.current_edition import working_on
+from editorial.lists import counted
+from editorial.stale_forms import SEEN, SHOWN
 from schedule import clashes, timetable
 from schedule.editing.forms import SittingForm, asked_day
 from schedule.editing.saving import planned, save

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from conference import text
+import markup
 from conference.models import Edition
 from schedule.changes import Change
 from schedule.models import Presentation, Release, Session
@@ -31,7 +31,7 @@ class Line:
     @property
     def title_html(self) -> str:
         if self.thing is None:
-            return text.inline(self.change.title)
+            return markup.inline(self.change.title)
         shown = self.thing.shown_title_html if isinstance(self.thing, Presentation) else self.thing.title_html
         return str(shown)
 
@@ -49,7 +49,7 @@ class Line:
     @property
     def note_html(self) -> str:
         """What the chairs added."""
-        return text.inline(self.change.note)
+        return markup.inline(self.change.note)
 
     @property
     def reason(self) -> str:

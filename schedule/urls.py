@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from conference import converters
 from conference.feeds import feed_view
+from content import url_converters
 from schedule import agendaviews, views
 from schedule.feeds import ChangesFeed
 
-__all__ = ["app_name", "converters", "urlpatterns"]
+__all__ = ["app_name", "url_converters", "urlpatterns"]
 
 app_name = "schedule"
 

@@ -10,18 +10,18 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conference.addressed import edition_page
+from conference.card_responses import card, edition_line
 from conference.cards import Picture
-from conference.metatags import Card
 from conference.models import Edition
-from conference.pictures import card, edition_line
-from conference.times import short_day, when
+from conference.page_metadata import Card
+from conference.request_edition import edition_page
+from content.times import short_day, when
 from schedule import timetable
 from schedule.choosing import NORMAL_ZOOM, ZOOMS, Choice, one_of, read_choice
 from schedule.grid import grid
 from schedule.lobby import boards
-from schedule.metatags import card_words, people_words, session_head
 from schedule.models import Room, Session
+from schedule.page_metadata import card_words, people_words, session_head
 from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
 from schedule.questions import day_sessions, family, sessions_beside, used_days
 from schedule.recorded import recordings_by_day

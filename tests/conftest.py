@@ -13,7 +13,7 @@ from django.conf import settings as site_settings
 from django.db import connection, transaction
 from pytest_django import Settings
 
-from conference import standing
+from pagecache import per_revision
 from tests.processes import keep_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -46,7 +46,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def forget() -> None:
     """Let no test find what another made this process keep: keys and stamps begin anew with each."""
-    standing.forget()
+    per_revision.forget()
 
 
 @pytest.fixture(scope="session")

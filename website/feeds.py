@@ -13,11 +13,11 @@ from django.utils.translation import pgettext_lazy
 
 from conference.feeds import NEWEST, AtomFeed, EditionFeed, absolute, writable
 from conference.models import Announcement, Edition
-from conference.revision import BEGINNING
+from content.revision import BEGINNING
+from operations.indexing.update import refresh
 from papers.models import Paper
 from search.hits import find
 from search.query import LONGEST_TEXT, parse
-from website.freshness import refresh
 
 
 class AnnouncementsFeed(EditionFeed):

@@ -1,20 +1,19 @@
 """Uploaded files, for whom a row that names them may be shown: pictures and PDFs open, all else is saved."""
 
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Any
 
-from django.apps import apps
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import default_storage
-from django.db.models import FileField, ImageField
+from django.db.models import ImageField
 from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
-from conference.adminaccess import access_for
+from content.file_fields import file_fields
+from editorial.access import access_for
 
 # What a browser shows without running anything. SVG is not among them: it may hold scripts.
 SHOWN = {
@@ -31,14 +30,6 @@ FOR_AN_HOUR, ASKED_FOR = "public, max-age=3600", "public, max-age=0, must-revali
 FOR_ONE = "private, no-store"
 # Even if a browser took a file for a page: it could do nothing.
 NOTHING_RUNS = "sandbox; default-src 'none'"
-
-
-def file_fields() -> Iterator[tuple[Any, Any]]:
-    """Walk the fields that name files, with their models."""
-    for model in apps.get_models():
-        for field in model._meta.concrete_fields:
-            if isinstance(field, FileField):
-                yield model, field
 
 
 def how_kept(request: HttpRequest, name: str) -> str:

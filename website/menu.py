@@ -11,9 +11,9 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
-from conference.prepared import prepared
-from conference.standing import DATES, kept, kept_while_it_stands, site_stamp
-from website.contents import filled
+from content.prepared import prepared
+from pagecache.per_revision import DATES, kept, kept_while_it_stands, site_stamp
+from website.sections import filled
 
 Section = MenuItem.Section
 

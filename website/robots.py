@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from conference.addressed import published_editions
-from conference.metatags import absolute
+from conference.page_metadata import absolute
+from conference.request_edition import published_editions
 
 PLAIN = "text/plain; charset=utf-8"
 # What is per person, asked for once, or the same papers again: combined facets are endless.

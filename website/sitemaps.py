@@ -11,15 +11,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from conference import revision
-from conference.addressed import edition_page, published_editions
-from conference.metatags import absolute
 from conference.models import Edition, Page
+from conference.page_metadata import absolute
+from conference.request_edition import edition_page, published_editions
+from content import revision
 from papers.models import Paper
 from people.models import Institution, Person
 from schedule.models import Session
-from website.contents import filled
 from website.menu import section_url
+from website.sections import filled
 
 # So many addresses stand in one file: far below what is allowed, quick to make.
 PER_FILE = 2000

@@ -7,16 +7,16 @@ from django.http import HttpResponse
 from django.urls import URLPattern, include, path
 from django.views.decorators.http import require_safe
 
-from conference import converters
 from conference.feeds import feed_view
-from website import media, redirects, robots, searching, sitemaps, views
+from content import url_converters
+from operations.monitoring import views as running
+from website import media, redirects, robots, search_views, sitemaps, views
 from website.feeds import AnnouncementsFeed, PapersFeed, SearchFeed
-from website.running import views as running
 
-__all__ = ["converters", "handler400", "handler500", "urlpatterns"]
+__all__ = ["handler400", "handler500", "url_converters", "urlpatterns"]
 
-handler400 = "website.faults.bad_request"
-handler500 = "website.faults.server_error"
+handler400 = "website.error_views.bad_request"
+handler500 = "website.error_views.server_error"
 
 
 def with_or_without_slash(route: str, view: Callable[..., HttpResponse], name: str) -> list[URLPattern]:
@@ -40,17 +40,17 @@ own = [
     path("readyz", running.readyz, name="readyz"),
     path("metrics", running.metrics_page, name="metrics"),
     path("media/<path:name>", media.media_file, name="media"),
-    path("opensearch.xml", searching.opensearch, name="opensearch"),
+    path("opensearch.xml", search_views.opensearch, name="opensearch"),
     path("robots.txt", robots.robots, name="robots"),
     path("llms.txt", robots.llms, name="llms"),
     path("sitemap.xml", sitemaps.index, name="sitemaps"),
     path("sitemap-<str:section>-<int:page>.xml", sitemaps.sitemap, name="sitemap"),
     path("search/feed", require_safe(SearchFeed()), name="search_feed"),
-    path("search/", searching.site_search, name="search"),
-    path("search/suggest", searching.site_suggestions, name="suggestions"),
+    path("search/", search_views.site_search, name="search"),
+    path("search/suggest", search_views.site_suggestions, name="suggestions"),
     *old_addresses,
-    path("<key:edition>/search/", searching.edition_search, name="edition_search"),
-    path("<key:edition>/search/suggest", searching.edition_suggestions, name="edition_suggestions"),
+    path("<key:edition>/search/", search_views.edition_search, name="edition_search"),
+    path("<key:edition>/search/suggest", search_views.edition_suggestions, name="edition_suggestions"),
     path("<key:edition>/announcements.atom", feed_view(AnnouncementsFeed()), name="announcements_feed"),
     path("<key:edition>/papers.atom", feed_view(PapersFeed()), name="papers_feed"),
     path(

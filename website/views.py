@@ -6,13 +6,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from conference.addressed import current_edition, edition_page, published_editions, show_edition
+from conference.card_responses import card
 from conference.cards import Picture
 from conference.models import Edition
-from conference.pictures import card
-from website.contents import counts
-from website.frame import home_head
+from conference.request_edition import current_edition, edition_page, published_editions, show_edition
 from website.menu import ways
+from website.page_frame import home_head
+from website.sections import counts
 
 
 @require_safe

@@ -17,8 +17,8 @@ settings_or_exit()
 django = get_wsgi_application()
 
 # They need the models, which Django has loaded by now.
-from conference.caching import PageCache  # noqa: E402
-from website.running.layer import Layer  # noqa: E402
+from operations.monitoring.wsgi import Layer  # noqa: E402
+from pagecache.middleware import PageCache  # noqa: E402
 
 pages = PageCache(django)
 application = Layer(pages)

@@ -14,7 +14,7 @@ from rest_framework import serializers
 from api.errors import shown
 from api.shapes import RESOURCES, VERSION
 from api.writing.declared import Part, Written
-from conference.fields import LinesField
+from content.fields import LinesField
 
 type Body = serializers.Serializer[Any]
 

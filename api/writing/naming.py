@@ -3,7 +3,7 @@
 from typing import Any
 
 from api.shapes import RESOURCES, Resource
-from conference.adminscope import edition_of
+from editorial.current_edition import edition_of
 
 BY_MODEL: dict[type, Resource] = {}
 

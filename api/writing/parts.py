@@ -14,7 +14,7 @@ from api.permissions import Asker
 from api.writing.declared import Part
 from api.writing.refusals import Invalid, forbidden, not_allowed, of_model
 from api.writing.told import rows_of
-from conference.places import reorder
+from content.ordering import reorder
 
 type Errors = dict[str, list[str]]
 

@@ -13,9 +13,9 @@ from api.writing import parts
 from api.writing.declared import Written
 from api.writing.naming import told_as
 from api.writing.refusals import Invalid, conflict, forbidden, not_allowed, of_model
-from conference.bases import Ordered
-from conference.deleting import is_recorded
-from conference.places import reorder
+from content.deletion import is_recorded
+from content.models import Ordered
+from content.ordering import reorder
 
 PLACE = "position"
 

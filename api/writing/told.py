@@ -8,7 +8,7 @@ from typing import Any
 
 from api.fields import local
 from api.writing.declared import Part, Written
-from conference.adminscope import edition_of
+from editorial.current_edition import edition_of
 
 
 def name_of(row: Any) -> str | None:

@@ -26,11 +26,11 @@ from api.writing.refusals import Invalid, Refused, conflict, flat, forbidden, no
 from api.writing.resources import WRITTEN
 from api.writing.told import in_full, told, version
 from api.writing.warning import warnings
-from conference import revision
-from conference.adminscope import edition_of
-from conference.history import Origin
 from conference.models import Edition
-from conference.recording import recording
+from content import revision
+from content.history import Origin
+from content.recording import recording
+from editorial.current_edition import edition_of
 
 type Body = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
-from conference.fragments import written, written_each
+from pagecache.fragments import written, written_each
 
 register = template.Library()
 

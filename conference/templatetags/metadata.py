@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from conference.metatags import breadcrumbs, linked
+from conference.page_metadata import breadcrumbs, linked
 
 register = template.Library()
 

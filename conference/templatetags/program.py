@@ -11,9 +11,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, pgettext
 
-from conference import text, times
+import markup
 from conference.models import Edition
-from conference.querysets import moment
+from content import times
+from content.querysets import moment
 
 register = template.Library()
 
@@ -102,13 +103,13 @@ def no_time(edition: Edition, at: datetime | None = None) -> str:
 @register.filter
 def plain(source: str) -> str:
     """An author's text without any markup: for page titles and descriptions."""
-    return text.plain(source)
+    return markup.plain(source)
 
 
 @register.filter
 def lead(source: str, length: int = 250) -> str:
     """The beginning of an author's text in whole words, for the description of a page."""
-    words = " ".join(text.plain(source).split())
+    words = " ".join(markup.plain(source).split())
     return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
 
 

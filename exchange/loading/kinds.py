@@ -6,8 +6,8 @@ Declarations only: rows are read as values in `loading.rows` and written in `loa
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conference.bases import Content
 from conference.models import Announcement, Conference, Edition, Page, Sponsor
+from content.models import Content
 from exchange.loading.listings import AUTHORS, COMMITTEE, GRANTS, MATERIALS, MENU, ROLES, SPEAKERS, Listing
 from exchange.records import (
     AnnouncementRecord,

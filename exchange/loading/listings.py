@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conference.bases import Content
 from conference.models import MenuItem
+from content.models import Content
 from exchange.records import (
     AuthorRecord,
     CommitteeRecord,

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from django.db.models import F
 
-from conference.bases import Content
-from conference.linking import linking
-from conference.places import PARKED
+from content.models import Content
+from content.ordering import PARKED
+from content.relations import linking
 from exchange.loading.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
 from exchange.loading.rows import in_batches, media_address
 from papers.models import Authorship

@@ -10,8 +10,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
-from conference.fields import new_uid, validate_uid
 from conference.models import Edition
+from content.fields import new_uid, validate_uid
 from exchange.loading.references import Cast, Figure, Spot
 from exchange.loading.rows import in_batches
 from exchange.loading.standing import Namesakes, standing
@@ -19,7 +19,7 @@ from exchange.loading.validation import report_concealed
 from exchange.reading.findings import Findings
 from exchange.records import PersonRef, Program
 from people import names
-from people.merged import ends
+from people.merged_rows import ends
 from people.models import Person, PersonIdentifier, PersonName
 
 

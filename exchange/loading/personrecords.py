@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conference.among import Among
+from content.array_lookup import Among
 from exchange.loading.kinds import PERSON
 from exchange.records import PersonRecord, PersonRef
 from people.models import Person, PersonIdentifier, PersonName

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
-from conference.bases import Content
 from conference.models import Edition
+from content.models import Content
 from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, PARTS, PERSON, SESSION, TOPIC, Kind
 from exchange.loading.listings import Values
 from exchange.loading.parts import build
@@ -37,7 +37,7 @@ from exchange.problems import Where
 from exchange.reading.findings import Findings, short
 from exchange.records import Program, Record, is_stated, stated
 from people import names
-from people.merged import ends
+from people.merged_rows import ends
 from people.models import Institution, Person
 
 ABSENT_SHOWN = 10

@@ -13,13 +13,13 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 
-from conference.among import Among
-from conference.bases import Content
 from conference.models import Edition
+from content.array_lookup import Among
+from content.models import Content
 from exchange.loading.kinds import INSTITUTION, KINDS, Kind
 from exchange.loading.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
 from papers.models import Authorship
-from people.merged import ends
+from people.merged_rows import ends
 
 BATCH = 1000
 CHUNK = 2000

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from conference.bases import Content
+from content.models import Content
 from exchange.loading.kinds import Kind
 from exchange.loading.parts import PartRow
 from exchange.loading.provenance import Memory, Merge

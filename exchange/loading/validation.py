@@ -6,8 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
-from conference.bases import Content
 from conference.models import MenuItem
+from content.models import Content
 from exchange.loading.kinds import PRESENTATION, Kind
 from exchange.loading.listings import GRANTS, MATERIALS, Listing
 from exchange.loading.parts import PartRow

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from conference import revision
+from content import revision
 from exchange.loading.kinds import CONFERENCE, EDITION, INSTITUTION, PARTS, PERSON, Kind
 from exchange.loading.listings import Values
 from exchange.loading.parts import UPDATED, PartRow, write

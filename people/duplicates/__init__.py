@@ -2,5 +2,5 @@
 
 `spelling` and `frequent` know names, `evidence` weighs, `finding` compares people and `places` institutions,
 `reasons` says why (all pure); `reading` asks the database, `keeping` stores what was found. What becomes of a
-pair is decided by a chair: `people.merging`.
+pair is decided by a chair: `people.merging.merge`.
 """

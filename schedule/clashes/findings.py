@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
-from conference import times
+from content import times
 from schedule.clashes.plan import Event, Plan, Subject
 from schedule.timetable import instant
 

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from conference import text
+import markup
 
 # What stands for the whole of its session beside others, and is visited.
 STANDING = ("poster", "demo")
@@ -32,7 +32,7 @@ class Subject:
         return self.model, self.pk
 
     def __str__(self) -> str:
-        return f"{self.kind} “{text.plain(self.name)}”" if self.kind else self.name
+        return f"{self.kind} “{markup.plain(self.name)}”" if self.kind else self.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)

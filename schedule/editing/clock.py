@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from conference.adminfields import moment_of, to_the_minute
+from editorial.form_fields import moment_of, to_the_minute
 from schedule.timetable import instant
 
 DAY = timedelta(days=1)

@@ -12,7 +12,7 @@ from django.db.models import TextChoices
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from conference.versions import Seen, mark
+from content.versions import Seen, mark
 from papers.models import Topic
 from schedule.editing.boardlists import LONGEST, Hung, assign, expand
 from schedule.models import Presentation

@@ -14,9 +14,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference.places import placed
-from conference.rowvalues import plain
-from conference.versions import Seen, mark
+from content.ordering import placed
+from content.row_values import plain
+from content.versions import Seen, mark
 from schedule.cancelling import Status
 from schedule.editing.clock import BACKWARDS, DAY, moment_on, runs_over, wall
 from schedule.editing.forms import clock_field

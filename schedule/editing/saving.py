@@ -7,9 +7,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db.models import Q, prefetch_related_objects
 
-from conference import revision
-from conference.places import reorder
-from conference.recording import together
+from content import revision
+from content.ordering import reorder
+from content.recording import together
 from schedule.clashes import Planned
 from schedule.editing.hanging import Hanging
 from schedule.editing.lineup import Lineup

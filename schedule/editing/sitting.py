@@ -12,10 +12,10 @@ from typing import Any
 
 from django.http import QueryDict
 
-from conference import times
 from conference.models import Edition
-from conference.rowvalues import plain
-from conference.versions import MARK, Seen, mark
+from content import times
+from content.row_values import plain
+from content.versions import MARK, Seen, mark
 from schedule.cancelling import Status
 from schedule.editing.clock import wall
 from schedule.editing.forms import MoveForm

@@ -4,7 +4,7 @@ v: see, a: add, c: change, d: delete. Columns: owner, program chair, editor, ses
 A superuser may do all; the owner of another edition, nothing here. A new address needs a line here.
 """
 
-from conference.roles import Role
+from accounts.roles import Role
 
 ALL = "vacd"
 
@@ -23,7 +23,7 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "exchange.importrun": ("v", "v", "v", "", ""),
     "exchange.provenance": ("v", "v", "v", "", ""),
     # The row is an owner's: program chairs look at it alone.
-    "conference.membership": ("vacd", "va", "", "", ""),
+    "accounts.membership": ("vacd", "va", "", "", ""),
     "papers.authorship": (ALL, ALL, ALL, "v", "v"),
     "papers.award": (ALL, ALL, ALL, "", "v"),
     "papers.awardgrant": (ALL, ALL, ALL, "", "v"),
@@ -93,8 +93,8 @@ BESIDE: dict[str, set[str]] = {
     "auth_user_password_change": set(),
     "account": STAFF,
     "conference_edition_as_public": SEEING,
-    "conference_membership_revoke": {"owner", "chair"},
-    "conference_membership_send": {"owner", "chair"},
+    "accounts_membership_revoke": {"owner", "chair"},
+    "accounts_membership_send": {"owner", "chair"},
     "conference_edition_preview": SEEING,
     "conference_edition_publish": {"owner", "chair"},
     "exchange_importjob_progress": KEEPERS,

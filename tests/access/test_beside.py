@@ -8,11 +8,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from conference.history import ChangeSet, Origin, RowChange
-from conference.models import Membership
-from conference.recording import recording
+from accounts.models import Membership
+from content.history import ChangeSet, Origin, RowChange
+from content.recording import recording
 from papers.models import Paper
-from people import merging, splitting
+from people.merging import merge, split
 from people.models import Invitation
 from tests import factories as make
 from tests.access.table import BESIDE, MODELS
@@ -33,15 +33,15 @@ def merged_into(row: Any) -> int:
     name = f"{row._meta.label_lower}:{row.pk}"
     act = ChangeSet.objects.filter(origin=Origin.MERGE, reference=name).first()
     other = make.make_person("Twin") if row._meta.model_name == "person" else make.make_institution("Twin")
-    return act.pk if act else merging.merge(row, [other]).change_set
+    return act.pk if act else merge.merge(row, [other]).change_set
 
 
 def split_from(person: Any) -> int:
     """Return the act by which another was split from a person."""
-    if not splitting.acts().exists():
+    if not split.acts().exists():
         spelling = person.names.earliest("pk")
-        splitting.split(person, "Twin", {type(spelling): [spelling.pk]})
-    return int(splitting.acts().get().pk)
+        split.split(person, "Twin", {type(spelling): [spelling.pk]})
+    return int(split.acts().get().pk)
 
 
 def acted_on(paper: Any) -> int:
@@ -61,8 +61,8 @@ def address(name: str, world: World) -> str:
         "auth_user_password_change": [world.users["superuser"].pk],
         "exchange_importjob_progress": [rows["exchange.importjob"].pk],
         "exchange_importrun_undo": [rows["exchange.importrun"].pk],
-        "conference_membership_revoke": [Invitation.objects.get().pk],
-        "conference_membership_send": [Invitation.objects.get().pk],
+        "accounts_membership_revoke": [Invitation.objects.get().pk],
+        "accounts_membership_send": [Invitation.objects.get().pk],
         "people_person_split": [rows["people.person"].pk],
         "take_back": [acted_on(rows["papers.paper"])],
         "people_person_unsplit": [split_from(rows["people.person"])],
@@ -107,7 +107,7 @@ def test_nothing_of_the_other_edition_is_told(who: str, world: World) -> None:
     paths += [f"{path}?q={MARKER.lower()}" for path in paths]
     paths += ["/admin/", f"/admin/?edition={other}", f"/admin/schedule/session/clashes/?edition={other}"]
     paths += [f"/admin/papers/paper/?edition__id__exact={other}", f"/admin/papers/paper/add/?edition={other}"]
-    paths += [f"/admin/conference/membership/?edition={other}"]
+    paths += [f"/admin/accounts/membership/?edition={other}"]
     choices = [("authorship", "paper"), ("paper", "edition"), ("paper", "topic"), ("authorship", "person")]
     for model, field in choices:
         query = f"app_label=papers&model_name={model}&field_name={field}&term={MARKER}&edition={other}"
@@ -244,7 +244,7 @@ def test_email_and_former_names_are_for_those_who_keep_people(world: World) -> N
 def merged_by_the_whole_site(world: World) -> tuple[Any, str]:
     """Merge a person of the other edition into one of ours; return who went, and the way back."""
     survivor, gone = world.rows["people.person"], world.others["people.person"]
-    act = merging.merge(survivor, [gone], user=world.users["superuser"]).change_set
+    act = merge.merge(survivor, [gone], user=world.users["superuser"]).change_set
     return gone, reverse("admin:people_person_unmerge", args=[act])
 
 
@@ -263,8 +263,8 @@ def test_merge_that_moved_rows_of_another_edition_is_not_taken_back_here(who: st
 def test_list_of_merges_asks_as_much_for_one_as_for_three(world: World) -> None:
     client, asked = world.client("owner"), []
     for _ in range(2):
-        merging.merge(world.rows["people.person"], [make.make_person("Twin")])
-        merging.merge(world.rows["people.person"], [make.make_person("Twin")])
+        merge.merge(world.rows["people.person"], [make.make_person("Twin")])
+        merge.merge(world.rows["people.person"], [make.make_person("Twin")])
         with CaptureQueriesContext(connection) as queries:
             page = client.get("/admin/people/person/merges/")
         asked.append((len(queries), page.text.count("/admin/people/person/merges/")))
@@ -275,9 +275,9 @@ def test_list_of_merges_asks_as_much_for_one_as_for_three(world: World) -> None:
 def test_split_that_moved_rows_of_another_edition_is_not_taken_back_here(world: World) -> None:
     person, authorship = world.rows["people.person"], world.others["papers.authorship"]
     type(authorship).objects.filter(pk=authorship.pk).update(person=person)
-    new = splitting.split(person, "Twin", {type(authorship): [authorship.pk]})
+    new = split.split(person, "Twin", {type(authorship): [authorship.pk]})
     make.add_role(world.rows["schedule.session"], new)
-    undo = reverse("admin:people_person_unsplit", args=[splitting.acts().get().pk])
+    undo = reverse("admin:people_person_unsplit", args=[split.acts().get().pk])
     client = world.client("owner")
 
     assert [client.get(undo).status_code, client.post(undo).status_code] == [403, 403]

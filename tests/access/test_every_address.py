@@ -9,9 +9,9 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
-from conference.adminexport import files_of
-from conference.history import RowChange
-from conference.roles import Role
+from accounts.roles import Role
+from content.history import RowChange
+from editorial.list_export import files_of
 from tests.access.table import BESIDE, MODELS, NOT_DELETED, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
 from tests.access.world import EVERYBODY, World, last_version, make_world
 

@@ -7,11 +7,11 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
+from accounts.roles import Role
 from api.endpoints import ALL as VIEWS
 from api.urls import urlpatterns
 from api.viewsets import ResourceViewSet
 from api.writing.resources import WRITTEN
-from conference.roles import Role
 from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, MODELS, READ_BY_ALL, RESOURCES
 from tests.access.world import EVERYBODY, World, make_world
 from tests.api.test_writing_rest import NEW

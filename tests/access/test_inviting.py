@@ -10,9 +10,10 @@ from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
 from pytest_django import Settings
 
-from conference.models import Edition, Membership
-from conference.roles import Role
-from people import inviting
+from accounts.models import Membership
+from accounts.roles import Role
+from conference.models import Edition
+from people import invitation_mail
 from people.models import Invitation
 from tests import factories as make
 from tests.access.test_members import MEMBERS, browser, invite, invited, new_account
@@ -117,8 +118,8 @@ def test_who_came_meanwhile_is_not_invited_again(edition: Edition, owner: Client
     link = invite(owner, edition)
     stale = Invitation.objects.get()
     Client().post(link, new_account())
-    with pytest.raises(inviting.CannotSendError):
-        inviting.send(stale, User.objects.get(username="owner"))
+    with pytest.raises(invitation_mail.CannotSendError):
+        invitation_mail.send(stale, User.objects.get(username="owner"))
 
     assert Invitation.objects.waiting().count() == 0
 

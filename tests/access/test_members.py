@@ -9,17 +9,18 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from conference.models import Edition, Membership
-from conference.roles import Role
-from people import merging
+from accounts.models import Membership
+from accounts.roles import Role
+from conference.models import Edition
 from people.invitations import InvitationQuerySet
+from people.merging import merge
 from people.models import Invitation, Person, PersonAccount
 from tests import factories as make
 from tests.access.world import add_member
 
 pytestmark = pytest.mark.django_db
 
-MEMBERS = "/admin/conference/membership/"
+MEMBERS = "/admin/accounts/membership/"
 PASSWORD = "seven small boats"
 
 
@@ -170,8 +171,8 @@ def test_session_chair_who_is_merged_keeps_the_own_sessions(edition: Edition) ->
     make.add_role(session, lea, "chair")
     PersonAccount.objects.create(user=user, person=lea)
     first, last = make.make_person("Lea Leader"), make.make_person("Lea M. Leader")
-    merging.merge(first, [lea])
-    merging.merge(last, [first])
+    merge.merge(first, [lea])
+    merge.merge(last, [first])
 
     assert "Engines" in browser(user).get("/admin/schedule/session/").text
     assert browser(user).get(f"/admin/schedule/session/{session.pk}/change/").status_code == 200

@@ -8,10 +8,11 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.test import Client
 
+from accounts.models import Membership
+from accounts.roles import Role
 from api.models import Token
-from conference.history import ChangeSet, RowChange
-from conference.models import Edition, Membership
-from conference.roles import Role
+from conference.models import Edition
+from content.history import ChangeSet, RowChange
 from exchange.importjob import ImportJob
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import AwardGrant
@@ -102,7 +103,7 @@ def make_world() -> World:
         user = world.users[name]
         token, _text = Token.objects.create(user, expiry=timedelta(days=1), prefix="plenary_", name="app")
         rows["api.token"] = token
-        rows["conference.membership"] = user.memberships.get()
+        rows["accounts.membership"] = user.memberships.get()
     return world
 
 

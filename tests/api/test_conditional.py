@@ -10,12 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from api.building import Builder
-from conference.caching import PageCache, key_of, realm
 from conference.models import Edition
+from pagecache.middleware import PageCache, key_of, realm
 from papers.models import Paper
 from tests import factories as make
 from tests.api.asking import application
-from tests.conference.kept import ask
+from tests.pagecache.cached_pages import ask
 
 pytestmark = pytest.mark.django_db
 PAPERS = "/api/v1/papers/"

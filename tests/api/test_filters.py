@@ -10,7 +10,7 @@ from django.test import Client
 
 from api.endpoints import ALL
 from conference.models import Edition
-from conference.revision import SiteRevision
+from content.revision import SiteRevision
 from tests import factories as make
 from tests.api.asking import get, ids
 

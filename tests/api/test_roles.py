@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from accounts.roles import Role
 from conference.models import Edition
-from conference.roles import Role
 from people.models import PersonAccount
 from tests import factories as make
 from tests.access.world import add_member

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
-from conference.addresses import client_address
+from accounts.client_address import client_address
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/rooms/"

@@ -11,14 +11,14 @@ from pytest_django import DjangoAssertNumQueries
 
 from api.models import Token
 from api.permissions import Asker
-from conference.caching import PageCache
 from conference.models import Edition
+from pagecache.middleware import PageCache
 from papers.models import Authorship, Paper
 from tests import factories as make
 from tests.access.world import add_member
 from tests.api.asking import application
 from tests.api.writing import Writer, bearer, make_staff, make_token
-from tests.conference.kept import ask
+from tests.pagecache.cached_pages import ask
 
 pytestmark = pytest.mark.django_db
 DRAFT = "/api/v1/papers/2021/draft/"

@@ -10,13 +10,13 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from api.building import Builder
-from conference.caching import PageCache
-from conference.history import ChangeSet, RowChange
+from content.history import ChangeSet, RowChange
+from pagecache.middleware import PageCache
 from papers.models import Authorship, Paper
 from tests import factories as make
 from tests.api.asking import application
 from tests.api.writing import Writer, make_staff, make_token
-from tests.conference.kept import ask
+from tests.pagecache.cached_pages import ask
 
 pytestmark = pytest.mark.django_db
 PATH = "papers/2021/p/"

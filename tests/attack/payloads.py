@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from conference.bases import TURNING, Content
+from content.models import TURNING, Content
 
 # Stands in every payload as the name of an element, an attribute, a function, a header, a property.
 WORD = "xq7"
@@ -34,10 +34,10 @@ PAYLOADS = (
 )
 # Typed by nobody: made of other fields, or of what a machine knows; or kept for nobody to see.
 MADE = {
-    "conference.accountsession", "conference.changeset", "people.comparison", "contenttypes.contenttype",
+    "accounts.accountsession", "content.changeset", "people.comparison", "contenttypes.contenttype",
     "django_tasks_database.dbtaskresult", "search.document", "search.indexed", "people.invitation",
-    "auth.permission", "conference.rowchange", "exchange.provenance", "sessions.session",
-    "conference.siterevision", "search.word",
+    "auth.permission", "content.rowchange", "exchange.provenance", "sessions.session",
+    "content.siterevision", "search.word",
 }  # fmt: skip
 OWN = {
     "model",

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from api.files import FILES
 from api.shapes import RESOURCES
-from conference.adminexport import files_of
+from editorial.list_export import files_of
 from exchange.agendafiles import KINDS
 from exchange.importjob import ImportJob, PlannedRow
 from exchange.models import Change
@@ -30,7 +30,7 @@ from tests.attack.payloads import fields, filling
 from tests.website.test_marked_files import files
 
 # Addresses of the admin that only take what is sent, or change what is looked at.
-NOT_ASKED = {"login", "logout", "text_help", "conference_membership_revoke", "auth_user_password_change"}
+NOT_ASKED = {"login", "logout", "text_help", "accounts_membership_revoke", "auth_user_password_change"}
 NOT_ASKED |= {"conference_edition_as_public", "conference_edition_preview", "view_on_site", "autocomplete"}
 
 
@@ -50,7 +50,7 @@ def attacked_world(number: int) -> World:
     rows["admin.logentry"] = LogEntry.objects.create(user=user, object_repr="x", action_flag=CHANGE)
     rows["conference.page"] = make.make_page(None, slug="conduct")
     rows["api.token"] = world.rows["api.token"]
-    rows["conference.membership"] = world.rows["conference.membership"]
+    rows["accounts.membership"] = world.rows["accounts.membership"]
     world.rows = rows
     invited = {"role": "viewer", "name": "A", "email": "a@example.org", "digest": "x"}
     Invitation.objects.create(edition=world.edition, expires_at=make.PAST, **invited)

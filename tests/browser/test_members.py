@@ -8,7 +8,7 @@ from django.test import Client
 from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
-from conference.roles import Role
+from accounts.roles import Role
 from people.models import Invitation
 from tests import factories as make
 from tests.access.world import add_member
@@ -26,7 +26,7 @@ def test_pages_of_members_are_accessible(live_server: LiveServer, open_page: Cal
     page = open_page(viewport=DESKTOP)
     found = {"invitation": seen(page, f"{live_server.url}/invitation/{token}/")}
     sign_in(page, live_server, owner)
-    for path in ("conference/membership/", "conference/membership/add/", "account/"):
+    for path in ("accounts/membership/", "accounts/membership/add/", "account/"):
         found[path] = seen(page, f"{live_server.url}/admin/{path}")
 
     assert {path: seen for path, seen in found.items() if seen} == {}

@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from people import merging
-from people.duplicates import keeping
+from people.duplicates import storage
+from people.merging import merge
 from people.models import Person, PersonPair
 from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.factories import make_edition, make_institution, make_paper, make_person
@@ -23,7 +23,7 @@ def make_twins() -> tuple[Person, Person]:
     make_paper(edition, [one], title="On Notes")
     make_institution("MIT")
     make_institution("Massachusetts Institute of Technology")
-    keeping.look_at_all()
+    storage.look_at_all()
     return one, other
 
 
@@ -75,7 +75,7 @@ def test_everything_to_decide_is_reached_by_tabulator(open_desk: Callable[..., P
 
 def test_pages_have_nothing_for_axe_to_object_to(open_desk: Callable[..., Page], said: list[str]) -> None:
     one, other = make_twins()
-    merged = merging.merge(make_person("Ada Uno"), [make_person("A. Uno")])
+    merged = merge.merge(make_person("Ada Uno"), [make_person("A. Uno")])
     page = open_desk()
     addresses = [
         "/admin/people/personpair/",

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from conference.history import ChangeSet, RowChange
+from content.history import ChangeSet, RowChange
 from exchange.models import ImportRun
 from papers.models import Paper
 from tests.browser.axe import DESK_LOOKS, hindrances

@@ -13,8 +13,8 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.adminbases import ContentAdmin
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from editorial.model_admin import ContentAdmin
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from people.models import (
     CommitteeRole,

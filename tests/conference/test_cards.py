@@ -8,8 +8,8 @@ from PIL import Image
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference import cards
-from conference.caching import key_of
 from conference.cards import INNER, SANS, SERIF, Picture, drawable, fitted, length
+from pagecache.middleware import key_of
 from tests import factories as make
 
 PICTURE = Picture("Paper", "Notes on the Engine", "Ada Lovelace", "MLSys 2021", "#0b6b62")
@@ -71,7 +71,7 @@ def test_card_is_drawn_once_and_answers_304(client: Client, monkeypatch: pytest.
     edition = make.make_edition()
     paper = make.make_paper(edition, ["Ada Lovelace"], uid="p1", title="Notes", track="Research")
     first = client.get("/2021/papers/p1/card.png")
-    monkeypatch.setattr("conference.pictures.draw", lambda picture: repr(picture).encode())
+    monkeypatch.setattr("conference.card_responses.draw", lambda picture: repr(picture).encode())
 
     again = client.get("/2021/papers/p1/card.png", headers={"if-none-match": first["ETag"]})
     dated = client.get("/2021/papers/p1/card.png", headers={"if-modified-since": first["Last-Modified"]})

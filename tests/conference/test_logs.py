@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from conference import tracing
 from conference.logs import JsonFormatter, PlainFormatter
+from pagecache import request_log
 
 
 @pytest.fixture(autouse=True)
 def _note() -> Iterator[None]:
-    note = tracing.begin("0123456789abcdef")
+    note = request_log.begin("0123456789abcdef")
     note.route = "<key:edition>/agenda/<str:token>/"
     yield
-    tracing.end()
+    request_log.end()
 
 
 def record(message: str, *args: object, name: str = "django.request", **more: object) -> logging.LogRecord:

@@ -9,9 +9,10 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from conference.caching import PageCache
 from conference.models import Edition
-from conference.previewing import Lifted, seen_as
+from content.preview_context import Lifted, seen_as
+from operations.indexing.update import refresh
+from pagecache.middleware import PageCache
 from papers.models import Paper
 from people.models import Person
 from search.models import Document, Word
@@ -19,7 +20,6 @@ from tests import factories as make
 from tests.connections import left_open
 from tests.website.marked import LOW, MARKER, hide_edition, make_marked_program
 from tests.website.test_visibility import every_address, leaks
-from website.freshness import refresh
 from website.wsgi import django
 
 pytestmark = pytest.mark.django_db

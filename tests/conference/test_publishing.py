@@ -11,8 +11,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.models import ChangeSet, Edition, Membership, RowChange
+from accounts.models import Membership
+from conference.models import Edition
 from conference.publishing import PARTS, SHOWN, counted, shown_by
+from content.models import ChangeSet, RowChange
 from papers.models import Paper
 from schedule.models import Session
 from tests import factories as make

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from conference import standing
 from conference.models import Edition
+from pagecache import per_revision
 from tests import factories as make
 from tests.reading import read
 
@@ -94,7 +94,7 @@ def test_queries_are_the_same_for_one_and_three_rows(
     for names in (["One"], ["Two", "Three"]):
         for name in names:
             make.make_sponsor(edition, name)
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(5):
             read(client, path)
 

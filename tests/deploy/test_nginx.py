@@ -17,7 +17,7 @@ from typing import ClassVar
 import pytest
 from django.conf import settings
 
-from website.running.layer import this_second
+from operations.monitoring.wsgi import this_second
 
 DEPLOY = Path(settings.BASE_DIR) / "deploy"
 NGINX = shutil.which("nginx") or "/usr/sbin/nginx"

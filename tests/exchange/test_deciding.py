@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 from pytest_django import DjangoAssertNumQueries
 
-from conference.history import ChangeSet, RowChange
-from conference.versions import mark
+from content.history import ChangeSet, RowChange
+from content.versions import mark
 from exchange.deciding import decide
 from exchange.load import load
 from exchange.models import Conflict, ImportRun, Provenance

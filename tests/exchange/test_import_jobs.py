@@ -15,8 +15,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from conference.history import ChangeSet
 from conference.models import Edition
+from content.history import ChangeSet
 from exchange import importing, private
 from exchange.files import Source
 from exchange.importjob import ImportJob, PlannedRow

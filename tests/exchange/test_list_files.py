@@ -15,8 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from conference.adminexport import files_of
 from conference.models import Edition, MenuItem
+from editorial.list_export import files_of
 from exchange.files import Context, Source
 from exchange.formats import readable
 from papers.models import Authorship, Paper, Topic

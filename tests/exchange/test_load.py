@@ -7,8 +7,8 @@ import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
-from conference import revision, touches
 from conference.models import Edition, Page
+from content import revision, touches
 from exchange.load import load
 from exchange.loading.steps import Tally
 from exchange.models import Change, Conflict, ImportRun, Provenance

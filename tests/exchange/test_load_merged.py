@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from conference.history import ChangeSet
+from content.history import ChangeSet
 from exchange.load import load
 from exchange.models import Conflict
 from exchange.records import InstitutionRecord, PersonRecord, PersonRef, Program
 from exchange.taking import Finder
 from papers.models import Paper
-from people import merging
+from people.merging import merge as merging
 from people.models import Institution, Person
 from tests.exchange.programs import author, paper, program
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from conference import text
-from conference.bases import Content
+import markup
+from content.models import Content
 from exchange.dump import name_parts
 from exchange.files import Context, Format
 from exchange.formats import formats, writable
@@ -30,8 +30,8 @@ CONTEXT = Context(
     2021,
     "America/Los_Angeles",
     "https://conf.example",
-    plain=text.plain,
-    latex=text.latex,
+    plain=markup.plain,
+    latex=markup.latex,
     name_parts=name_parts,
 )
 COMPLETE = ("program_json", "tables", "xlsx")

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from conference.history import ChangeSet, RowChange
 from conference.models import Edition
+from content.history import ChangeSet, RowChange
 from exchange.load import load
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.records import EditionRecord

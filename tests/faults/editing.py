@@ -24,8 +24,8 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 
-from conference.history import RowChange  # noqa: E402
 from conference.models import Edition  # noqa: E402
+from content.history import RowChange  # noqa: E402
 from exchange.importjob import ImportJob  # noqa: E402
 from papers.models import Paper  # noqa: E402
 from schedule.models import Session  # noqa: E402

@@ -17,15 +17,15 @@ from django.utils import timezone
 from conference.models import Edition
 from exchange import importing, private
 from exchange.importjob import ImportJob
+from operations.backup import writer
+from operations.backup.reader import Archive
 from papers.models import Paper
-from people import merging
+from people.merging import merge
 from people.models import Person
 from schedule.models import Release, Session
 from schedule.releases import announce
 from tests import factories as make
 from tests.schedule.sittings import fields_of
-from website.archive import writing
-from website.archive.reading import Archive
 
 PAPERS, SESSIONS, YEAR = 40, 10, "2031"
 TIMETABLE = "/admin/schedule/session/timetable/"
@@ -107,7 +107,7 @@ def merging_people(number: int) -> Job:
         moved = stays.authorships.count() + stays.committee_roles.count()
         return float(moved + Person.objects.filter(pk=goes.pk, merged_into=stays).count()) / 7
 
-    return Job(lambda: merging.merge(stays, [goes]), share)
+    return Job(lambda: merge.merge(stays, [goes]), share)
 
 
 def announcing(number: int) -> Job:
@@ -131,7 +131,7 @@ def backing_up(number: int) -> Job:
                 archive.check()
         return float(path.exists())
 
-    return Job(lambda: writing.write(path, timezone.now()), share)
+    return Job(lambda: writer.write(path, timezone.now()), share)
 
 
 JOBS: dict[str, Callable[[int], Any]] = {

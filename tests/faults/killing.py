@@ -24,7 +24,7 @@ from django.core.management import CommandError, call_command  # noqa: E402
 from django.db import connection, connections  # noqa: E402
 from django.test import RequestFactory  # noqa: E402
 
-from conference import stamps  # noqa: E402
+from pagecache import revisions  # noqa: E402
 from tests.faults.jobs import JOBS, Job, build  # noqa: E402
 from website.wsgi import django as uncached  # noqa: E402
 from website.wsgi import pages  # noqa: E402
@@ -117,7 +117,7 @@ def measured(kind: str) -> float:
 
 def main(runs: int, seed: int) -> dict[str, Any]:
     """Kill each kind of work so many times."""
-    stamps.READ_EVERY = -1.0
+    revisions.READ_EVERY = -1.0
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
     build()

@@ -8,9 +8,9 @@ import time_machine
 from django.core.management import call_command
 from django.test import Client, RequestFactory
 
-from conference import stamps
-from conference.caching import PageCache
 from conference.models import Edition
+from pagecache import revisions
+from pagecache.middleware import PageCache
 from papers.models import Paper
 from tests import factories as make
 from tests.connections import left_open
@@ -39,7 +39,7 @@ def kept(cache: PageCache) -> str:
 def test_change_is_seen_whatever_the_clock_says(
     jump: timedelta, paper: Paper, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamps, "READ_EVERY", -1.0)
+    monkeypatch.setattr(revisions, "READ_EVERY", -1.0)
     cache = PageCache(django)
     with time_machine.travel(NOON, tick=False):
         before = kept(cache)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conference import standing
-from papers.around import Posters, Talk, likest
-from papers.beside import beside
+from pagecache import per_revision
+from papers.day_talks import Posters, Talk, likest
 from papers.models import Paper
+from papers.related import beside
 from tests import factories as make
 from tests.reading import read
 
@@ -84,7 +84,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     posters = hall()
     for most in (1, 3):
         paper = fetched(posters["own"])
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(6):
             beside(paper, most=most)
 

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from conference import standing
 from conference.models import Edition
+from pagecache import per_revision
 from papers.likeness import likest
 from papers.models import Paper
 from search.index import DocumentRecord, index
@@ -141,6 +141,6 @@ def test_queries_are_the_same_among_few_and_many(
         paper = make.make_paper(edition, [f"Ada {number}"], title="Kernels", topic=topic, uid=f"p{number}")
         make.make_presentation(hall, paper)
         if number in {2, 5}:
-            standing.forget()
+            per_revision.forget()
             with django_assert_num_queries(15):
                 read(client, "/2021/papers/p1/kernels/")

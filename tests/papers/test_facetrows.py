@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from conference.models import Edition
 from papers import facetrows
-from papers.boards import natural
+from papers.board_order import natural
 from papers.catalogue import catalogue
 from papers.models import Paper
-from people.merging import merge
+from people.merging.merge import merge
 from people.models import Institution
 from tests import factories as make
 from tests.papers.catalogues import made_anew, now, said

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from conference import standing
 from conference.models import Edition
+from pagecache import per_revision
 from papers.facetchoices import Numbers
 from papers.facetrows import Title
 from papers.models import Paper
@@ -284,7 +284,7 @@ def test_queries_are_the_same_for_few_and_many_papers(
 ) -> None:
     make.make_menu_item(program)
     for number in range(2):
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(first):
             read(client, f"{URL}{query}")
         with django_assert_num_queries(again):

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conference import standing
 from conference.models import Edition
+from pagecache import per_revision
 from papers import facetchoices, facetrows
 from papers.catalogue import catalogue
 from papers.facetrows import MENDED
@@ -187,7 +187,7 @@ def test_mended_institutions_have_the_papers_that_those_read_anew_have(
         found = facetrows.institutions(now(edition), at)
     reads_all = any("papers_paper" in query["sql"] for query in queries)
     assert reads_all != is_mended
-    standing.forget()
+    per_revision.forget()
     anew = facetrows.institutions(now(edition), at)
     assert {slug: sorted(keys) for slug, keys in found.items()} == {
         slug: sorted(keys) for slug, keys in anew.items()

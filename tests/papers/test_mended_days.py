@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conference import standing
 from conference.models import Edition
-from papers.around import around
-from papers.beside import beside
+from pagecache import per_revision
 from papers.catalogue import Catalogue, catalogue
+from papers.day_talks import around
 from papers.models import Paper
+from papers.related import beside
 from tests import factories as make
 from tests.papers.catalogues import made_anew, now, said
 
@@ -39,7 +39,7 @@ def said_around(paper: Paper, at: datetime) -> Any:
 
 def beside_anew(paper: Paper, at: datetime) -> Any:
     """The same, as a process says it that has read nothing yet."""
-    standing.forget()
+    per_revision.forget()
     return said_around(paper, at)
 
 

@@ -8,8 +8,8 @@ import pytest
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
-from conference.places import reorder
-from conference.previewing import Lifted, seen_as
+from content.ordering import reorder
+from content.preview_context import Lifted, seen_as
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import called_off
 from schedule.models import Presentation

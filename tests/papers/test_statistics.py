@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from conference import standing
 from conference.models import Edition
+from pagecache import per_revision
 from papers.charts import Value, bars, columns, shortened
 from tests import factories as make
 from tests.reading import Page, read
@@ -100,7 +100,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
 ) -> None:
     make.make_menu_item(editions[1])
     for number in range(2):
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(19):
             read(client, URL)
         make.make_paper(editions[1], [f"Ada {number}", "Bea"], topic=make.make_topic(editions[1]))

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from conference import standing
 from conference.models import Edition
+from pagecache import per_revision
 from papers.models import Paper
 from people.models import PersonName
 from tests import factories as make
@@ -395,6 +395,6 @@ def test_queries_are_the_same_for_one_and_three_papers(
     for numbers in ([1], [2, 3]):
         for number in numbers:
             full_paper(edition, number)
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(queries):
             read(client, path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from people.merged import ends
+from people.merged_rows import ends
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.history import ChangeSet, Origin
 from conference.models import Edition
+from content.history import ChangeSet, Origin
 from papers.models import Authorship
-from people import merging, splitting
+from people.merging import merge, split
 from people.models import Institution, Person, PersonDistinction, PersonName
 from tests import factories as make
 
@@ -61,7 +61,7 @@ def test_everything_of_the_other_becomes_the_survivors(
     make.make_award(edition, [costa])
     costa.identifiers.create(scheme="dblp", value="c/paolo")
     older = make.make_person("P. Costa", merged_into=costa)
-    merged = merging.merge(paolo, [costa])
+    merged = merge.merge(paolo, [costa])
 
     assert merged.moved.count == 7
     relations = ("authorships", "session_roles", "talks", "committee_roles", "grants", "identifiers")
@@ -90,14 +90,14 @@ def test_trap_7_who_stands_twice_on_a_paper_stands_once_at_the_first_place(
     school = make.make_institution()
     Authorship.objects.get(person=costa).institutions.add(school)
     before = everything()
-    merged = merging.merge(paolo, [costa])
+    merged = merge.merge(paolo, [costa])
     left = Authorship.objects.get(person=paolo)
 
     assert authors(paper) == [(n, name, name) for n, name in enumerate(expected, start=1)]
     assert (left.affiliations, left.presenting) == (["Milan", "Turin"], True)
     assert list(left.institutions.all()) == [school]
     assert [(one.thing, one.name) for one in merged.moved.dropped] == [("On Engines", "Costa Paolo")]
-    merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    merge.undo(ChangeSet.objects.get(pk=merged.change_set))
     assert everything() == before
 
 
@@ -111,23 +111,23 @@ def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
     make.add_role(make.make_session(edition), costa)
     PersonName.objects.create(person=costa, name="Paul Costa")
     other = make.make_person("Paola Costa")
-    merging.distinguish([costa, other])
+    merge.distinguish([costa, other])
     before, sets = everything(), ChangeSet.objects.count()
-    merged = merging.merge(paolo, [costa])
+    merged = merge.merge(paolo, [costa])
     change_set = ChangeSet.objects.get(pk=merged.change_set)
 
     assert (ChangeSet.objects.count() - sets, change_set.origin) == (1, Origin.MERGE)
     assert merged.survivor.orcid == "0000-0002-1825-0097"
     assert list(PersonDistinction.objects.values_list("first", "second")) == [(paolo.pk, other.pk)]
-    assert merging.undo(change_set).kept == []
+    assert merge.undo(change_set).kept == []
     assert everything() == before
 
 
 def test_telling_two_apart_reads_no_others(paolo: Person, costa: Person) -> None:
-    merging.distinguish([costa, make.make_person("Paola Costa")])
+    merge.distinguish([costa, make.make_person("Paola Costa")])
     with CaptureQueriesContext(connection) as queries:
-        assert merging.distinguish([paolo, costa]) == 1
-        assert merging.distinguish([costa, paolo]) == 0
+        assert merge.distinguish([paolo, costa]) == 1
+        assert merge.distinguish([costa, paolo]) == 0
     asked = [
         one["sql"] for one in queries if one["sql"].startswith('SELECT "people_persondistinction"."first_id"')
     ]
@@ -140,11 +140,11 @@ def test_what_was_edited_since_stays_when_a_merge_is_taken_back(
     edition: Edition, paolo: Person, costa: Person
 ) -> None:
     make.make_paper(edition, [costa])
-    merged = merging.merge(paolo, [costa])
+    merged = merge.merge(paolo, [costa])
     paolo = merged.survivor
     paolo.homepage = "https://new.example.org/"
     paolo.save()
-    undone = merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    undone = merge.undo(ChangeSet.objects.get(pk=merged.change_set))
     paolo.refresh_from_db()
 
     assert (paolo.homepage, paolo.authorships.count(), costa.authorships.count()) == (
@@ -159,10 +159,10 @@ def test_three_are_merged_at_once(edition: Edition, paolo: Person, costa: Person
     third = make.make_person("PAOLO COSTA")
     paper = make.make_paper(edition, [third, "Zed", costa])
     before = everything()
-    merged = merging.merge(paolo, [costa, third])
+    merged = merge.merge(paolo, [costa, third])
 
     assert authors(paper) == [(1, "Costa Paolo", "Paolo Costa"), (2, "Zed", "Zed")]
-    merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    merge.undo(ChangeSet.objects.get(pk=merged.change_set))
     assert everything() == before
 
 
@@ -170,24 +170,24 @@ def test_chosen_values_survive_and_another_orcid_stays_findable(paolo: Person, c
     Person.objects.filter(pk=paolo.pk).update(orcid="0000-0002-1825-0097")
     Person.objects.filter(pk=costa.pk).update(orcid="0000-0001-5109-3700")
     before = everything()
-    merged = merging.merge(paolo, [costa], {"name": costa.pk, "orcid": costa.pk})
+    merged = merge.merge(paolo, [costa], {"name": costa.pk, "orcid": costa.pk})
     costa.refresh_from_db()
 
     assert (merged.survivor.name, merged.survivor.orcid) == ("Costa Paolo", "0000-0001-5109-3700")
     assert [str(one) for one in paolo.identifiers.all()] == ["orcid: 0000-0002-1825-0097"]
     assert (costa.orcid, [one.name for one in paolo.names.all()]) == ("", ["Paolo Costa"])
-    merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    merge.undo(ChangeSet.objects.get(pk=merged.change_set))
     assert everything() == before
 
 
 def test_nobody_is_merged_twice_or_with_nobody(paolo: Person, costa: Person) -> None:
-    merging.merge(paolo, [costa])
+    merge.merge(paolo, [costa])
     costa.refresh_from_db()
     before = everything()
 
     for survivor, others in ((costa, [make.make_person("Ada")]), (paolo, [costa]), (paolo, [paolo])):
-        with pytest.raises(merging.CannotMergeError):
-            merging.merge(survivor, others)
+        with pytest.raises(merge.CannotMergeError):
+            merge.merge(survivor, others)
     Person.objects.filter(name="Ada").delete()
     assert everything() == before
 
@@ -195,9 +195,9 @@ def test_nobody_is_merged_twice_or_with_nobody(paolo: Person, costa: Person) -> 
 def test_hidden_names_stay_hidden_and_cannot_be_chosen(edition: Edition, costa: Person) -> None:
     ana = make.make_person("Ana New")
     PersonName.objects.create(person=ana, name="costa paolo", hidden=True)
-    with pytest.raises(merging.CannotMergeError, match="must appear nowhere"):
-        merging.merge(ana, [costa], {"name": costa.pk})
-    merged = merging.merge(costa, [ana])
+    with pytest.raises(merge.CannotMergeError, match="must appear nowhere"):
+        merge.merge(ana, [costa], {"name": costa.pk})
+    merged = merge.merge(costa, [ana])
 
     assert merged.survivor.name == "Ana New"
     assert [(row.name, row.hidden) for row in costa.names.all()] == [("costa paolo", True)]
@@ -205,7 +205,7 @@ def test_hidden_names_stay_hidden_and_cannot_be_chosen(edition: Edition, costa: 
 
 def test_a_name_is_hidden_while_merging(paolo: Person) -> None:
     other = make.make_person("Paolo NameError Costa")
-    merging.merge(paolo, [other], hide=["Paolo NameError Costa"])
+    merge.merge(paolo, [other], hide=["Paolo NameError Costa"])
 
     assert [(row.name, row.hidden) for row in paolo.names.all()] == [("Paolo NameError Costa", True)]
 
@@ -214,7 +214,7 @@ def test_trap_9_old_addresses_lead_on(client: Client, edition: Edition, paolo: P
     make.make_paper(edition, [paolo])
     make.make_paper(edition, [costa])
     old, api = costa.get_absolute_url(), f"/api/v1/people/{costa.uid}/"
-    merging.merge(paolo, [costa])
+    merge.merge(paolo, [costa])
     page, answer = client.get(old), client.get(api)
 
     assert (page.status_code, page.headers["Location"]) == (301, paolo.get_absolute_url())
@@ -230,7 +230,7 @@ def test_split_gives_chosen_rows_to_a_new_person(edition: Edition, paolo: Person
         Authorship: [theirs.authorships.get(person=paolo).pk],
         type(role): [role.pk],
     }
-    new = splitting.split(paolo, "Paolo Costa", {**chosen, PersonName: [spelling.pk]})
+    new = split.split(paolo, "Paolo Costa", {**chosen, PersonName: [spelling.pk]})
 
     assert authors(theirs)[0] == (1, "Paolo Costa", "Paolo Costa")
     assert {row.paper for row in new.authorships.all()} == {theirs}
@@ -242,7 +242,7 @@ def test_split_gives_chosen_rows_to_a_new_person(edition: Edition, paolo: Person
 
 def test_rows_of_others_do_not_go_with_a_split(edition: Edition, paolo: Person, costa: Person) -> None:
     paper = make.make_paper(edition, [costa])
-    new = splitting.split(paolo, "Paolo Costa", {Authorship: [paper.authorships.get().pk]})
+    new = split.split(paolo, "Paolo Costa", {Authorship: [paper.authorships.get().pk]})
 
     assert (new.authorships.count(), costa.authorships.count()) == (0, 1)
 
@@ -253,16 +253,16 @@ def test_split_is_taken_back_as_if_it_had_not_been(edition: Edition, paolo: Pers
     spelling = PersonName.objects.create(person=paolo, name="P. Costa")
     before, sets = everything(), ChangeSet.objects.count()
     author = paper.authorships.get(person=paolo)
-    splitting.split(
+    split.split(
         paolo, "Paolo Costa", {Authorship: [author.pk], type(role): [role.pk], PersonName: [spelling.pk]}
     )
-    act = splitting.acts().get()
-    found = splitting.take_back(act)
+    act = split.acts().get()
+    found = split.take_back(act)
 
     assert everything() == before
     assert (found.kept, ChangeSet.objects.count() - sets) == ([], 2)
     assert [paper.pk, other.pk] == [row.paper_id for row in paolo.authorships.order_by("pk")]
-    assert splitting.left_by(act).is_empty
+    assert split.left_by(act).is_empty
 
 
 def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(
@@ -270,12 +270,12 @@ def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(
 ) -> None:
     papers = [make.make_paper(edition, [paolo]) for _ in range(3)]
     mine = [paper.authorships.get().pk for paper in papers]
-    busy, edited = (splitting.split(paolo, "Paolo Costa", {Authorship: [key]}) for key in mine[:2])
+    busy, edited = (split.split(paolo, "Paolo Costa", {Authorship: [key]}) for key in mine[:2])
     later = make.make_paper(edition, [busy])
     edited.biography = "She wrote."
     edited.save()
-    merging.merge(costa, [paolo])
-    kept = [splitting.take_back(act).kept for act in splitting.acts()]
+    merge.merge(costa, [paolo])
+    kept = [split.take_back(act).kept for act in split.acts()]
 
     assert kept == [["Paolo Costa"], ["Paolo Costa"]]
     assert [row.paper for row in busy.authorships.all()] == [later]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conference.text import slug
+from markup import slug
 from people.names import (
     NameParts,
     fold,

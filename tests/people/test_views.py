@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from conference import standing
 from conference.models import Edition
+from pagecache import per_revision
 from people.models import Person, PersonName
 from tests import factories as make
 from tests.reading import read
@@ -201,7 +201,7 @@ def test_queries_are_the_same_for_one_and_three_people(
     for numbers in ([1], [2, 3]):
         for number in numbers:
             busy_person(edition, number)
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(queries):
             read(client, path)
 
@@ -220,6 +220,6 @@ def test_queries_of_a_person_are_the_same_for_one_and_three_years(
             make.add_role(session, person)
             make.make_award(later, [paper, person])
             make.make_committee_role(later, person)
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(12):
             read(client, person.get_absolute_url())

@@ -9,8 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.history import ChangeSet
 from conference.models import Edition
+from content.history import ChangeSet
 from schedule.models import Presentation, Session
 from tests.factories import (
     MORNING,

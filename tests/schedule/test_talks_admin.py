@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.history import ChangeSet
+from content.history import ChangeSet
 from schedule.models import Presentation, Session
 from tests.factories import MORNING, make_edition, make_paper, make_presentation, make_session
 from tests.schedule.sittings import fields_of

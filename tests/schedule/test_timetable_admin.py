@@ -8,9 +8,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.history import ChangeSet
-from conference.models import Edition, Membership
-from conference.roles import Role
+from accounts.models import Membership
+from accounts.roles import Role
+from conference.models import Edition
+from content.history import ChangeSet
 from schedule.models import Presentation, Room, Session
 from schedule.timetableadmin import Board
 from tests.factories import (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conference import text
+import markup
 from search.folding import LONGEST_WORD, fold, joined, places, words
 
 # Letters of many scripts, accents apart from their letters, and what no word holds.
@@ -15,7 +15,7 @@ LETTERS = st.text(
 
 @given(st.one_of(st.text(), LETTERS))
 def test_folding_is_that_of_the_conference(source: str) -> None:
-    assert fold(source) == text.fold(source)
+    assert fold(source) == markup.fold(source)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from conference.models import Edition
-from people import merging
+from people.merging import merge
 from people.models import Person, PersonName
 from schedule.models import Release, Session
 from schedule.releases import announce
@@ -81,7 +81,7 @@ def hide_merged(edition: Edition, person: Person, former: str) -> None:
         make.make_committee_role(edition, other, f"Chair {number}")
         make.make_presentation(make.make_session(edition), title="Merged talk", speakers=[other])
         chosen = dict.fromkeys(("native_name", "affiliation", "email"), person.pk)
-        merging.merge(person, [other], chosen, hide=[name])
+        merge.merge(person, [other], chosen, hide=[name])
         person.refresh_from_db()
 
 

@@ -4,11 +4,11 @@ import pytest
 from django.core.management import call_command
 
 from conference.models import Edition
+from operations.indexing.update import refresh
 from search.hits import find
 from search.models import Document
 from search.query import parse
 from tests.demo.programs import DEMO, YEARS
-from website.freshness import refresh
 
 OUTSTANDING = {
     "2021": ["cortex", "data-movement", "panama", "tiramisu-cost-model", "tt-rec"],

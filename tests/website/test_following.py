@@ -7,15 +7,15 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, OperationalError, connection, transaction
 
-from conference import revision, touches
+from content import revision, touches
+from operations.indexing import documents, update
+from operations.indexing.state import read
+from operations.indexing.update import refresh
+from operations.verify import findability
 from papers.models import Paper
 from people.models import PersonName
 from search.models import Document, Indexed
 from tests import factories as make
-from website import freshness, indexing
-from website.freshness import refresh
-from website.indexstates import read
-from website.verifying import findability
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +39,7 @@ def retitled(paper: Paper, title: str) -> None:
 
 def compared() -> list[int]:
     """Refresh, and return which editions were compared as wholes (the site is 0)."""
-    with mock.patch.object(freshness, "reindex", wraps=indexing.reindex) as whole:
+    with mock.patch.object(update, "reindex", wraps=documents.reindex) as whole:
         assert refresh()
     return [edition.pk if edition else 0 for (edition,), _ in whole.call_args_list]
 
@@ -148,7 +148,7 @@ def test_change_that_is_taken_back_leaves_the_index_right(paper: Paper) -> None:
 
 def test_crash_in_between_leaves_all_to_the_next(paper: Paper) -> None:
     retitled(paper, "Pistons")
-    crash = mock.patch.object(freshness, "reindex_papers", side_effect=KeyboardInterrupt)
+    crash = mock.patch.object(update, "reindex_papers", side_effect=KeyboardInterrupt)
     with crash, pytest.raises(KeyboardInterrupt):
         refresh()
     assert titles() == ["engines", "looms"]
@@ -184,7 +184,7 @@ def test_search_waits_a_second_for_another_writer_and_says_so_in_a_line(
 
     retitled(paper, "Pistons")
     usual = patience()
-    with mock.patch.object(freshness, "follow_words", locked):
+    with mock.patch.object(update, "follow_words", locked):
         assert not refresh()
 
     assert (waits, patience()) == ([1000], usual)

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conference.models import Edition
-from conference.standing import DATES
-from papers import around, facetrows
+from pagecache.per_revision import DATES
+from papers import day_talks, facetrows
 from schedule import questions
 from tests import factories as make
 from website import menu
@@ -73,8 +73,8 @@ def test_only_named_kinds_are_read(edition: Edition, asked: Any, kinds: frozense
 
 def test_only_named_kinds_are_read_around_a_paper(edition: Edition) -> None:
     span = make.MORNING, make.MORNING + timedelta(days=1)
-    found = read_by(lambda: around.around.__wrapped__(edition, timezone.now(), *span))  # type: ignore[attr-defined]
-    assert found - ALWAYS == wanted(around.KINDS)
+    found = read_by(lambda: day_talks.around.__wrapped__(edition, timezone.now(), *span))  # type: ignore[attr-defined]
+    assert found - ALWAYS == wanted(day_talks.KINDS)
 
 
 def test_menus_read_only_named_kinds(edition: Edition) -> None:

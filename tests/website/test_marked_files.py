@@ -7,11 +7,11 @@ import pytest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from conference.caching import PageCache
 from exchange.agendafiles import KINDS
 from exchange.citing import FORMATS
 from exchange.formats import writable
 from exchange.offers import APPS, file_names
+from pagecache.middleware import PageCache
 from tests.connections import left_open
 from tests.website.marked import LOW, make_marked_program
 from tests.website.test_visibility import every_address, leaks, unpacked

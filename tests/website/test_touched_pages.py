@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from conference import touches
 from conference.models import Edition
+from content import touches
 from papers.models import Paper
 from people.models import Person
 

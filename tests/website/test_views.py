@@ -7,9 +7,9 @@ import time_machine
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from conference import standing
-from conference.addressed import current_edition
 from conference.models import Edition, MenuItem
+from conference.request_edition import current_edition
+from pagecache import per_revision
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -252,7 +252,7 @@ def test_queries_of_a_home_do_not_grow(
             make.make_menu_item(edition, label, page=page)
             make.make_announcement(edition, title=label)
             make.make_sponsor(edition, label)
-        standing.forget()
+        per_revision.forget()
         with django_assert_num_queries(queries):
             read(client, path)
 
@@ -266,6 +266,6 @@ def test_healthz_is_plain(client: Client, django_assert_num_queries: DjangoAsser
 
 def test_500_page_stands_alone(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.raise_request_exception = False
-    monkeypatch.setattr("website.context.published_editions", lambda request: 1 / 0)
+    monkeypatch.setattr("website.context_processors.published_editions", lambda request: 1 / 0)
 
     assert read(client, "/people/", 500).texts("h1") == ["Something went wrong here"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from conference.restoring import CannotRestoreError
+from content.restoring import CannotRestoreError
 from exchange.models import ImportRun
 from exchange.undoing import CannotUndoError, plan, told, undo
 

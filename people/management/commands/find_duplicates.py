@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from people.duplicates.keeping import PAIRS, look
+from people.duplicates.storage import PAIRS, look
 
 
 class Command(BaseCommand):

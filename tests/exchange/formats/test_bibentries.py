@@ -2,7 +2,7 @@
 
 import pytest
 
-from conference import text
+import markup
 from exchange.files import Context, Source
 from exchange.formats import bibtex
 from exchange.problems import ProgramError
@@ -10,7 +10,7 @@ from exchange.reading.tex import decoded
 from exchange.records import MaterialRecord, Program, stated
 from tests.exchange.programs import author, paper, program
 
-CONTEXT = Context("2021", 2021, "UTC", latex=text.latex, plain=text.plain)
+CONTEXT = Context("2021", 2021, "UTC", latex=markup.latex, plain=markup.plain)
 FILE = r"""
 @string{of = "chaos; stars"}
 @comment{nothing}

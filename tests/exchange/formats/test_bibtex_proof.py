@@ -10,7 +10,7 @@ from bibtexparser.middlewares import LatexDecodingMiddleware
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conference import text
+import markup
 from exchange.files import Source
 from exchange.formats import bibtex, program_json
 from exchange.records import Program, stated
@@ -43,7 +43,7 @@ NASTY = st.lists(st.sampled_from([*PIECES, "$n$", "$a+b$", "@article{x,", ",", "
 
 
 def printed(title: str) -> str:
-    return " ".join(text.plain(title).replace("'", "’").replace("$", "").split())
+    return " ".join(markup.plain(title).replace("'", "’").replace("$", "").split())
 
 
 @settings(max_examples=150, deadline=None)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from conference import text
+import markup
 from exchange.apa import apa, initials
 from exchange.citations import citations
 from exchange.dump import name_parts
@@ -25,8 +25,8 @@ CONTEXT = Context(
     2021,
     "America/Los_Angeles",
     "https://conf.example",
-    plain=text.plain,
-    latex=text.latex,
+    plain=markup.plain,
+    latex=markup.latex,
     name_parts=name_parts,
 )
 MLSYS = ConferenceRecord(slug="mlsys", name="MLSys", full_name="Machine Learning & Systems")
@@ -134,7 +134,7 @@ def test_bibtex_entry_has_all_that_is_known() -> None:
     ],
 )
 def test_trap_15_titles_survive_bibtex(title: str) -> None:
-    assert bibtex_title(title) == text.plain(title).replace("'", "’")
+    assert bibtex_title(title) == markup.plain(title).replace("'", "’")
 
 
 @settings(max_examples=150, deadline=None)

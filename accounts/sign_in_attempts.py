@@ -1,0 +1,65 @@
+"""How often somebody may try to sign in: per account and per address, counted in Django's cache.
+
+An account that does not exist is counted like one that does, so that answers tell nothing. Whoever signed in
+to an account from an address before is counted apart there: others cannot lock them out.
+"""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.core.cache import cache
+from django.dispatch import receiver
+
+from accounts.client_address import client_address
+
+WINDOW = 15 * 60
+KNOWN = 60 * 24 * 3600
+
+
+def key_of(*parts: str) -> str:
+    """Return a key that any cache takes, and that keeps neither name nor address."""
+    text = "\n".join(parts).encode("utf-8", "replace")
+    return f"sign-in:{blake2b(text, digest_size=16).hexdigest()}"
+
+
+def folded(name: Any) -> str:
+    return str(name or "").strip().casefold()[:254]
+
+
+def counters(request: Any, name: str) -> Iterator[tuple[str, int]]:
+    """Walk what is counted for an attempt, with the number of failures that are allowed."""
+    address, account = client_address(request), folded(name)
+    pair = key_of("pair", account, address)
+    yield key_of("address", address), settings.SIGN_IN_FAILURES_PER_ADDRESS
+    yield (
+        pair if cache.get(key_of("known", pair)) else key_of("account", account),
+        settings.SIGN_IN_FAILURES_PER_ACCOUNT,
+    )
+
+
+def is_blocked(request: Any, name: str) -> bool:
+    """Tell whether nobody may try this account from this address for a while."""
+    return any((cache.get(key) or 0) >= most for key, most in counters(request, name))
+
+
+@receiver(user_login_failed)
+def failed(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
+    """Count a failure."""
+    for key, _most in counters(request, credentials.get("username", "")) if request is not None else ():
+        if not cache.add(key, 1, WINDOW):
+            try:
+                cache.incr(key)
+            except ValueError:
+                cache.set(key, 1, WINDOW)
+
+
+@receiver(user_logged_in)
+def succeeded(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    """Know this address again, and forget what was mistyped at it."""
+    account = folded(user.get_username())
+    pair = key_of("pair", account, client_address(request))
+    cache.delete_many([pair, key_of("account", account)])
+    cache.set(key_of("known", pair), 1, KNOWN)

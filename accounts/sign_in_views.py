@@ -1,0 +1,82 @@
+"""One's own account in the admin: signing in, and where one is signed in."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.account_sessions import AccountSession
+from accounts.models import Membership
+from accounts.sign_in_attempts import WINDOW, is_blocked
+
+TOO_OFTEN = gettext_lazy("Too many attempts to sign in. Wait %(minutes)d minutes, then try again.")
+
+
+class SignInForm(AdminAuthenticationForm):
+    """The form that asks for name and password, as often as is reasonable."""
+
+    username = UsernameField(
+        label=gettext_lazy("Username"), widget=forms.TextInput(attrs={"autofocus": True})
+    )
+
+    def clean(self) -> dict[str, Any]:
+        name = self.cleaned_data.get("username", "")
+        if is_blocked(self.request, name):
+            # Said of names that nobody has, too; the password is not looked at.
+            raise ValidationError(TOO_OFTEN, code="throttled", params={"minutes": WINDOW // 60})
+        return super().clean()
+
+
+class AccountPages(admin.AdminSite):
+    """The pages of whoever is signed in."""
+
+    login_form: type[AuthenticationForm] | None = SignInForm
+
+    def get_urls(self) -> list[Any]:
+        own = path("account/", self.admin_view(self.account_view), name="account")
+        return [own, *super().get_urls()]
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        response: Any = super().login(request, extra_context)
+        form = (getattr(response, "context_data", None) or {}).get("form")
+        if form is not None and form.has_error("__all__", "throttled"):
+            response.status_code = 429
+            response["Retry-After"] = str(WINDOW)
+        return response
+
+    def account_view(self, request: HttpRequest) -> HttpResponse:
+        """List roles and sessions; with POST, end one session, or all others."""
+        here = request.session.session_key
+        rows = AccountSession.objects.filter(user_id=request.user.pk, expire_date__gt=timezone.now())
+        if request.method == "POST":
+            return self.ended(request, rows.exclude(session_key=here))
+        context = {
+            **self.each_context(request),
+            "title": _("Your account"),
+            "memberships": Membership.objects.filter(user=request.user.pk).select_related("edition"),
+            "sessions": rows.order_by("-since"),
+            "here": here,
+        }
+        return TemplateResponse(request, "admin/account.html", context)
+
+    def ended(self, request: HttpRequest, others: Any) -> HttpResponse:
+        """End sessions of the account, never the one at hand: that is what signing out is for."""
+        wanted = request.POST.get("session", "")
+        keys = [one.session_key for one in others if wanted in ("all", one.handle)]
+        AccountSession.objects.filter(session_key__in=keys).delete()
+        words = ngettext("%(count)d session was ended.", "%(count)d sessions were ended.", len(keys))
+        if keys:
+            messages.success(request, words % {"count": len(keys)})
+        else:
+            messages.warning(request, _("No such session: it has ended meanwhile."))
+        return redirect("admin:account")

@@ -1,0 +1,261 @@
+"""The conference in the admin: editions, and what stands on their sites apart from the program."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from conference.admin.preview import PreviewedAdmin
+from conference.admin.publish import PublishAdmin
+from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from conference.publishing import SHOWN, SITE, Shown
+from content.fields import validate_timezone
+from editorial.field_actions import publish, unpublish
+from editorial.lists import counted
+from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, moment
+
+SWITCHES = [
+    (_("Site"), "public_from"),
+    (_("Papers"), "papers_public_from"),
+    (_("Schedule"), "schedule_public_from"),
+]
+
+
+SHOWN += [
+    Shown(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), place=50),
+    Shown(Page, SITE, ngettext_lazy("page", "pages", "count"), place=51),
+    Shown(Sponsor, SITE, ngettext_lazy("sponsor", "sponsors", "count"), place=52),
+]
+
+
+@admin.register(Conference)
+class ConferenceAdmin(ContentAdmin):
+    desk_order = 20
+    list_display = ["name", "full_name", "website", "edition_count"]
+    search_fields = ["name", "full_name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    fieldsets = [
+        (None, {"fields": ["name", "full_name", "slug"]}),
+        (_("Shown on its pages"), {"fields": ["description", "website", "logo"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(edition_rows=counted(self.model, "editions"))
+
+    @admin.display(description=_("editions"))
+    def edition_count(self, conference: Any) -> int:
+        return int(conference.edition_rows)
+
+
+class MenuInline(OrderedInline):
+    model = MenuItem
+    fk_name = "edition"
+    verbose_name_plural = _("menu (empty: all built-in sections)")
+    fields = ["position", "label", "section", "page", "url", "parent"]
+    autocomplete_fields = ["page", "parent"]
+    list_select_related = ("page",)
+
+
+@admin.register(Edition)
+class EditionAdmin(PublishAdmin, PreviewedAdmin, ContentAdmin):
+    desk_order = 10
+    list_display = ["name", "dates", "place", "timezone", "public", "paper_count", "session_count"]
+    list_filter = ["conference", "mode"]
+    search_fields = ["name", "slug", "city", "country"]
+    autocomplete_fields = ["conference"]
+    prepopulated_fields = {"slug": ["year"]}
+    inlines = [MenuInline]
+    fieldsets = [
+        (None, {"fields": ["conference", ("name", "year"), "slug"]}),
+        (
+            _("When and where"),
+            {
+                "fields": [
+                    ("start_date", "end_date"),
+                    ("timezone", "second_timezone"),
+                    "day_start_hour",
+                    "mode",
+                    "venue",
+                    ("city", "country"),
+                ]
+            },
+        ),
+        (
+            _("What visitors see"),
+            {
+                "fields": ["public_from", "papers_public_from", "schedule_public_from"],
+                "description": _(
+                    "Each part appears at its moment, in this edition's time zone. "
+                    "Papers and schedule never appear before the site itself."
+                ),
+            },
+        ),
+        (_("Look"), {"fields": ["description", "accent", "logo"]}),
+    ]
+
+    def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
+        """Times are read in the zone entered beside them; before that in the one stored."""
+        stored = super().edition_for_form(request, object_id) if object_id else None
+        edition = stored or Edition(timezone="UTC")
+        if request.method == "POST":
+            edition.timezone = usable_zone(request.POST.get("timezone", ""), edition.timezone)
+        return edition
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        parts = {f"{name}_rows": counted(self.model, name) for name in ("papers", "sessions")}
+        return rows.annotate(**parts)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if change and "timezone" in form.changed_data and obj.sessions.exists():
+            warning = gettext(
+                "The time zone changed. Sessions stay at their moment, so that their hour is another now: "
+                "check the schedule."
+            )
+            self.message_user(request, warning, messages.WARNING)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """An edition with a program is refused: counts say more than a page of ten thousand lines."""
+        refused = [line for edition in objs for line in program_of(edition)]
+        if refused:
+            return [], {}, set(), refused
+        return super().get_deleted_objects(objs, request)
+
+    @admin.display(description=_("dates"), ordering="start_date")
+    def dates(self, edition: Any) -> str:
+        return str(edition.date_line)
+
+    @admin.display(description=_("place"), ordering="city")
+    def place(self, edition: Any) -> str:
+        return str(edition.place_line)
+
+    @admin.display(description=_("public"))
+    def public(self, edition: Any) -> SafeString:
+        moments = ((label, moment(getattr(edition, name), edition)) for label, name in SWITCHES)
+        return format_html_join("", '<span class="switch"><b>{}</b> {}</span>', moments)
+
+    @admin.display(description=_("papers"))
+    def paper_count(self, edition: Any) -> int:
+        return int(edition.papers_rows)
+
+    @admin.display(description=_("sessions"))
+    def session_count(self, edition: Any) -> int:
+        return int(edition.sessions_rows)
+
+
+def usable_zone(wanted: str, otherwise: str) -> str:
+    """Return the zone that was entered, or the other one where the form will refuse it."""
+    try:
+        validate_timezone(wanted)
+    except ValidationError:
+        return otherwise
+    return wanted
+
+
+def program_of(edition: Edition) -> list[str]:
+    """Say what stands in an edition's program, by relation: "6,628 papers"."""
+    parts: list[Any] = [
+        getattr(edition, name) for name in ("papers", "sessions", "committee_roles", "awards")
+    ]
+    counts = [(rows.count(), rows.model._meta) for rows in parts]
+    return [
+        gettext("%(edition)s: %(count)s %(name)s")
+        % {
+            "edition": edition,
+            "count": f"{n:,}",
+            "name": meta.verbose_name if n == 1 else meta.verbose_name_plural,
+        }
+        for n, meta in counts
+        if n
+    ]
+
+
+@admin.register(Announcement)
+class AnnouncementAdmin(ContentAdmin):
+    desk_order = 30
+    list_display = ["title", "edition", "shown_from", "pinned", "status"]
+    list_filter = ["edition", "status", "pinned"]
+    list_select_related = ["edition"]
+    search_fields = ["title", "text"]
+    autocomplete_fields = ["edition"]
+    actions = [publish, unpublish]
+    fieldsets = [
+        (None, {"fields": ["edition", "title", "text"]}),
+        (_("When it is shown"), {"fields": ["status", "published_at", "pinned"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
+    ]
+
+    @admin.display(description=_("shown from"), ordering="published_at")
+    def shown_from(self, announcement: Any) -> str:
+        return moment(announcement.published_at, announcement.edition)
+
+
+@admin.register(Page)
+class PageAdmin(ContentAdmin):
+    desk_order = 40
+    list_display = ["title", "edition_or_site", "slug", "status"]
+    list_filter = ["edition", "status"]
+    list_select_related = ["edition"]
+    search_fields = ["title", "slug", "body"]
+    autocomplete_fields = ["edition"]
+    prepopulated_fields = {"slug": ["title"]}
+    actions = [publish, unpublish]
+    choice_related = ("edition",)
+    fieldsets = [
+        (None, {"fields": ["edition", "title", "slug"]}),
+        (_("Text"), {"fields": ["body", "status"]}),
+    ]
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row.title} ({row.edition.slug if row.edition else gettext('whole site')})"
+
+    @admin.display(description=_("edition"), ordering="edition__start_date")
+    def edition_or_site(self, page: Any) -> str:
+        return str(page.edition or gettext("Whole site"))
+
+
+@admin.register(MenuItem)
+class MenuItemAdmin(OrderedAdmin):
+    desk_order = 50
+    list_display = ["label", "edition", "position", "parent", "target"]
+    list_editable = ["position"]
+    list_filter = ["edition"]
+    list_select_related = ["edition", "parent", "page"]
+    search_fields = ["label"]
+    autocomplete_fields = ["edition", "parent", "page"]
+    fieldsets = [
+        (None, {"fields": ["edition", "label"]}),
+        (
+            _("Where it leads"),
+            {"fields": ["section", "page", "url"], "description": _("Give one of the three.")},
+        ),
+        (_("Place in the menu"), {"fields": ["parent", "position"]}),
+    ]
+
+    @admin.display(description=_("leads to"))
+    def target(self, line: Any) -> str:
+        return str(line.page or line.url or line.get_section_display())
+
+
+@admin.register(Sponsor)
+class SponsorAdmin(OrderedAdmin):
+    desk_order = 60
+    list_display = ["name", "edition", "tier", "position", "status"]
+    list_editable = ["position"]
+    list_filter = ["edition", "status", "tier"]
+    list_select_related = ["edition"]
+    search_fields = ["name", "tier"]
+    autocomplete_fields = ["edition"]
+    prepopulated_fields = {"slug": ["name"]}
+    actions = [publish, unpublish]
+    fieldsets = [
+        (None, {"fields": ["edition", "name", "slug"]}),
+        (_("Shown"), {"fields": ["tier", "url", "logo", "description"]}),
+        (_("Place and status"), {"fields": ["position", "status"]}),
+    ]

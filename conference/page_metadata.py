@@ -1,0 +1,191 @@
+"""What the head of a page tells search engines, citation tools and social sites: tags, links, linked data.
+
+Pure: made of rows that the page has fetched already, as they are shown. `_metadata.html` writes it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils.safestring import SafeString, mark_safe
+
+from conference.cards import HEIGHT, WIDTH
+from markup import plain
+
+# What could end a <script> element, or a line in old readers, as JSON writes it otherwise.
+UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
+# Descriptions are cut at a word: readers show about so much.
+LONGEST_DESCRIPTION = 300
+ATTENDANCE = {
+    "in_person": "https://schema.org/OfflineEventAttendanceMode",
+    "virtual": "https://schema.org/OnlineEventAttendanceMode",
+    "hybrid": "https://schema.org/MixedEventAttendanceMode",
+}
+SCHEDULED = "https://schema.org/EventScheduled"
+CANCELLED = "https://schema.org/EventCancelled"
+RESCHEDULED = "https://schema.org/EventRescheduled"
+
+type Thing = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """One <meta>: `key` says whether it goes by "name" or by "property"."""
+
+    key: str
+    name: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One <link> to another form of the page, or of its site."""
+
+    rel: str
+    href: str
+    type: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The drawn picture that stands for a page elsewhere, and its words for those who do not see it."""
+
+    url: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a page adds to its head. `title` is that of cards elsewhere; empty: the page's own."""
+
+    title: str = ""
+    tags: Sequence[Tag] = ()
+    links: Sequence[Link] = ()
+    data: Sequence[SafeString] = ()
+
+
+def absolute(path: str) -> str:
+    """Return the address with the site before it; an address of another site stays."""
+    return f"{settings.SITE_URL}{path}" if path.startswith("/") else path
+
+
+def lead(source: str, length: int = LONGEST_DESCRIPTION) -> str:
+    """Return the beginning of an author's text in whole words, without any markup."""
+    words = " ".join(plain(source).split())
+    return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
+
+
+def named(pairs: Iterable[tuple[str, str]]) -> list[Tag]:
+    """Return tags that go by name, those without content left out."""
+    return [Tag("name", name, content) for name, content in pairs if content]
+
+
+def social(kind: str, description: str, card: Card | None, more: Iterable[tuple[str, str]] = ()) -> list[Tag]:
+    """Return Open Graph and the kind of Twitter's card; title and address are the page's."""
+    pairs = [("og:type", kind), ("og:site_name", settings.SITE_NAME), ("og:description", description), *more]
+    if card:
+        pairs += [
+            ("og:image", absolute(card.url)),
+            ("og:image:type", "image/png"),
+            ("og:image:width", str(WIDTH)),
+            ("og:image:height", str(HEIGHT)),
+            ("og:image:alt", card.alt),
+        ]
+    tags = [Tag("property", name, content) for name, content in pairs if content]
+    return [*tags, Tag("name", "twitter:card", "summary_large_image" if card else "summary")]
+
+
+# Linked data
+
+
+def linked(thing: Mapping[str, Any]) -> SafeString:
+    """Return a thing of schema.org as JSON-LD that may stand in a <script>; what is empty is left out."""
+    written = {"@context": "https://schema.org", **thing}
+    markup = json.dumps(filled(written), ensure_ascii=False, separators=(",", ":"))
+    return mark_safe(markup.translate(UNSAFE))
+
+
+def filled(value: Any) -> Any:
+    """Return the value without empty parts, all the way down."""
+    if isinstance(value, Mapping):
+        parts = {name: filled(part) for name, part in value.items()}
+        return {name: part for name, part in parts.items() if part not in ("", None, [], {})}
+    if isinstance(value, (list, tuple)):
+        return [part for part in map(filled, value) if part not in ("", None, [], {})]
+    return value
+
+
+def breadcrumbs(steps: Sequence[tuple[str, str]]) -> Thing:
+    """Return the way down to a page: names with their addresses, from the top."""
+    items = [
+        {"@type": "ListItem", "position": place, "name": str(name), "item": absolute(url)}
+        for place, (name, url) in enumerate(steps, start=1)
+    ]
+    return {"@type": "BreadcrumbList", "itemListElement": items}
+
+
+def moment(time: datetime, edition: Any) -> str:
+    """Return a moment at the venue, with its offset: 2021-04-06T08:00:00-07:00."""
+    return time.astimezone(edition.zone).isoformat(timespec="seconds")
+
+
+def organizer(edition: Any) -> Thing:
+    """Return who holds the edition."""
+    conference = edition.conference
+    return {
+        "@type": "Organization",
+        "name": conference.full_name or conference.name,
+        "url": conference.website or absolute(edition.get_absolute_url()),
+    }
+
+
+def venue(edition: Any, room: str = "") -> Thing:
+    """Return the place to go to: a room, or the venue; the city where neither is known."""
+    names = [name for name in (room, edition.venue, edition.city, edition.name) if name]
+    address = {"addressLocality": edition.city, "addressCountry": edition.country}
+    known = {"@type": "PostalAddress", **address} if any(address.values()) else edition.venue or edition.name
+    inside = {"@type": "Place", "name": edition.venue, "address": known} if room and edition.venue else None
+    return {"@type": "Place", "name": names[0], "address": known, "containedInPlace": inside}
+
+
+def where(edition: Any, url: str, room: Any = None) -> tuple[str, list[Thing]]:
+    """Return how one can attend what is shown at the address, and where: there, online, or both."""
+    mode = "virtual" if room is not None and room.virtual else edition.mode
+    places = [venue(edition, room.name if room and not room.virtual else "")] if mode != "virtual" else []
+    online = [{"@type": "VirtualLocation", "url": absolute(url)}] if mode != "in_person" else []
+    return ATTENDANCE[mode], [*places, *online]
+
+
+def conference_event(edition: Any) -> Thing:
+    """Return an edition in short, as what is part of it names it."""
+    url = absolute(edition.get_absolute_url())
+    mode, places = where(edition, url)
+    return {
+        "@type": "Event",
+        "@id": url,
+        "name": edition.name,
+        "url": url,
+        "startDate": edition.start_date.isoformat(),
+        "endDate": edition.end_date.isoformat(),
+        "eventAttendanceMode": mode,
+        "eventStatus": SCHEDULED,
+        "location": places,
+    }
+
+
+def edition_head(edition: Any, card: Card, links: Sequence[Link], schedule: str) -> Head:
+    """Return the head of an edition's home; `schedule` is the address of its program, if that is public."""
+    description = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
+    event = conference_event(edition) | {
+        "description": lead(edition.description) or f"{description}.",
+        "image": absolute(card.url),
+        "organizer": organizer(edition),
+        "subjectOf": schedule and {"@type": "WebPage", "name": "Schedule", "url": absolute(schedule)},
+    }
+    tags = social("website", lead(f"{description}. {edition.description}"), card)
+    return Head(edition.name, tags, links, [linked(event)])

@@ -1,0 +1,169 @@
+"""Many rows changed as one act: what would change, what stays and why, and doing it in a few queries.
+
+Each row is judged by its model's own `clean_fields` and `clean`. Who may change it is asked elsewhere.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import batched
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Case, QuerySet, Value, When
+
+from content import recording, revision
+from content.ordering import PARKED, close_gaps, has_places, owners_below
+from content.row_values import BATCH, plain
+
+POSITION = "position"
+
+type Values = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Line:
+    """What would become of one row: fields that it gets, or a row that comes to hang on it.
+
+    `says` tells it to people; rows of which the same is said are shown together.
+    """
+
+    row: Any
+    says: str
+    values: dict[str, Any] = field(default_factory=dict)
+    made: Any = None
+
+
+@dataclass
+class Plan:
+    """What an act would do to the rows that were chosen."""
+
+    lines: list[Line] = field(default_factory=list)
+    same: list[Any] = field(default_factory=list)
+    # Row and reason.
+    skipped: list[tuple[Any, str]] = field(default_factory=list)
+    # Why nothing can be done at all.
+    problems: list[str] = field(default_factory=list)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return what tells this plan from any other, to be sure that it is done as it was shown."""
+        told = [
+            [line.row.pk, line.says, {name: plain(value) for name, value in line.values.items()}]
+            for line in self.lines
+        ]
+        left = [[row.pk, reason] for row, reason in self.skipped]
+        return hashlib.sha256(json.dumps([told, left], default=str).encode()).hexdigest()[:32]
+
+
+def light(rows: QuerySet[Any], *wanted: str) -> QuerySet[Any]:
+    """Fetch rows with what their rules look at, without long texts; `wanted` are fields that are needed."""
+    model: Any = rows.model
+    keys = [field for field in model._meta.concrete_fields if field.many_to_one]
+    relations = [key for key in keys if hasattr(key.related_model, "derive")]
+    left = [name for name in long_texts(model) if name not in wanted]
+    for relation in relations:
+        left += [f"{relation.name}__{name}" for name in long_texts(relation.related_model)]
+    rules: tuple[str, ...] = getattr(model, "rules_look_at", ())
+    return rows.select_related(*(key.name for key in relations)).prefetch_related(*rules).defer(*left)
+
+
+def long_texts(model: Any) -> list[str]:
+    """Return the fields of a model that hold texts of any length."""
+    return [f.name for f in model._meta.concrete_fields if isinstance(f, models.TextField)]
+
+
+def stored(row: Any, name: str) -> Any:
+    """Return a field of a row as its column holds it."""
+    return getattr(row, row._meta.get_field(name).attname)
+
+
+def refusal(row: Any, values: Values) -> str:
+    """Give a row in memory these values; return why its rules refuse them, or nothing."""
+    for name, value in values.items():
+        setattr(row, name, value)
+    others = {f.name for f in row._meta.concrete_fields if f.name not in values or f.is_relation}
+    try:
+        row.clean_fields(exclude=others)
+        row.clean()
+    except ValidationError as error:
+        return " ".join(error.messages)
+    return ""
+
+
+def judged(rows: Iterable[Any], wanted: Callable[[Any], Values], says: Callable[[Any, Values], str]) -> Plan:
+    """Compare rows with the values that they are to get. `says` is asked before they have them."""
+    plan = Plan()
+    for row in rows:
+        news = {
+            name: value
+            for name, value in wanted(row).items()
+            if stored(row, name) != (value.pk if isinstance(value, models.Model) else value)
+        }
+        if not news:
+            plan.same.append(row)
+            continue
+        sentence = says(row, news)
+        if reason := refusal(row, news):
+            plan.skipped.append((row, reason))
+        else:
+            plan.lines.append(Line(row, sentence, news))
+    return plan
+
+
+def write(lines: list[Line]) -> None:
+    """Give all rows of one model their values. A handful of queries for 500 rows that get the same."""
+    lines = [line for line in lines if line.values]
+    if not lines:
+        return
+    model: Any = type(lines[0].row)
+    placing = {POSITION, getattr(model, "siblings_of", POSITION)}
+    moving = [line.row.pk for line in lines if placing & line.values.keys()]
+    with recording.together(), revision.hold():
+        left = owners_below(model, moving) if has_places(model) else set()
+        for values, found in _alike(lines):
+            for batch in batched(found, BATCH, strict=False):
+                model._default_manager.filter(pk__in=batch).update(**values)
+        _place(model, [line for line in lines if POSITION in line.values])
+        if has_places(model):
+            close_gaps({model: left | owners_below(model, moving)})
+
+
+def _alike(lines: list[Line]) -> Iterable[tuple[dict[str, Any], list[int]]]:
+    """Bring together the rows that get the same."""
+    groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    for line in lines:
+        values = {name: value for name, value in line.values.items() if name != POSITION}
+        if values:
+            key = json.dumps({name: plain(value) for name, value in values.items()}, default=str)
+            groups.setdefault(key, (values, []))[1].append(line.row.pk)
+    return groups.values()
+
+
+def _place(model: Any, lines: list[Line]) -> None:
+    """Let rows go before those that have their places now, which are unique: `close_gaps` makes room."""
+    owned = model._base_manager.none()
+    if has_places(model):
+        owned = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
+    for batch in batched(lines, BATCH, strict=False):
+        here = {*owned.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
+        # Twice as far as those go that change places with them.
+        places = [
+            When(pk=line.row.pk, then=Value(line.values[POSITION] + 2 * PARKED * (line.row.pk in here)))
+            for line in batch
+        ]
+        rows = model._default_manager.filter(pk__in=[line.row.pk for line in batch])
+        rows.update(position=Case(*places, output_field=models.PositiveIntegerField()))
+
+
+def add(lines: list[Line]) -> None:
+    """Write the new rows of these lines."""
+    made: dict[Any, list[Any]] = {}
+    for line in lines:
+        if line.made is not None:
+            made.setdefault(type(line.made), []).append(line.made)
+    for model, rows in made.items():
+        model._default_manager.bulk_create(rows, batch_size=BATCH)

@@ -1,0 +1,111 @@
+"""Deleting with a memory: what goes, what goes along with it, and what only loses a relation to it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from itertools import starmap
+from typing import Any
+
+from django.apps import apps
+from django.db import models, router
+from django.db.models.deletion import Collector
+
+from content import revision
+from content.ordering import close_gaps, owners_left
+from content.recording import Log, advance_for_links, row_editions
+from content.row_values import BATCH, held, linked, links, part_of, read_keys, recorded_fields
+
+
+def delete(
+    rows: Any, origin: Any, log: Log, editions: Collection[int | None], **options: Any
+) -> tuple[int, dict[str, int]]:
+    """Delete rows (a list, or a queryset) as Django does, and note what becomes of everything.
+
+    Those that stood behind them in an order move up, and the stamps of their editions advance.
+    """
+    model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
+    collector = Collector(using=options.pop("using", None) or router.db_for_write(model), origin=origin)
+    collector.collect(rows, **options)
+    going = _going(collector)
+    chosen = _keys(rows)
+    for kind, keys in going.items():
+        _note_rows(log, kind, keys, chosen if kind is model else set())
+    losing = _note_losses(log, collector, going)
+    gone = {kind: keys for kind, keys in going.items() if keys}
+    changed = losing.union(gone)
+    names = set(map(revision.kind_of, losing)).union(*starmap(revision.named, gone.items()))
+    years = going.get(apps.get_model("conference", "Edition"), ())
+    owners, tied = owners_left(going), revision.tied(changed, [*editions, *years])
+    with revision.hold():
+        deleted: tuple[int, dict[str, int]] = collector.delete()
+        close_gaps(owners)
+        if deleted[0]:
+            revision.advance({*editions, *tied}, names)
+    return deleted
+
+
+def _keys(rows: Any) -> set[int]:
+    """Return the keys of rows; a queryset that nobody has read stays unread."""
+    if isinstance(rows, models.QuerySet) and rows._result_cache is None:
+        return set(rows.order_by().values_list("pk", flat=True))
+    return {row.pk for row in rows}
+
+
+def is_recorded(model: type[models.Model]) -> bool:
+    """Tell whether the history follows rows of this model."""
+    return hasattr(model, "unrecorded_fields")
+
+
+def _going(collector: Collector) -> dict[type[models.Model], set[int]]:
+    """Return the keys of all rows that are going to be deleted, by model."""
+    going: dict[type[models.Model], set[int]] = defaultdict(set)
+    for model, instances in collector.data.items():
+        if is_recorded(model):
+            going[model].update(row.pk for row in instances)
+    for rows in collector.fast_deletes:
+        if is_recorded(rows.model):
+            going[rows.model].update(_keys(rows))
+    return going
+
+
+def _note_rows(log: Log, model: type[models.Model], keys: set[int], chosen: set[int]) -> None:
+    names = recorded_fields(model)
+    related = [name for name, field in names.items() if field.is_relation]
+    far = {name: linked(model, name, keys) for name in links(model)}
+    for name, found in far.items():
+        advance_for_links(model, name, set().union(*found.values()))
+    for key, row in _rows(model, keys, related):
+        values = {**held(row, names), **{name: found[key] for name, found in far.items()}}
+        log.deleted(
+            model,
+            key,
+            values,
+            edition=row.stamped_edition(),
+            label=str(row),
+            dragged=key not in chosen,
+        )
+
+
+def _rows(model: type[models.Model], keys: Iterable[int], related: list[str]) -> Iterable[tuple[int, Any]]:
+    ordered = sorted(keys)
+    for start in range(0, len(ordered), BATCH):
+        rows = model._base_manager.filter(pk__in=ordered[start : start + BATCH])
+        rows = rows.select_related(*related) if related else rows
+        yield from ((row.pk, row) for row in rows.order_by("pk"))
+
+
+def _note_losses(
+    log: Log, collector: Collector, going: dict[type[models.Model], set[int]]
+) -> set[type[models.Model]]:
+    """Note which rows lose their relation to a row that goes; return their models."""
+    losing = set()
+    for (field, value), found in collector.field_updates.items():
+        model: Any = field.model
+        if not is_recorded(model) or field.name not in recorded_fields(model):
+            continue
+        keys = set().union(*map(_keys, found)) - going.get(model, set())
+        losing |= {model} if keys else set()
+        names = dict.fromkeys([field.name, *part_of(model)])
+        editions = row_editions(model, keys)
+        for key, values in read_keys(model, keys, names).items():
+            log.changed(model, key, values, {field.name: value}, editions.get(key))
+    return losing

@@ -1,0 +1,18 @@
+"""The model of an edition, named by a setting: what lies below the conference's own app asks for it here.
+
+It works as `django.contrib.auth.get_user_model()` does, so that rooms of a lower floor import no app above them.
+"""
+
+from typing import TYPE_CHECKING
+
+from django.apps import apps
+from django.conf import settings
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+
+
+def get_edition_model() -> type["Edition"]:
+    """Return the model that `settings.EDITION_MODEL` names."""
+    model: type[Edition] = apps.get_model(settings.EDITION_MODEL, require_ready=False)
+    return model

@@ -1,0 +1,189 @@
+"""What every model of the program shares: text derived at save, stamp and history, order, publication."""
+
+import re
+from collections.abc import Collection, Iterable, Set
+from datetime import date
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from content import deletion, recording, revision, touches
+from content.history import ChangeSet, RowChange
+from content.ordering import close_gaps, has_places
+from content.revision import SiteRevision
+from content.row_values import held, part_of, read, recorded_fields
+
+__all__ = ["ChangeSet", "Content", "RowChange", "SiteRevision", "Status", "ends_before_start"]
+
+# Embeddings, overrides and isolates: nothing that a program needs, and what stands behind them is turned.
+TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+
+
+class Status(models.TextChoices):
+    """The two states of what is either being prepared or out."""
+
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+
+
+class Content(models.Model):
+    """A row of the program. A change of it derives text, advances its edition's stamp and becomes history."""
+
+    # Where the row's edition is found, such as "paper__edition"; empty for rows of the whole site.
+    edition_lookup: ClassVar[str] = "edition"
+    # Fields that `derive()` computes from others.
+    derived_fields: ClassVar[tuple[str, ...]] = ()
+    # The fields that it reads for that: whoever writes them has to derive.
+    derived_from: ClassVar[tuple[str, ...]] = ()
+    # Fields that only count or stamp: the history does not follow them.
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ()
+    # The foreign keys to the things on whose forms the row stands, the nearest first, if its edition is not
+    # found through them: their history is its too.
+    part_of: ClassVar[tuple[str, ...]] = ()
+    # The fields that say something of the row and decide nothing: not whether it is shown, nor where.
+    words: ClassVar[tuple[str, ...]] = ()
+    # The relations, besides foreign keys, that `clean()` follows: fetched at once for many rows.
+    rules_look_at: ClassVar[tuple[str, ...]] = ()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if kwargs.get("update_fields") is not None:
+            kwargs["update_fields"] = {*kwargs["update_fields"], *self.derived_fields}
+        self.derive()
+        with recording.together() as log:
+            before = self._stored_values(kwargs.get("update_fields"))
+            tied = self._tied(before)
+            super().save(*args, **kwargs)
+            edition, touched = self.stamped_edition(), revision.named(type(self), [self.pk])
+            editions = {edition, *tied}
+            if before is None:
+                log.created(self)
+            else:
+                written = [name for name in before if name in recorded_fields(type(self))]
+                after = held(self, written)
+                log.changed(type(self), self.pk, before, after, edition)
+                self._leave_no_gap(before)
+                changed = {name for name in after if before[name] != after[name]}
+                if changed <= {*self.words}:
+                    name = self.named_by(changed)
+                    touched = {name} if name else touched
+                elif (owner := self.edition_lookup.partition("__")[0]) in changed:
+                    # What belongs to the row goes with it, out of another edition perhaps.
+                    touched = {touches.KIND}
+                    editions.add(self._edition_by(owner, before[owner]))
+            revision.advance(editions, touched)
+
+    def _tied(self, before: dict[str, Any] | None) -> set[int]:
+        """Return the editions that the row tied to its own so far."""
+        model = type(self)
+        if before is None or model is not revision.tie():
+            return set()
+        owner = self.edition_lookup.partition("__")[0]
+        was = self._edition_by(owner, before.get(owner))
+        return revision.tied([model], [was, self.stamped_edition()])
+
+    def _edition_by(self, owner: str, key: int | None) -> int | None:
+        """Return the edition of a row that belonged to another owner."""
+        if self.edition_lookup == owner or key is None:
+            return key
+        model: Any = self._meta.get_field(owner).related_model
+        return recording.row_editions(model, [key]).get(key)
+
+    def named_by(self, words: Set[str]) -> str:
+        """Return the part of its address by which pages that show these fields of the row name it."""
+        return ""
+
+    def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:
+        """Return what the database has in the fields that are going to be written; `None` for a new row."""
+        if self.pk is None:
+            return None
+        fields = recorded_fields(type(self))
+        names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
+        wanted = {*names, *part_of(type(self))} - self.get_deferred_fields()
+        # Others may point at the row meanwhile.
+        rows = type(self)._base_manager.filter(pk=self.pk).select_for_update(no_key=True)
+        return next(iter(read(rows, sorted(wanted)).values()), None)
+
+    def _leave_no_gap(self, before: dict[str, Any]) -> None:
+        """Let those move up behind whom it stood, if it went to another owner."""
+        model: Any = type(self)
+        left = before.get(model.siblings_of) if has_places(model) else None
+        if left and left != getattr(self, f"{model.siblings_of}_id"):
+            close_gaps({model: [left]})
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        with recording.together() as log:
+            return deletion.delete([self], self, log, [self.stamped_edition()], **kwargs)
+
+    def derive(self) -> None:
+        """Compute what is stored but follows from other fields: rendered text, sort keys."""
+
+    def stamped_edition(self) -> int | None:
+        """Return the key of the edition whose pages show this row; `None` where all editions' may."""
+        if not self.edition_lookup:
+            return None
+        *steps, last = self.edition_lookup.split("__")
+        owner: Any = self
+        for step in steps:
+            owner = getattr(owner, step)
+        key: int | None = getattr(owner, f"{last}_id")
+        return key
+
+    def clean_fields(self, exclude: Collection[str] | None = None) -> None:
+        """Check each field, without the marks that would turn the direction of what is shown beside it."""
+        for field in self._meta.concrete_fields:
+            if field.name not in (exclude or ()):
+                value = getattr(self, field.attname)
+                if (straight := turned_back(value)) != value:
+                    setattr(self, field.attname, straight)
+        super().clean_fields(exclude=exclude)
+
+    def clean_in_memory(self) -> None:
+        """Check fields and rules without a query: for imports, which check references and uniqueness in bulk.
+
+        Raises `ValidationError` like `full_clean`.
+        """
+        relations = {field.name for field in self._meta.concrete_fields if field.is_relation}
+        self.clean_fields(exclude=relations)
+        self.clean()
+
+
+class Ordered(models.Model):
+    """A row with a place among its siblings, counted from 1. A new row goes to the end."""
+
+    # The foreign key to the thing that the siblings belong to.
+    siblings_of: ClassVar[str] = "edition"
+
+    position = models.PositiveIntegerField(
+        pgettext_lazy("place in a list", "order"), default=0, help_text=_("0 puts it at the end.")
+    )
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self.position:
+            last = self.siblings().aggregate(last=models.Max("position"))["last"]
+            self.position = (last or 0) + 1
+        super().save(*args, **kwargs)
+
+    def siblings(self) -> models.QuerySet[Self]:
+        """Return all rows that share this row's order, itself included when saved."""
+        owner = self._meta.get_field(self.siblings_of).attname  # type: ignore[union-attr]
+        return type(self)._base_manager.filter(**{owner: getattr(self, owner)})
+
+
+def turned_back(value: Any) -> Any:
+    """Return a text, or the texts of a list, without marks that turn the direction of writing."""
+    if isinstance(value, str):
+        return value if value.isascii() else TURNING.sub("", value)
+    return [turned_back(one) for one in value] if isinstance(value, list) else value
+
+
+def ends_before_start(start: date | None, end: date | None) -> bool:
+    """Whether a span of days or moments is the wrong way round; a missing end is another check's business."""
+    return start is not None and end is not None and end < start

@@ -1,0 +1,84 @@
+"""Places among siblings: 1 to n whatever comes, goes or returns. Which rows are siblings, the model says.
+
+`siblings_of` of a model names the foreign key below which its rows have an order (`bases.Ordered`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import batched
+from typing import Any
+
+from django.db import models
+
+from content import recording, revision
+from content.row_values import BATCH
+
+# Beyond any real position: rows are parked there while they change places, as positions are unique.
+PARKED = 1_000_000
+
+
+def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
+    """Give the rows positions 1..n in the order of `keys`, however they stood before.
+
+    `rows` are all siblings; rows that `keys` does not name follow in their old order.
+    """
+    with recording.together(), revision.hold():
+        present: list[int] = list(rows.order_by("position", "pk").values_list("pk", flat=True))
+        named, here = {*keys}, {*present}
+        wanted = [*(key for key in keys if key in here), *(key for key in present if key not in named)]
+        rows.order_by().update(position=models.F("position") + PARKED)
+        places = [models.When(pk=key, then=models.Value(place)) for place, key in enumerate(wanted, start=1)]
+        if places:
+            rows.order_by().update(position=models.Case(*places, output_field=models.PositiveIntegerField()))
+
+
+def placed(entered: int | None, before: int | None) -> tuple[int, int]:
+    """Return where a row goes that was given a number: of two with one, the one that moved forward is first.
+
+    Without a number it goes to the end.
+    """
+    wanted, was = entered or PARKED, before or PARKED
+    return wanted, (wanted > was) - (wanted < was)
+
+
+def has_places(model: Any) -> bool:
+    """Tell whether rows of this model have an order."""
+    return hasattr(model, "siblings_of")
+
+
+def owners_below(model: Any, keys: Iterable[int]) -> set[int]:
+    """Return the owners of these rows, in whose order they stand."""
+    found: set[int] = set()
+    for batch in batched(keys, BATCH, strict=False):
+        rows = model._base_manager.filter(pk__in=batch)
+        found.update(rows.values_list(f"{model.siblings_of}_id", flat=True))
+    return found - {None}
+
+
+def owners_left(going: Mapping[Any, Iterable[int]]) -> dict[Any, set[int]]:
+    """Return the models with an order and the owners that lose rows, without those that go themselves."""
+    left = {model: owners_below(model, keys) for model, keys in going.items() if has_places(model)}
+    for model, owners in left.items():
+        owners -= {*going.get(model._meta.get_field(model.siblings_of).related_model, ())}
+    return {model: owners for model, owners in left.items() if owners}
+
+
+def close_gaps(touched: Mapping[Any, Iterable[int]]) -> None:
+    """Let the rows below these owners stand at 1 to n again.
+
+    A row that comes back beyond `PARKED` takes the place it had before the one that has it now.
+    """
+    for model, owners in touched.items():
+        found: dict[int, list[tuple[int, int]]] = {}
+        for batch in batched(owners, BATCH, strict=False):
+            rows = model._base_manager.filter(**{f"{model.siblings_of}__in": batch}).order_by()
+            for owner, place, key in rows.values_list(f"{model.siblings_of}_id", "position", "pk"):
+                found.setdefault(owner, []).append((place, key))
+        for owner, taken in found.items():
+            if sorted(place for place, _ in taken) != list(range(1, len(taken) + 1)):
+                keys = [key for _, key in sorted(taken, key=_returned)]
+                reorder(model._default_manager.filter(**{model.siblings_of: owner}), keys)
+
+
+def _returned(row: tuple[int, int]) -> tuple[int, bool, int]:
+    place, key = row
+    return place % PARKED, place < PARKED, key

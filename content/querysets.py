@@ -1,0 +1,185 @@
+"""What is public (`published()` is the only judge), and the queryset that stamps and records bulk changes."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any, Self, cast
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from content import deletion, preview_context, recording, revision, touches
+from content.preview_context import GATES
+from content.row_values import part_of, plain, read, read_keys, recorded_fields
+
+
+def moment(at: datetime | None) -> datetime:
+    """Return the moment asked about: now, unless one is given."""
+    return at or timezone.now()
+
+
+def gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
+    """The moment of this gate of the edition has come, or somebody looks before it does."""
+    come = Q(**{f"{prefix}{gate}__lte": moment(at)})
+    early = preview_context.opened(gate)
+    return come | Q(**{f"{prefix}pk": early}) if early else come
+
+
+def or_draft(public: Q, prefix: str = "", edition: str = "edition") -> Q:
+    """The status of the row that `prefix` leads to lets it be seen, or it is a draft in a preview."""
+    key = preview_context.drafted()
+    return public | Q(**{f"{prefix}status": "draft", f"{prefix}{edition}": key}) if key else public
+
+
+def or_to_come(name: str, at: datetime | None) -> Q:
+    """The row's own moment has come, or it is shown in a preview."""
+    come, key = Q(**{f"{name}__lte": moment(at)}), preview_context.drafted()
+    return come | Q(edition=key) if key else come
+
+
+def edition_public(prefix: str, at: datetime | None) -> Q:
+    """The edition that `prefix` leads to (such as "edition__") can be seen at all."""
+    return gate_open(prefix, "public_from", at)
+
+
+def papers_public(prefix: str, at: datetime | None) -> Q:
+    """The edition's papers, topics and awards can be seen."""
+    return edition_public(prefix, at) & gate_open(prefix, "papers_public_from", at)
+
+
+def schedule_public(prefix: str, at: datetime | None) -> Q:
+    """The edition's timetable can be seen."""
+    return edition_public(prefix, at) & gate_open(prefix, "schedule_public_from", at)
+
+
+def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]:
+    """Which parts of an edition are public: what is kept between requests hangs on it, as on the stamp.
+
+    In a preview there is one part more, so that nothing made there is taken for what the public gets.
+    """
+    moments = ((gate, getattr(edition, gate)) for gate in GATES)
+    come = [
+        preview_context.opened(gate) == edition.pk or (switch is not None and switch <= moment(at))
+        for gate, switch in moments
+    ]
+    return (*come, *preview_context.mark())
+
+
+def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
+    """Return the published rows on the far side of a relation. Upper floors stay unnamed."""
+    related: Any = model._meta.get_field(relation).related_model
+    return related.objects.published(at)
+
+
+class ContentQuerySet[M: models.Model](models.QuerySet[M]):
+    """A queryset whose bulk changes derive text and advance the revision stamps as single saves do."""
+
+    def published_related(self, relation: str, at: datetime | None = None) -> Any:
+        """Return the published rows on the far side of a relation."""
+        return published_rows(self.model, relation, at)
+
+    def grouped(self, field: str) -> dict[str, list[M]]:
+        """Return the rows by the value of a field, in the order in which the values first appear."""
+        groups: dict[str, list[M]] = {}
+        for row in self:
+            groups.setdefault(getattr(row, field), []).append(row)
+        return groups
+
+    def stamped_editions(self) -> set[int | None]:
+        """Return the keys of the editions these rows belong to; `{None}` for rows of the whole site."""
+        lookup: str = self.model.edition_lookup  # type: ignore[attr-defined]
+        if not lookup:
+            return {None}
+        return set(self.order_by().values_list(lookup, flat=True).distinct())
+
+    def update(self, **kwargs: Any) -> int:
+        with recording.together() as log:
+            editions = self.stamped_editions()
+            before, tied = self._before(kwargs), revision.tied([self.model], editions)
+            count = super().update(**kwargs)
+            if before:
+                self._note(log, before, kwargs, editions)
+            if count:
+                revision.advance({*editions, *tied}, [revision.kind_of(self.model)])
+        return count
+
+    update.alters_data = True  # type: ignore[attr-defined]
+
+    def _before(self, written: Iterable[str]) -> dict[int, dict[str, Any]]:
+        """Return the recorded fields that are going to be written, of all rows; nothing if there are none."""
+        fields = recorded_fields(self.model)
+        names = {self.model._meta.get_field(name).name for name in written} & fields.keys()
+        return read(self, sorted(names.union(part_of(self.model)))) if names else {}
+
+    def _note(
+        self,
+        log: recording.Log,
+        before: dict[int, dict[str, Any]],
+        written: dict[str, Any],
+        editions: set[int | None],
+    ) -> None:
+        fields = recorded_fields(self.model)
+        news = {self.model._meta.get_field(name).name: value for name, value in written.items()}
+        news = {name: value for name, value in news.items() if name in fields}
+        after: dict[int, dict[str, Any]] = {}
+        if any(hasattr(value, "resolve_expression") for value in news.values()):
+            after = read_keys(self.model, before, news)
+        else:
+            same = {name: plain(fields[name].to_python(plain(value))) for name, value in news.items()}
+            after = dict.fromkeys(before, same)
+        alone = next(iter(editions)) if len(editions) == 1 else None
+        found = recording.row_editions(self.model, before) if len(editions) > 1 else {}
+        for key, values in before.items():
+            log.changed(self.model, key, values, after.get(key, {}), found.get(key, alone))
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        with recording.together() as log:
+            editions = self.stamped_editions()
+            deleted = deletion.delete(self._to_delete(), self, log, editions)
+            self._result_cache = None
+        return deleted
+
+    def _to_delete(self) -> Self:
+        asked: Any = self
+        if self.query.is_sliced or self.query.distinct_fields or asked._fields is not None:
+            raise TypeError("Cannot delete slices, distinct rows or values.")
+        rows = asked._chain()
+        rows._for_write = True
+        rows.query.select_for_update = rows.query.select_related = False
+        rows.query.clear_ordering(force=True)
+        return cast(Self, rows)
+
+    delete.alters_data = True  # type: ignore[attr-defined]
+    delete.queryset_only = True  # type: ignore[attr-defined]
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        rows: list[Any] = list(objs)
+        for row in rows:
+            row.derive()
+        with recording.together() as log:
+            created = super().bulk_create(rows, *args, **kwargs)
+            for row in rows:
+                log.created(row)
+            if rows:
+                revision.advance({row.stamped_edition() for row in rows}, [revision.kind_of(self.model)])
+        return created
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
+        rows: list[Any] = list(objs)
+        for row in rows:
+            row.derive()
+        model: Any = self.model
+        names = [*dict.fromkeys([*fields, *model.derived_fields])]
+        own = {*names} - {*model.derived_fields}
+        touched = {row.named_by(own) for row in rows} if own <= {*model.words} else {""}
+        if model.edition_lookup.partition("__")[0] in own:
+            touched = {touches.KIND}
+        elif "" in touched or len(touched) > touches.MOST:
+            touched = revision.named(model, (row.pk for row in rows))
+        with recording.together(), revision.hold(), revision.of(touched):
+            count = super().bulk_update(rows, names, batch_size=batch_size)
+            if rows:
+                revision.advance({row.stamped_edition() for row in rows})
+        return count

@@ -1,0 +1,220 @@
+"""The history as it is written: `Content` and its bulk methods tell what they change; an act becomes a set.
+
+Whoever lets changes in says who is at work: `recording(Origin.API, user, "name of the token")`. What is
+changed inside is one act in one transaction; a change outside of any is an act of its own.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from content import revision
+from content.actor import acting, actor
+from content.history import ChangeSet, RowChange
+from content.row_values import Key, Values, held, links, owners, part_of
+
+FULL = 1000
+# These hold everything else: what comes into them is told by itself, and taken back without them.
+HOUSES = frozenset({"conference.conference", "conference.edition"})
+Kind = RowChange.Kind
+
+
+class Log:
+    """What an act has changed so far."""
+
+    def __init__(self) -> None:
+        self.change_set: ChangeSet | None = None
+        self.pending: dict[Key, RowChange] = {}
+        # Rows that came into being: what happens to them meanwhile is part of their creation.
+        self.made: set[Key] = set()
+        # What stood before each note, so that a part of the act that fails leaves no note.
+        self.undone: list[tuple[Key, RowChange | None, bool]] = []
+        self.depth = 0
+        self.reference = ""
+
+    def _put(self, key: Key, change: RowChange | None, *, made: bool = False) -> None:
+        self.undone.append((key, self.pending.pop(key, None), key in self.made))
+        if change is not None:
+            self.pending[key] = change
+        if made:
+            self.made.add(key)
+
+    def take_back(self, mark: int) -> None:
+        """Forget what was noted since the mark."""
+        while len(self.undone) > mark:
+            key, change, was_made = self.undone.pop()
+            self.pending.pop(key, None)
+            if change is not None:
+                self.pending[key] = change
+            if not was_made:
+                self.made.discard(key)
+
+    def created(self, row: Any) -> None:
+        """Note a new row. One that hangs on a new row needs no line of its own."""
+        model: Any = type(row)
+        key = (model._meta.label_lower, row.pk)
+        above = owners(model, held(row, part_of(model)))
+        owner = _key(above[0]) if above else None
+        if owner and owner[0] not in HOUSES and owner in self.made:
+            self._put(key, None, made=True)
+        else:
+            self._put(key, _change(Kind.CREATED, model, row.pk, above, edition_of(row)), made=True)
+
+    def changed(
+        self, model: type[models.Model], key: int, before: Values, after: Values, edition: int | None
+    ) -> None:
+        """Note the fields that differ. `before` holds the row's owners too."""
+        name = (model._meta.label_lower, key)
+        news = {field: [before[field], after[field]] for field in after if before.get(field) != after[field]}
+        known = self.pending.get(name)
+        if name in self.made or not (news or known):
+            return
+        if known is not None and known.kind == Kind.CHANGED:
+            news = {
+                **known.values,
+                **{f: [known.values.get(f, pair)[0], pair[1]] for f, pair in news.items()},
+            }
+            news = {field: pair for field, pair in news.items() if pair[0] != pair[1]}
+        now = owners(model, {**before, **after})
+        if known is not None and known.kind == Kind.CHANGED:
+            before = {**before, **known.before()}
+        change = _change(Kind.CHANGED, model, key, owners(model, before), edition)
+        change.moved_to = next((name for name in now[:1] if name != change.owner), "")
+        change.values = news
+        self._put(name, change if news else None)
+
+    def deleted(self, model: type[models.Model], key: int, values: Values, **about: Any) -> None:
+        """Note a row that is about to go, with all its values."""
+        name = (model._meta.label_lower, key)
+        known = self.pending.get(name)
+        if known is not None and known.kind == Kind.CREATED:
+            self._put(name, None)
+            return
+        if known is not None and known.kind == Kind.CHANGED:
+            values = {**values, **known.before()}
+        change = _change(Kind.DELETED, model, key, owners(model, values), about["edition"])
+        change.values, change.label, change.dragged = values, about["label"][:300], about["dragged"]
+        self._put(name, change)
+
+    def refer_to(self, row: models.Model | None) -> None:
+        """Let the history lead to what the act left behind, such as the run of an import."""
+        self.reference = f"{row._meta.label_lower}:{row.pk}" if row else ""
+        if self.change_set is not None:
+            self.change_set.reference = self.reference
+            self.change_set.save(update_fields=["reference"])
+
+    def write(self) -> None:
+        """Store what is pending."""
+        rows = list(self.pending.values())
+        if not rows:
+            return
+        if self.change_set is None:
+            self.change_set = new_set(self.reference)
+        for row in rows:
+            row.change_set = self.change_set
+        RowChange.objects.bulk_create(rows, batch_size=FULL)
+        self.pending.clear()
+        self.undone.clear()
+
+
+def _key(name: str) -> Key:
+    label, _, key = name.partition(":")
+    return label, int(key)
+
+
+def _change(
+    kind: str, model: type[models.Model], key: int, above: list[str], edition: int | None
+) -> RowChange:
+    owner, other = [*above, "", ""][:2]
+    return RowChange(
+        kind=kind,
+        model=model._meta.label_lower,
+        object_id=key,
+        owner=owner,
+        other=other,
+        edition_key=key if model._meta.label_lower == "conference.edition" else edition,
+    )
+
+
+def edition_of(row: Any) -> int | None:
+    """Return the key of the edition that a row belongs to."""
+    edition: int | None = row.stamped_edition()
+    return edition
+
+
+def new_set(reference: str = "") -> ChangeSet:
+    """Store a set for what is changed now."""
+    who = actor()
+    user = who.user if getattr(who.user, "is_authenticated", False) else None
+    return ChangeSet.objects.create(
+        at=timezone.now(),
+        user_id=user.pk if user else None,
+        user_name=user.get_username() if user else "",
+        origin=who.origin,
+        detail=who.detail[:200],
+        reference=reference,
+    )
+
+
+_log: ContextVar[Log | None] = ContextVar("log", default=None)
+
+
+@contextmanager
+def together() -> Iterator[Log]:
+    """Make all changes inside one act, in one transaction. Inside another act they are part of that."""
+    log = _log.get()
+    token = None
+    if log is None:
+        log = Log()
+        token = _log.set(log)
+    mark, log.depth = len(log.undone), log.depth + 1
+    try:
+        with transaction.atomic():
+            yield log
+            if log.depth == 1 or (log.depth == 2 and len(log.pending) >= FULL):
+                log.write()
+    except BaseException:
+        log.take_back(mark)
+        raise
+    finally:
+        log.depth -= 1
+        if token is not None:
+            _log.reset(token)
+
+
+@contextmanager
+def recording(origin: str, user: Any = None, detail: str = "") -> Iterator[Log]:
+    """Make all changes inside one act of this user, come in by this way."""
+    with acting(origin, user, detail), together() as log:
+        yield log
+
+
+def row_editions(model: type[models.Model], keys: Iterable[int]) -> dict[int, int | None]:
+    """Return the edition of each of these rows. One query for 500 rows."""
+    lookup: str = model.edition_lookup  # type: ignore[attr-defined]
+    wanted = list(keys)
+    if not lookup:
+        return dict.fromkeys(wanted)
+    return {key: row[lookup] for key, row in _by_lookup(model, wanted, lookup).items()}
+
+
+def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) -> None:
+    """Advance the stamps of rows on the far side of a relation to many, if the relation is theirs.
+
+    An author's institutions are the author's: what becomes of an institution is not told of its editions.
+    """
+    owner: Any = links(model)[name].model
+    if owner is not model and (keys := list(far)):
+        revision.advance(row_editions(owner, keys).values(), [revision.kind_of(owner)])
+
+
+def _by_lookup(model: type[models.Model], keys: list[int], lookup: str) -> dict[int, Values]:
+    found: dict[int, Values] = {}
+    for start in range(0, len(keys), FULL):
+        rows = model._base_manager.filter(pk__in=keys[start : start + FULL]).order_by()
+        found |= {key: {lookup: edition} for key, edition in rows.values_list("pk", lookup)}
+    return found

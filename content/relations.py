@@ -1,0 +1,50 @@
+"""Relations to many in the history: no columns of a row, so that no save and no update tells of them."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import models
+from django.db.models.signals import m2m_changed
+from django.dispatch import receiver
+
+from content import revision
+from content.recording import advance_for_links, edition_of, row_editions, together
+from content.row_values import held, linked, links, part_of, read_keys
+
+
+@contextmanager
+def linking(model: type[models.Model], name: str, keys: Iterable[int]) -> Iterator[None]:
+    """Note what the block makes of a relation to many that it writes directly."""
+    rows = list(keys)
+    before = linked(model, name, rows)
+    with together() as log:
+        yield
+        after = linked(model, name, rows)
+        differing = [key for key in rows if before[key] != after[key]]
+        standing = read_keys(model, differing, part_of(model))
+        editions = row_editions(model, differing)
+        for key in differing:
+            values = {**standing.get(key, {}), name: before[key]}
+            log.changed(model, key, values, {name: after[key]}, editions.get(key))
+
+
+@receiver(m2m_changed)
+def _links_change(sender: Any, instance: Any, action: str, **more: Any) -> None:
+    """Note what becomes of a row's relation to many. Forms write them after the row."""
+    model: Any = type(instance)
+    if not hasattr(model, "unrecorded_fields"):
+        return
+    name = next(name for name, field in links(model).items() if field.remote_field.through is sender)
+    now = linked(model, name, [instance.pk])[instance.pk]
+    if action.startswith("pre_"):
+        vars(instance)["_linked_before"] = now
+        return
+    before = vars(instance).pop("_linked_before", now)
+    if before != now:
+        with together() as log:
+            values = {**held(instance, part_of(model)), name: before}
+            log.changed(model, instance.pk, values, {name: now}, edition_of(instance))
+        if links(model)[name].model is model:
+            revision.advance([edition_of(instance)], [revision.kind_of(model)])
+        advance_for_links(model, name, {*before} ^ {*now})

@@ -1,0 +1,198 @@
+"""The history as people read it: acts in order, each with its rows, each with its fields before and after."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.core.exceptions import FieldDoesNotExist
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from content.history import ChangeSet, RowChange
+from content.row_values import links, recorded_fields
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+
+LONG = 40
+
+
+@dataclass(slots=True)
+class Line:
+    """One field: its label, and before and after as they are shown."""
+
+    label: str
+    before: SafeString
+    after: SafeString
+
+
+@dataclass(slots=True)
+class Told:
+    """One row in an act."""
+
+    what: str
+    label: str
+    kind: str
+    verb: str
+    lines: list[Line] = field(default_factory=list)
+    is_part: bool = False
+
+
+@dataclass(slots=True)
+class Act:
+    """One act as a page shows it."""
+
+    change_set: ChangeSet
+    rows: list[Told] = field(default_factory=list)
+
+
+class Names:
+    """What rows are called, asked for many at once: as they are now, else as they were when they went."""
+
+    def __init__(self, wanted: Iterable[tuple[str, int]]) -> None:
+        self.known: dict[tuple[str, int], str] = {}
+        keys: dict[str, set[int]] = defaultdict(set)
+        for label, key in wanted:
+            keys[label].add(key)
+        for label, found in keys.items():
+            model: Any = apps.get_model(label)
+            related = [name for name, f in recorded_fields(model).items() if f.is_relation]
+            rows = model._base_manager.filter(pk__in=found)
+            for row in rows.select_related(*related) if related else rows:
+                self.known[label, row.pk] = str(row)
+            gone = RowChange.objects.filter(model=label, object_id__in=found, kind="deleted").order_by("pk")
+            for row in gone if found - {key for name, key in self.known if name == label} else ():
+                self.known.setdefault(row.key, row.label)
+
+    def of(self, label: str, key: int) -> str:
+        """Return the name of a row."""
+        model: Any = apps.get_model(label)
+        return self.known.get((label, key)) or f"{capfirst(model._meta.verbose_name)} {key}"
+
+
+def target_of(label: str, name: str) -> str:
+    """Return the label of the model that a field points at, if it does."""
+    model: Any = apps.get_model(label)
+    found: Any = recorded_fields(model).get(name)
+    if found is not None:
+        return found.related_model._meta.label_lower if found.is_relation else ""
+    link = links(model).get(name)
+    if link is None:
+        return ""
+    far: Any = link.related_model if link.model is model else link.model
+    return str(far._meta.label_lower)
+
+
+def acts(
+    change_sets: Iterable[ChangeSet], changes: Iterable[RowChange], edition: Edition | None
+) -> list[Act]:
+    """Return the acts with the rows in question, told in the edition's zone."""
+    shown = {one.pk: Act(one) for one in change_sets}
+    rows = [change for change in changes if change.change_set_id in shown]
+    names = Names(pair for change in rows for pair in _named(change))
+    for change in sorted(rows, key=lambda one: (one.owner != "", one.model, one.pk)):
+        shown[change.change_set_id].rows.append(told(change, names, edition))
+    return list(shown.values())
+
+
+def _named(change: RowChange) -> Iterable[tuple[str, int]]:
+    yield change.key
+    for name, value in change.values.items():
+        target = target_of(change.model, name)
+        pairs = value if change.kind == RowChange.Kind.CHANGED else [value]
+        for one in pairs if target else ():
+            keys = one if isinstance(one, list) else [one]
+            yield from ((target, key) for key in keys if key)
+
+
+def told(change: RowChange, names: Names, edition: Edition | None) -> Told:
+    """Return one row of an act as it is shown."""
+    model: Any = apps.get_model(change.model)
+    row = Told(
+        what=str(model._meta.verbose_name),
+        label=change.label or names.of(*change.key),
+        kind=change.kind,
+        verb=str(RowChange.Kind(change.kind).label),
+        is_part=bool(change.owner),
+    )
+    if change.kind == RowChange.Kind.CHANGED:
+        row.lines = lines(change.model, change.values, names, edition)
+    return row
+
+
+def lines(label: str, pairs: dict[str, Any], names: Names, edition: Edition | None) -> list[Line]:
+    """Return the fields of a row, each with two values."""
+    found = []
+    for name, (before, after) in pairs.items():
+        words = [in_words(label, name, value, names, edition) for value in (before, after)]
+        marked = compared(*words) if isinstance(before, str) and isinstance(after, str) else words
+        found.append(Line(field_label(label, name), *map(_lined, marked)))
+    return found
+
+
+def field_label(label: str, name: str) -> str:
+    """Return what a field is called."""
+    try:
+        found: Any = apps.get_model(label)._meta.get_field(name)
+    except FieldDoesNotExist:
+        return capfirst(name.replace("_", " "))
+    return capfirst(str(getattr(found, "verbose_name", name)))
+
+
+def in_words(label: str, name: str, value: Any, names: Names, edition: Edition | None) -> str:
+    """Return a stored value as people read it: a name for a key, a time in the edition's zone."""
+    model: Any = apps.get_model(label)
+    found: Any = recorded_fields(model).get(name)
+    target = target_of(label, name)
+    if value is None or value == "" or value == []:
+        return "–"
+    if target:
+        keys = value if isinstance(value, list) else [value]
+        return "\n".join(names.of(target, key) for key in keys)
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
+    if found is not None and found.get_internal_type() == "DateTimeField":
+        moment = datetime.fromisoformat(value)
+        zone = edition.zone if edition else moment.tzinfo
+        return f"{moment.astimezone(zone):%Y-%m-%d %H:%M %Z}"
+    choices = dict(found.flatchoices) if found is not None else {}
+    return str(choices.get(value, value))
+
+
+def compared(before: str, after: str) -> list[SafeString]:
+    """Mark what differs between two texts, word by word; short ones are shown as they are."""
+    if max(len(before), len(after)) < LONG:
+        return [format_html("{}", before), format_html("{}", after)]
+    old, new = (text.replace("\r\n", "\n").split(" ") for text in (before, after))
+    sides: tuple[list[SafeString], list[SafeString]] = ([], [])
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        for side, words, mark in ((sides[0], old[a:b], "del"), (sides[1], new[c:d], "ins")):
+            text = " ".join(words)
+            if words:
+                kept = format_html("{}", text)
+                side.append(kept if tag == "equal" else _marked(mark, text))
+    return [mark_safe(" ".join(side)) for side in sides]
+
+
+def _marked(mark: str, text: str) -> SafeString:
+    return format_html("<ins>{}</ins>", text) if mark == "ins" else format_html("<del>{}</del>", text)
+
+
+def _lined(text: str) -> SafeString:
+    return format_html_join(
+        mark_safe("<br>"), "{}", ((mark_safe(one),) for one in _escaped(text).split("\n"))
+    )
+
+
+def _escaped(text: str) -> str:
+    return str(format_html("{}", text))

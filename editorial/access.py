@@ -1,0 +1,217 @@
+"""The admin narrowed to what an account reaches: rows of lists, forms, choices and actions alike.
+
+All that pages of the admin ask is `get_queryset(request)` and `has_…_permission(request, row)` of a model's
+admin; both are answered by `access`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib import admin, messages
+from django.contrib.admin.filters import FieldListFilter, RelatedFieldListFilter
+from django.contrib.admin.options import Action, ActionLocation
+from django.contrib.admin.utils import flatten_fieldsets
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import ngettext
+
+from accounts.access_scope import SCOPES, Access, access_of, lookup_of
+from accounts.roles import ALL
+from content.editions import get_edition_model
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+
+
+def access_for(request: HttpRequest) -> Access:
+    """Return what the user of a request may do."""
+    return access_of(getattr(request, "user", None))
+
+
+class ScopedChoices(admin.options.BaseModelAdmin[Any]):
+    """Forms that offer what their user reaches."""
+
+    # Foreign keys that may lead to any edition, such as an old paper that gets an award now.
+    any_edition: ClassVar[frozenset[str]] = frozenset()
+
+    def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
+        target = db_field.remote_field.model
+        if not self.admin_site.is_registered(target):
+            return super().get_field_queryset(db, db_field, request)
+        access, asked = access_for(request), self.admin_site.get_model_admin(target)
+        rows: QuerySet[Any] = asked.get_queryset(request)
+        if access.everywhere("add", self.model):
+            return rows
+        if db_field.name == lookup_of(self.model).partition("__")[0]:
+            return rows.filter(**{f"{lookup_of(target)}__in": access.editions("add", self.model)})
+        if not lookup_of(self.model) and db_field.name in getattr(self.model, "part_of", ()):
+            return access.rows(rows, "change")
+        if db_field.name in self.any_edition:
+            everybodys: Any = target._default_manager
+            seen = Q(pk__in=rows.values("pk")) | Q(pk__in=everybodys.published().order_by().values("pk"))
+            rows = everybodys.filter(seen).select_related(*getattr(asked, "choice_related", ()))
+        return rows
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Fix what the user may not change of the form's row, or of a row that stands on it."""
+        fields = access_for(request).fields(self.model, obj) if obj is not None and obj.pk else None
+        fixed = super().get_readonly_fields(request, obj)
+        if fields is None:
+            return fixed
+        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
+        return [*fixed, *(name for name in shown if name not in fields and name not in fixed)]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        access = access_for(request)
+        is_edition = db_field.remote_field.model is get_edition_model() and db_field.name == lookup_of(
+            self.model
+        )
+        if field and is_edition and db_field.null and not access.everywhere("add", self.model):
+            # Without an edition it would be the whole site's.
+            field.required = not access.reaches_site("add", self.model)
+        return field
+
+
+class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
+    """A model's admin whose user meets the own rows alone."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return access_for(request).rows(super().get_queryset(request))
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return access_for(request).may("view", self.model, obj)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Tell whether rows may be added somewhere; with an edition or a new row, whether there."""
+        access = access_for(request)
+        if isinstance(obj, get_edition_model()) and self.model is not get_edition_model():
+            return access.may_part("add", self.model, obj)
+        return access.may("add", self.model, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return access_for(request).may("change", self.model, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return access_for(request).may("delete", self.model, obj)
+
+    def may_whole(self, request: HttpRequest, action: str, row: Any) -> bool:
+        """Tell whether the user may do this with all fields of a row: a session chair changes some alone."""
+        allowed = getattr(self, f"has_{action}_permission")(request, row)
+        return bool(allowed) and (
+            action != "change" or access_for(request).may_whole(action, self.model, row)
+        )
+
+    # The last gate: what a form was made to send, though it did not offer it.
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not access_for(request).may("change" if change else "add", self.model, obj):
+            raise PermissionDenied
+        super().save_model(request, obj, form, change)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        access, part = access_for(request), formset.model
+        for row_form in [*formset.extra_forms, *formset.initial_forms]:
+            if row_form.has_changed() and not access.everywhere("change", part):
+                action = "change" if row_form in formset.initial_forms else "add"
+                row = row_form.instance
+                allowed = access.may_part(action, part, form.instance) and (
+                    not lookup_of(part) or access.reaches(row, action)
+                )
+                if not allowed:
+                    raise PermissionDenied
+        super().save_formset(request, form, formset, change)
+
+    # Actions
+
+    def get_actions(
+        self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
+    ) -> Any:
+        """Offer what the user may do with whole rows: a session chair changes some fields, on forms."""
+        actions: dict[str, Any] = super().get_actions(request, action_location)
+        access = access_for(request)
+        return {
+            name: narrowed(action)
+            for name, action in actions.items()
+            if all(
+                access.everywhere(one, self.model) or access.editions(one, self.model)
+                for one in needed_by(action)
+            )
+        }
+
+    def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
+        """Hand an action those rows alone with which its user may do it, and tell of the others."""
+        access = access_for(request)
+        needed = [one for one in needed_by(action) if not access.everywhere(one, self.model)]
+        rows = chosen
+        for one in needed:
+            allowed = self.model._base_manager.filter(access.scope(self.model, one, whole=True))
+            rows = rows.filter(pk__in=allowed.values("pk"))
+        count = chosen.exclude(pk__in=rows.values("pk")).count() if needed else 0
+        if count:
+            words = ngettext(
+                "%(count)d row was left out: you may look at it, not change it.",
+                "%(count)d rows were left out: you may look at them, not change them.",
+                count,
+            )
+            self.message_user(request, words % {"count": count}, messages.WARNING)
+        return action.func(self, request, rows)
+
+    def _get_list_editable_queryset(self, request: HttpRequest, prefix: str) -> QuerySet[Any]:
+        rows = super()._get_list_editable_queryset(request, prefix)
+        return access_for(request).rows(rows, "change")
+
+
+def narrowed(action: Action) -> Action:
+    """Return the action as Django runs it, whichever of the names that were sent it went by."""
+
+    def run(desk: Any, request: HttpRequest, rows: QuerySet[Any]) -> Any:
+        return desk.run_action(request, action, rows)
+
+    return replace(action, func=run)
+
+
+def needed_by(action: Action) -> list[str]:
+    """Return the permissions that an action asks for, among those that roles grant row by row."""
+    return [one for one in getattr(action.func, "allowed_permissions", ()) if one in ALL]
+
+
+class ScopedInline(ScopedChoices, admin.options.InlineModelAdmin[Any, Any]):
+    """Rows on the form of their owner: whoever keeps the owner keeps them, as far as the role goes."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        is_judged = lookup_of(self.model) or self.model in SCOPES
+        return access_for(request).rows(rows) if is_judged else rows
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return access_for(request).may_part("view", self.model, obj)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return access_for(request).may_part("add", self.model, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return access_for(request).may_part("change", self.model, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return access_for(request).may_part("delete", self.model, obj)
+
+
+class ScopedFilter(RelatedFieldListFilter):
+    """A filter by a relation that offers what its user reaches: no edition is even named to others."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        site, target = model_admin.admin_site, field.remote_field.model
+        if not site.is_registered(target) or access_for(request).everywhere("view", target):
+            return super().field_choices(field, request, model_admin)
+        rows = site.get_model_admin(target).get_queryset(request)
+        return [
+            (row.pk, str(row))
+            for row in rows.order_by(*self.field_admin_ordering(field, request, model_admin))
+        ]
+
+
+FieldListFilter.register(lambda field: bool(field.remote_field), ScopedFilter, take_priority=True)

@@ -1,0 +1,249 @@
+"""Actions over lists: a page says exactly what would change, then it is done as one act, with a way back.
+
+What an action does is said by the apps above (`BulkAction.plan`), in terms of `content.bulk`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.options import ActionLocation
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content import bulk, revision
+from content.bulk import Line, Plan, light
+from content.history import ChangeSet, Origin
+from content.recording import recording
+
+CONFIRMED, ASKED = "_confirmed", "_asked"
+# So many rows of one kind are named; the number beside them counts all.
+NAMED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What an action is called in the list, what it reports, and what its button says."""
+
+    name: Any
+    # With "3 papers" as `amount`.
+    done: Any
+    # With `count` rows, of which nothing changes.
+    same: Any
+    button: Any
+
+
+class BulkAction(ABC):
+    """An action of an admin's list. A subclass plans what it would do, and may ask for something first."""
+
+    allowed_permissions: ClassVar[list[str]] = ["change"]
+    locations: ClassVar[list[ActionLocation]] = [ActionLocation.CHANGE_LIST]
+    form_class: type["ActionForm"] | None = None
+    help: Any = ""
+
+    def __init__(self, name: str, words: Words) -> None:
+        self.__name__ = name
+        self.words = words
+        self.short_description = self.plural_description = words.name
+
+    @abstractmethod
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+        """Return what would be done to the rows that the user may change."""
+
+    def write(self, lines: list[Line]) -> None:
+        """Do it."""
+        bulk.add(lines)
+        bulk.write(lines)
+
+    def __call__(self, desk: Any, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        rows, refused = self.rows(desk, request, queryset)
+        form = self.form(desk, request, rows)
+        if form is not None and not (form.is_bound and form.is_valid()):
+            return self.page(desk, request, rows, form, None)
+        plan = self.plan(desk, request, rows, form.cleaned_data if form else {})
+        plan.skipped += [(row, _("You may not change it.")) for row in refused]
+        confirmed = request.POST.get(CONFIRMED)
+        if confirmed == plan.digest and plan.lines and not plan.problems:
+            self.carry_out(desk, request, plan)
+            return None
+        return self.page(desk, request, rows, form, plan, again=bool(confirmed))
+
+    def rows(self, desk: Any, request: HttpRequest, queryset: QuerySet[Any]) -> tuple[list[Any], list[Any]]:
+        """Return the chosen rows in the order of the list: those that the user may change, and the others."""
+        places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
+        chosen = queryset.order_by().values("pk")
+        found = light(desk.get_queryset(request).filter(pk__in=chosen), *self.needed(desk.model))
+        if CONFIRMED in request.POST:
+            found = found.select_for_update(of=("self",))
+        mine: list[Any] = []
+        others: list[Any] = []
+        for row in sorted(found.order_by(), key=lambda row: places.get(row.pk, 0)):
+            (mine if desk.may_whole(request, "change", row) else others).append(row)
+        return mine, others
+
+    def needed(self, model: Any) -> Iterable[str]:
+        """Return the long texts that the plan looks at."""
+        return ()
+
+    def form(self, desk: Any, request: HttpRequest, rows: list[Any]) -> "ActionForm | None":
+        """Return what is asked before anything is planned; nothing if there is nothing to ask."""
+        if self.form_class is None:
+            return None
+        data = request.POST if ASKED in request.POST else None
+        return self.form_class(data, desk=desk, request=request, rows=rows)
+
+    def carry_out(self, desk: Any, request: HttpRequest, plan: Plan) -> None:
+        """Do it as one act, and say so with the way back."""
+        detail = str(self.words.name % desk_words(desk))
+        with recording(Origin.ACTION, request.user, detail) as log, revision.hold():
+            self.write(plan.lines)
+            log.write()
+            change_set = log.change_set
+        done = self.told(desk, plan)
+        desk.message_user(request, with_way_back(done, change_set), messages.SUCCESS)
+
+    def told(self, desk: Any, plan: Plan) -> str:
+        """Return what is said afterwards."""
+        sentences = [str(self.words.done % {"amount": amount(desk, len(plan.lines))})]
+        if plan.same:
+            sentences.append(str(self.words.same % {"count": len(plan.same)}))
+        if plan.skipped:
+            count = len(plan.skipped)
+            sentences.append(
+                ngettext("%(count)d was left alone.", "%(count)d were left alone.", count) % {"count": count}
+            )
+        return " ".join(sentences)
+
+    def page(
+        self,
+        desk: Any,
+        request: HttpRequest,
+        rows: list[Any],
+        form: "ActionForm | None",
+        plan: Plan | None,
+        *,
+        again: bool = False,
+    ) -> TemplateResponse:
+        """Return the page that asks, and says what would happen."""
+        context = {
+            **desk.admin_site.each_context(request),
+            "title": self.words.name % desk_words(desk),
+            "opts": desk.opts,
+            "form": form,
+            "plan": plan,
+            "shown": shown(desk, plan) if plan else {},
+            "again": again,
+            "help": self.help,
+            "chosen": amount(desk, len(rows)),
+            "button": self.words.button % {"amount": amount(desk, len(plan.lines))} if plan else "",
+            "same": self.words.same % {"count": len(plan.same)} if plan else "",
+            "carried": carried(request, self.__name__),
+            "back": request.get_full_path(),
+            "media": desk.media + (form.media if form else forms.Media()),
+        }
+        return TemplateResponse(request, "admin/bulk.html", context)
+
+
+class ActionForm(forms.Form):
+    """What an action asks for. `rows` are the chosen ones that the user may change."""
+
+    def __init__(self, data: Any, *, desk: Any, request: HttpRequest, rows: list[Any]) -> None:
+        super().__init__(data)
+        self.desk, self.request, self.rows = desk, request, rows
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Offer what these rows can get."""
+
+    def editions(self) -> set[int | None]:
+        """Return the keys of the editions of the rows."""
+        return {row.stamped_edition() for row in self.rows}
+
+    def desk_of(self, model: Any) -> Any:
+        """Return the admin of another model, which knows what the user may see of it."""
+        return self.desk.admin_site.get_model_admin(model)
+
+
+def desk_words(desk: Any) -> dict[str, Any]:
+    """Return how the rows of a list are called."""
+    return {"verbose_name": desk.opts.verbose_name, "verbose_name_plural": desk.opts.verbose_name_plural}
+
+
+def amount(desk: Any, count: int) -> str:
+    """Return "1 paper", "3 papers", "No paper"."""
+    opts = desk.opts
+    if not count:
+        return _("No %(name)s") % {"name": opts.verbose_name}
+    return f"{count:,} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
+
+
+def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
+    """Return what the page of an action has to send again so that the same rows are meant."""
+    chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
+    across = request.POST.get("select_across") == "1"
+    kept = [("action", action), ("select_across", "1" if across else "0")]
+    return kept + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
+
+
+def shown(desk: Any, plan: Plan) -> dict[str, Any]:
+    """Return the plan as the page shows it: rows of which the same is said together, the most first."""
+    lines = grouped(desk, [(line.row, line.says) for line in plan.lines])
+    skipped = grouped(desk, plan.skipped)
+    return {
+        "lines": lines[:NAMED],
+        "more_lines": sum(group["count"] for group in lines[NAMED:]),
+        "skipped": skipped[:NAMED],
+        "more_skipped": sum(group["count"] for group in skipped[NAMED:]),
+    }
+
+
+def grouped(desk: Any, told: Iterable[tuple[Any, str]]) -> list[dict[str, Any]]:
+    """Bring rows together by what is said of them."""
+    groups: dict[str, list[Any]] = {}
+    for row, sentence in told:
+        groups.setdefault(sentence, []).append(row)
+    address = f"admin:{desk.opts.app_label}_{desk.opts.model_name}_change"
+    return [
+        {
+            "says": sentence,
+            "count": len(rows),
+            "rows": [(str(row), reverse(address, args=[row.pk])) for row in rows[:NAMED]],
+            "more": max(0, len(rows) - NAMED),
+        }
+        for sentence, rows in sorted(groups.items(), key=lambda group: -len(group[1]))
+    ]
+
+
+def with_way_back(sentence: str, change_set: ChangeSet | None) -> str:
+    """Return what was done with a link that takes it back."""
+    if change_set is None:
+        return sentence
+    address = reverse("admin:take_back", args=[change_set.pk])
+    return format_html('{} <a href="{}">{}</a>', sentence, address, _("Take back"))
+
+
+def field_words(row: Any, name: str, value: Any) -> str:
+    """Return a value of a field as people read it."""
+    field = row._meta.get_field(name)
+    if value in (None, ""):
+        return "–"
+    choices = dict(getattr(field, "flatchoices", ()) or ())
+    return str(choices.get(value, value))
+
+
+def change_words(row: Any, news: Mapping[str, Any]) -> str:
+    """Return "Draft → Published" of the fields that change."""
+    pairs = [
+        f"{field_words(row, name, getattr(row, name))} → {field_words(row, name, value)}"
+        for name, value in news.items()
+    ]
+    return ", ".join(pairs)

@@ -1,0 +1,77 @@
+"""The edition that a chair's form works on: its zone for every time, its own rows for every choice.
+
+Who may see which edition is `access`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.access_scope import access_of
+from content.editions import get_edition_model
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+
+_in_hand: ContextVar[Edition | None] = ContextVar("edition_in_hand", default=None)
+
+
+@contextmanager
+def working_on(edition: Edition | None) -> Iterator[None]:
+    """Show and read times in the edition's zone while the block runs, and offer its rows alone."""
+    token = _in_hand.set(edition)
+    try:
+        with timezone.override(edition.zone if edition else timezone.get_default_timezone()):
+            yield
+    finally:
+        _in_hand.reset(token)
+
+
+def edition_in_hand() -> Edition | None:
+    """Return the edition of the form that is being read or drawn."""
+    return _in_hand.get()
+
+
+def edition_of(row: Model) -> Edition | None:
+    """Return the edition that a row belongs to; `None` for rows of the whole site."""
+    if isinstance(row, get_edition_model()):
+        return row
+    owner: Any = row
+    for step in filter(None, getattr(row, "edition_lookup", "").split("__")):
+        owner = getattr(owner, step)
+    return owner if isinstance(owner, get_edition_model()) else None
+
+
+def editions_for(request: HttpRequest) -> QuerySet[Edition]:
+    """Return the editions in which the user has something to do, the newest first."""
+    access = access_of(request.user)
+    rows = get_edition_model().objects.all()
+    limited = access.roles and not access.everywhere("view", get_edition_model())
+    return rows.filter(pk__in=access.roles) if limited else rows
+
+
+def asked_edition(request: HttpRequest) -> Edition | None:
+    """Return the edition of an add form: the one chosen in it, the one asked for, else the newest.
+
+    It is one in which the user has something to do.
+    """
+    editions = editions_for(request)
+    list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
+    named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
+    chosen: Edition | None = None
+    for key in named:
+        if key and key.isdecimal() and chosen is None:
+            chosen = editions.filter(pk=key).first()
+    return chosen or editions.first()
+
+
+# How a list's filter names the edition in the address.
+LIST_FILTER = "edition__id__exact"

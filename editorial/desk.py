@@ -1,0 +1,263 @@
+"""The desk: what an edition still needs, said by the apps above, with the lists behind it.
+
+Each app registers in its `admin` what it counts (`Tally`) and what a chair has to see to (`Duty`). How many
+rows a duty has and which rows its list shows is one function, so that the two cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from content import revision
+from content.models import Content
+from editorial.current_edition import LIST_FILTER
+from editorial.model_admin import moment as written
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+
+PARAMETER = "todo"
+# Editions whose numbers are kept: a handful each.
+KEPT = 12
+
+
+def everything(rows: Any) -> Any:
+    """Leave the rows as they are."""
+    return rows
+
+
+class Line(Protocol):
+    """What the desk shows as a number that leads somewhere. `words` take `count`, in both numbers."""
+
+    @property
+    def model(self) -> type[Model]: ...
+    @property
+    def words(self) -> Any: ...
+    @property
+    def place(self) -> int: ...
+    def count(self, edition: Edition) -> int: ...
+    def address(self, edition: Edition) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Some rows of an edition and the list that shows exactly these.
+
+    `narrow` picks them among all rows of the edition; `asked` is what the list's address says besides the
+    edition, which it names by `named` and which is found by `lookup`.
+    """
+
+    model: type[Model]
+    words: Any
+    narrow: Callable[[Any], Any] = everything
+    asked: tuple[tuple[str, str], ...] = ()
+    lookup: str = "edition"
+    named: str = LIST_FILTER
+    # Where it stands among all.
+    place: int = 50
+
+    def rows(self, edition: Edition) -> Any:
+        """Return the rows that it is about."""
+        return self.narrow(self.model._default_manager.filter(**{self.lookup: edition}))
+
+    def count(self, edition: Edition) -> int:
+        """Return how many there are."""
+        return int(self.rows(edition).count())
+
+    def address(self, edition: Edition) -> str:
+        """Return the address of the list."""
+        meta = self.model._meta
+        page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+        return f"{page}?{urlencode([(self.named, edition.pk), *self.asked])}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Duty(Tally):
+    """Rows that a chair has to see to. `name` stands in addresses, `title` in the filter."""
+
+    name: str = ""
+    title: Any = ""
+
+    def address(self, edition: Edition) -> str:
+        asked = self.asked or ((PARAMETER, self.name),)
+        return Tally(self.model, self.words, asked=asked, named=self.named).address(edition)
+
+
+TALLIES: list[Line] = []
+DUTIES: list[Line] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A page on which rows of a model are made for the edition of the desk.
+
+    What tells visitors something, such as a release, `publishes`.
+    """
+
+    model: type[Model]
+    words: Any
+    page: str
+    publishes: bool = False
+
+    def address(self, edition: Edition) -> str:
+        return f"{reverse(self.page)}?{urlencode({'edition': edition.pk})}"
+
+
+DOORS: list[Door] = []
+
+
+class DutyFilter(admin.SimpleListFilter):
+    """A list narrowed to the rows behind a line of the desk."""
+
+    title = _("to do")
+    parameter_name = PARAMETER
+
+    def duties(self, model: type[Model]) -> dict[str, Duty]:
+        return {duty.name: duty for duty in DUTIES if isinstance(duty, Duty) and duty.model is model}
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(name, duty.title) for name, duty in self.duties(model_admin.model).items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        duty = self.duties(queryset.model).get(self.value() or "")
+        narrowed: QuerySet[Any] = duty.narrow(queryset) if duty else queryset
+        return narrowed
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number, what it counts, and where it leads."""
+
+    count: int
+    words: str
+    address: str
+    area: str
+    # The label of the app behind it.
+    app: str = ""
+
+
+def place(line: Line) -> int:
+    return line.place
+
+
+def counted(line: Line, edition: Edition, count: int) -> Counted:
+    """Return a line with its number."""
+    app = line.model._meta.app_config
+    return Counted(
+        count, str(line.words % {"count": count}), line.address(edition), str(app.verbose_name), app.label
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The key under which numbers are kept; equal states mean equal numbers."""
+
+    state: tuple[Any, ...]
+    edition: Edition = field(compare=False)
+
+
+@lru_cache(maxsize=KEPT)
+def content_counts(asked: Asked) -> dict[Line, int]:
+    """Return the numbers of the lines about content, which change with the stamps alone."""
+    return {
+        line: line.count(asked.edition) for line in (*TALLIES, *DUTIES) if issubclass(line.model, Content)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One of the three switches of an edition: what visitors see of it; `when` names the zone."""
+
+    name: str
+    label: Any
+    state: str
+    when: str
+
+
+OPEN, WAITING, CLOSED, BEHIND = "open", "waiting", "closed", "behind"
+
+
+def switches(edition: Edition, at: datetime) -> list[Switch]:
+    """Return the switches at a moment. What would be seen if only the site were is `BEHIND` it."""
+    site = edition.public_from
+    rows = [("site", _("Site"), state_of(site, at), site)]
+    parts = [
+        ("papers", _("Papers"), edition.papers_public_from),
+        ("schedule", _("Schedule"), edition.schedule_public_from),
+    ]
+    for name, label, moment in parts:
+        if moment and (site is None or (site > moment and site > at)):
+            rows.append((name, label, BEHIND, site))
+        else:
+            rows.append((name, label, state_of(moment, at), moment))
+    return [
+        Switch(name, label, state, written(moment, edition) if moment else "")
+        for name, label, state, moment in rows
+    ]
+
+
+def state_of(moment: datetime | None, at: datetime) -> str:
+    """Return whether something is public at a moment, will be, or was never meant to."""
+    if moment is None:
+        return CLOSED
+    return OPEN if moment <= at else WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """An edition as its chairs find it in the morning."""
+
+    edition: Edition
+    switches: list[Switch]
+    tallies: list[Counted]
+    waiting: list[Counted]
+    in_order: list[Counted]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was entered yet."""
+        return not any(tally.count for tally in self.tallies)
+
+
+def known_counts(edition: Edition) -> dict[Line, int]:
+    """Return the numbers of content: counted after a change, else kept in the process."""
+    return content_counts(Asked((edition.pk, revision.current(edition.pk)), edition))
+
+
+def lines_of(
+    lines: list[Line], edition: Edition, known: dict[Line, int], may_see: Callable[[type[Model]], bool]
+) -> list[Counted]:
+    """Return the lines whose lists somebody may see, with their numbers."""
+    return [
+        counted(line, edition, known[line] if line in known else line.count(edition))
+        for line in sorted(lines, key=place)
+        if may_see(line.model)
+    ]
+
+
+def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[Counted]:
+    """Return what a chair still has to see to."""
+    return [line for line in lines_of(DUTIES, edition, known_counts(edition), may_see) if line.count]
+
+
+def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> Desk:
+    """Return the desk of an edition, with the lines whose lists somebody may see.
+
+    After a change one query or two a line; until the next one the numbers of content are kept in the process.
+    """
+    known = known_counts(edition)
+    tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (TALLIES, DUTIES))
+    waiting = [duty for duty in duties if duty.count]
+    in_order = [duty for duty in duties if not duty.count]
+    return Desk(edition, switches(edition, at), tallies, waiting, in_order)

@@ -1,0 +1,180 @@
+"""Form fields and widgets of the admin: times in the edition's zone, choices without a query per row."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from django import forms
+from django.contrib.admin.widgets import (
+    AdminSplitDateTime,
+    AutocompleteSelect,
+    RelatedFieldWidgetWrapper,
+)
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.utils import dateformat, timezone
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from content.page_paths import path_of
+from editorial.current_edition import edition_in_hand
+
+SKIPPED = _(
+    "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
+)
+TWICE = _("At %(time)s on %(day)s the clocks in %(zone)s are put back: this time comes twice. Enter another.")
+
+
+class ZonedWidget(AdminSplitDateTime):
+    """Date and time with the zone named beside them."""
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        edition = edition_in_hand()
+        unsaved = edition is not None and edition.pk is None
+        context["time_label"] = gettext("Time (in the zone above):")
+        if not unsaved:
+            context["time_label"] = gettext("Time (%(zone)s):") % {
+                "zone": timezone.get_current_timezone_name()
+            }
+        parts = (gettext("%(label)s, date"), gettext("%(label)s, time"))
+        for widget, part in zip(context["widget"]["subwidgets"], parts, strict=True):
+            if label := widget["attrs"].get("aria-label"):
+                widget["attrs"]["aria-label"] = part % {"label": label}
+        return context
+
+
+def to_the_minute(moment: datetime) -> datetime:
+    """Return the moment as the form shows it."""
+    return moment.replace(second=0, microsecond=0)
+
+
+def moment_of(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> datetime:
+    """Return the moment of a wall time; an error where the zone skips it or has it twice.
+
+    `stored` is what the row holds: of two equal wall times an unchanged field keeps the moment it had.
+    """
+    wall = naive.replace(tzinfo=zone)
+    if stored and to_the_minute(stored).astimezone(zone).replace(tzinfo=None) == naive:
+        return stored
+    words = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
+    if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
+        raise ValidationError(SKIPPED, code="skipped", params=words)
+    if wall.utcoffset() != wall.replace(fold=1).utcoffset():
+        raise ValidationError(TWICE, code="twice", params=words)
+    return wall
+
+
+class ZonedField(forms.SplitDateTimeField):
+    """Wall time in the zone in force; a time that the zone does not have, or has twice, is an error."""
+
+    # What the row holds: of two equal wall times an unchanged field keeps the moment it had.
+    stored: datetime | None = None
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        shown = to_the_minute(initial) if isinstance(initial, datetime) else initial
+        return super().has_changed(shown, data)
+
+    def compress(self, data_list: Any) -> datetime | None:
+        if data_list and not {None, ""} & {*data_list[:2]}:
+            naive = datetime.combine(*data_list)
+            return moment_of(naive, timezone.get_current_timezone(), self.stored)
+        moment: datetime | None = super().compress(data_list)
+        return moment
+
+
+class KnownChoiceField(forms.ModelChoiceField[Any]):
+    """A choice that asks the database only for rows it was not told about."""
+
+    known: Mapping[str, Model] = {}
+
+    def __init__(self, *args: Any, choice_label: Callable[[Any], str] = str, **kwargs: Any) -> None:
+        # How a row is called among others: a name alone may be shared.
+        self.choice_label = choice_label
+        super().__init__(*args, **kwargs)
+
+    def learn(self, rows: Mapping[str, Model]) -> None:
+        """Take over the rows that a whole formset looked up at once."""
+        self.known = rows
+        widget: Any = getattr(self.widget, "widget", self.widget)
+        widget.known = rows
+
+    def to_python(self, value: Any) -> Any:
+        return self.known.get(str(value)) or super().to_python(value)
+
+    def label_from_instance(self, obj: Any) -> str:
+        return self.choice_label(obj)
+
+
+class EditionSelect(AutocompleteSelect):
+    """A choice found by typing, among the rows of the edition in hand where rows belong to editions."""
+
+    known: Mapping[str, Model] = {}
+    limited = False
+
+    def get_url(self) -> str:
+        address = super().get_url()
+        edition = edition_in_hand()
+        return f"{address}?edition={edition.pk}" if self.limited and edition and edition.pk else address
+
+    def build_attrs(self, base_attrs: Any, extra_attrs: Any = None) -> dict[str, Any]:
+        attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+        return {**attrs, "data-of-edition": "true"} if self.limited else attrs
+
+    def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
+        rows = {key: self.known[key] for key in map(str, value) if key in self.known}
+        if not rows:
+            return super().optgroups(name, value, attr)
+        options = [] if self.is_required else [self.create_option(name, "", "", False, 0)]
+        label = self.choices.field.label_from_instance
+        options += [
+            self.create_option(name, key, label(row), True, index)
+            for index, (key, row) in enumerate(rows.items(), start=len(options))
+        ]
+        return [(None, options, 0)]
+
+
+# What stands for a row's own words in what all rows share: characters that no label and no address holds.
+STAND_INS = {"name": "\ue000name\ue001", "rendered_widget": "\ue000widget\ue001"}
+
+
+class EditionWrapper(RelatedFieldWidgetWrapper):
+    """A choice with the ways to change and to add a row; a new one is of the edition in hand.
+
+    The rows of a formset share what a form's class holds: the ways are drawn once, and named for each row.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._drawn: dict[tuple[str, bool], str] = {}
+
+    @classmethod
+    def around(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":
+        """Return the same, of this kind, without deleting: nobody wants that from within another form."""
+        return cls(
+            wrapper.widget,
+            wrapper.rel,
+            wrapper.admin_site,
+            can_add_related=wrapper.can_add_related,
+            can_change_related=wrapper.can_change_related,
+        )
+
+    def get_related_url(self, info: tuple[str, str], action: str, *args: str) -> str:
+        return path_of(f"{self.admin_site.name}:{'_'.join((*info, action))}", *args)
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        edition = edition_in_hand()
+        if edition and edition.pk and getattr(self.widget, "limited", False):
+            context["url_params"] += f"&edition={edition.pk}"
+        return context
+
+    def _render(self, template_name: str, context: Any, renderer: Any = None) -> SafeString:
+        key = (context["url_params"], context["is_hidden"])
+        if key not in self._drawn:
+            drawn = super()._render(template_name, {**context, **STAND_INS}, renderer)  # type: ignore[misc]
+            self._drawn[key] = str(drawn)
+        named = self._drawn[key].replace(STAND_INS["name"], escape(context["name"]))
+        return mark_safe(named.replace(STAND_INS["rendered_widget"], context["rendered_widget"]))

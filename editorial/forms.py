@@ -1,0 +1,218 @@
+"""Forms of the admin: a row and the rows that hang on it, checked and put in order."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.forms.models import BaseInlineFormSet, ModelChoiceField
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+import markup
+from content import revision
+from content.ordering import PARKED, placed, reorder
+from editorial.form_fields import KnownChoiceField, ZonedField
+
+EXCHANGED = _("Somebody here takes the place of another row. Change the order numbers instead of the names.")
+
+
+class ContentForm(forms.ModelForm[Any]):
+    """A row's form: times keep their moment while unchanged, and an empty slug follows the name."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            if isinstance(field, ZonedField):
+                field.stored = self.initial.get(name)
+        if "slug" in self.fields:
+            self.fields["slug"].required = False
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        # Browsers send other line ends than files have: an untouched text is no change.
+        lines = {k: v.replace("\r\n", "\n") for k, v in (cleaned or {}).items() if isinstance(v, str)}
+        return {**cleaned, **lines} if cleaned else cleaned
+
+    def clean_slug(self) -> str:
+        given = (self.cleaned_data.get(name) for name in ("slug", "year", "name", "title"))
+        source = str(next(filter(None, given), ""))
+        return source if self.cleaned_data["slug"] or not source else markup.slug(source)
+
+
+class PartForm(ContentForm):
+    """One row of a formset. A row that nobody touched is not checked again."""
+
+    # What the rows of one formset load, found for the first of them: it is alike for all.
+    shared_media: list[forms.Media] | None = None
+
+    @property
+    def media(self) -> forms.Media:
+        if self.shared_media is None:
+            return super().media
+        if not self.shared_media:
+            self.shared_media.append(super().media)
+        return self.shared_media[0]
+
+    def _post_clean(self) -> None:
+        if self.instance._state.adding or self.has_changed():
+            super()._post_clean()  # type: ignore[misc]
+
+    def _get_validation_exclusions(self) -> set[str]:
+        # The formset numbers its rows itself.
+        return {*super()._get_validation_exclusions(), "position"}  # type: ignore[misc]
+
+    def validate_constraints(self) -> None:
+        # What is unique below one owner is checked by the formset, which holds all its rows.
+        exclude = {*self._get_validation_exclusions(), getattr(self.instance, "siblings_of", "")}
+        try:
+            self.instance.validate_constraints(exclude=exclude)
+        except ValidationError as error:
+            self._update_errors(error)  # type: ignore[attr-defined]
+
+
+class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
+    """All rows of one kind below their owner. Each foreign key is looked up once for all rows."""
+
+    model: type[models.Model]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._known: dict[str, Mapping[str, models.Model]] = {}
+        self._labels: dict[str, str] = {}
+        self._media: list[forms.Media] = []
+        super().__init__(*args, **kwargs)
+
+    def _construct_form(self, i: int, **kwargs: Any) -> Any:
+        form = super()._construct_form(i, **kwargs)  # type: ignore[misc]
+        if self.instance.pk:
+            setattr(form.instance, self.fk.name, self.instance)
+        if hasattr(form.instance, "edition_id") and form.instance.edition_id is None:
+            form.instance.edition_id = getattr(self.instance, "edition_id", None)
+        return form
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        form.shared_media = self._media
+        key = self.model._meta.pk.name
+        form.fields[key] = self._known_key(form.fields[key])
+        said = gettext("%(label)s, new row") if index is None else gettext("%(label)s, row %(number)d")
+        for name, field in form.fields.items():
+            if isinstance(field, KnownChoiceField) and name != key:
+                field.learn(self._rows(name, field))
+            widget = getattr(field.widget, "widget", field.widget)
+            if not widget.is_hidden:
+                # The head of the column is not a label: each input says what and where it is.
+                field.label = self._label(name, field)
+                widget.attrs = {
+                    **widget.attrs,
+                    "aria-label": said % {"label": field.label, "number": (index or 0) + 1},
+                }
+
+    def _label(self, name: str, field: forms.Field) -> str:
+        """Return what a column is called, translated once for all rows."""
+        if name not in self._labels:
+            self._labels[name] = str(field.label or name.replace("_", " ").capitalize())
+        return self._labels[name]
+
+    def _known_key(self, field: ModelChoiceField[Any]) -> KnownChoiceField:
+        known = KnownChoiceField(field.queryset, initial=field.initial, required=False, widget=field.widget)
+        key = self.model._meta.pk.name
+        if key not in self._known:
+            self._known[key] = {str(row.pk): row for row in self.get_queryset()}
+        known.learn(self._known[key])
+        return known
+
+    def _rows(self, name: str, field: KnownChoiceField) -> Mapping[str, models.Model]:
+        """Return what the field can refer to in any row of this form, by key."""
+        if name not in self._known:
+            attname = self.model._meta.get_field(name).attname  # type: ignore[union-attr]
+            keys = {str(getattr(row, attname)) for row in self.get_queryset()}
+            if self.is_bound:
+                sent = (
+                    self.data.get(f"{self.add_prefix(i)}-{name}", "") for i in range(self.total_form_count())
+                )
+                keys.update(sent)
+            wanted = [key for key in keys if key.isdecimal()]
+            rows = field.queryset.filter(pk__in=wanted) if field.queryset is not None and wanted else ()
+            self._known[name] = {str(row.pk): row for row in rows}
+        return self._known[name]
+
+    def get_unique_error_message(self, unique_check: Any) -> str:
+        for constraint in self.model._meta.constraints:
+            if {*getattr(constraint, "fields", ())} == {*unique_check}:
+                message = constraint.get_violation_error_message()
+                if message != constraint.default_violation_error_message % {"name": constraint.name}:
+                    return gettext("Twice in one form: %(message)s") % {"message": message}
+        return super().get_unique_error_message(unique_check)
+
+    def clean(self) -> None:
+        super().clean()
+        gone = self.deleted_forms
+        kept = [form for form in self.initial_forms if form not in gone and form.is_valid()]
+        for constraint in self.model._meta.constraints:
+            if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
+                self._refuse_exchange(kept, [name for name in constraint.fields if name != self.fk.name])
+
+    def _refuse_exchange(self, kept: list[Any], names: list[str]) -> None:
+        """Rows are saved one by one: one cannot take the name that another still has."""
+        if any(name not in self.form.base_fields or name == "position" for name in names):
+            return
+        held = {self._key(form.initial, names): form for form in kept}
+        for form in kept:
+            wanted = self._key(form.cleaned_data, names)
+            if "" not in wanted and held.get(wanted, form) is not form:
+                raise ValidationError(EXCHANGED, code="exchanged")
+
+    def _key(self, values: Mapping[str, Any], names: list[str]) -> tuple[str, ...]:
+        return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)
+
+    def save(self, commit: bool = True) -> list[Any]:
+        gone = [
+            form.instance for form in self.deleted_forms if form.instance.pk and form in self.initial_forms
+        ]
+        with transaction.atomic(), revision.hold():
+            if commit and gone:
+                # First of all, so that others can take the names and numbers that become free.
+                self.model._default_manager.filter(pk__in=[row.pk for row in gone]).delete()
+            saved: list[Any] = super().save(commit=commit)
+        if commit:
+            self.deleted_objects = gone
+        return saved
+
+
+class OrderedFormSet(PartFormSet):
+    """Rows with a place among themselves. Whatever numbers a chair enters, they are saved as 1 to n."""
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        if "position" in form.fields:
+            form.fields["position"].required = False
+            if form.instance._state.adding:
+                form.initial["position"] = None
+
+    def wanted_order(self) -> list[Any]:
+        """Return the forms that stay, as the chair numbered them; without a number they go to the end."""
+        kept = [form for form in self.initial_forms if form.instance.pk]
+        kept += [form for form in self.extra_forms if form.has_changed()]
+        gone = {*map(id, self.deleted_forms)}
+        return sorted((form for form in kept if id(form) not in gone), key=self._place)
+
+    def _place(self, form: Any) -> tuple[int, int]:
+        return placed(form.cleaned_data.get("position"), form.initial.get("position"))
+
+    def save(self, commit: bool = True) -> list[Any]:
+        order = self.wanted_order()
+        for place, form in enumerate(order, start=1):
+            if form.has_changed() or form.instance._state.adding:
+                # Beyond the rows that still stand where this one goes.
+                form.instance.position = 2 * PARKED + place
+        with transaction.atomic(), revision.hold():
+            saved = super().save(commit=commit)
+            places = {form.instance: place for place, form in enumerate(order, start=1)}
+            if commit and any(row.position != place for row, place in places.items()):
+                rows = self.model._default_manager.filter(**{self.fk.name: self.instance})
+                reorder(rows, [row.pk for row in places])
+        for row, place in places.items():
+            row.position = place
+        return saved

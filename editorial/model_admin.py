@@ -1,0 +1,285 @@
+"""What every list and form of the admin shares: the edition's zone, fixed keys, choices, search, order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from django import forms
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.admin.options import Action
+from django.contrib.admin.utils import unquote
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
+from django.core.exceptions import FieldDoesNotExist
+from django.db import models
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from content import revision, times
+from content.history import Origin
+from content.recording import recording, together
+from editorial.access import ScopedChoices, ScopedInline, access_for
+from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
+from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
+from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet
+from editorial.history_views import HistoryAdmin
+from editorial.list_export import ExportAdmin
+from editorial.lists import ContentList, found
+from editorial.ordering import PlacesAdmin
+from editorial.preview_link import PreviewLinkAdmin
+from editorial.stale_forms import StaleAdmin
+from editorial.text_help import TextHelpAdmin, with_help
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+
+# Where a search would tell what only those may know who keep people.
+KEPT_BACK = ("names__folded", "email")
+CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition chosen here.")
+
+
+def has_field(model: type[models.Model], name: str) -> bool:
+    """Tell whether the model has this field."""
+    try:
+        model._meta.get_field(name)
+    except FieldDoesNotExist:
+        return False
+    return True
+
+
+def moment(at: Any, edition: Edition) -> str:
+    """Return a moment in the edition's zone, with the zone: "Tue 6 Apr 2021, 08:00 PDT"."""
+    if at is None:
+        return "-"
+    local = at.astimezone(edition.zone)
+    clock = f"{times.clock(at, edition.zone)} {times.zone_label(at, edition.zone)}"
+    return f"{times.short_day(local)} {local.year}, {clock}"
+
+
+def admin_link(row: models.Model, words: str = "") -> SafeString:
+    """Return a link to the row's own form."""
+    address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+    return format_html('<a href="{}">{}</a>', address, words or str(row))
+
+
+class Fields(ScopedChoices):
+    """How fields become inputs, in forms and in their rows alike."""
+
+    formfield_overrides = {
+        models.DateTimeField: {"form_class": ZonedField, "widget": ZonedWidget},
+    }
+    short_texts: ClassVar[frozenset[str]] = frozenset()
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        target = db_field.remote_field.model
+        if db_field.name in self.get_autocomplete_fields(request):
+            select = EditionSelect(db_field, self.admin_site)
+            select.limited = has_field(target, "edition") and db_field.name not in self.any_edition
+            asked = self.admin_site.get_model_admin(target) if self.admin_site.is_registered(target) else None
+            label = getattr(asked, "choice_label", str)
+            kwargs = {"widget": select, "form_class": KnownChoiceField, "choice_label": label, **kwargs}
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if isinstance(field, forms.FileField):
+            field.widget.attrs = {**field.widget.attrs, "aria-label": field.label}
+        elif field and db_field.name in self.short_texts:
+            field.widget.attrs = {**field.widget.attrs, "rows": 2}
+        elif field and isinstance(field.widget, RelatedFieldWidgetWrapper):
+            field.widget = EditionWrapper.around(field.widget)
+        if field:
+            with_help(field, db_field)
+        return field
+
+
+class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, HistoryAdmin, StaleAdmin):
+    """A model of the program: its form works in its edition, its list fetches all columns at once."""
+
+    form = ContentForm
+    show_full_result_count = False
+    list_per_page = 50
+    delete_confirmation_max_display = 200
+    # Place in its group on the admin's first page.
+    desk_order: ClassVar[int] = 50
+    # Followed for a row's name among choices, and wherever the row is shown.
+    choice_related: ClassVar[tuple[str, ...]] = ()
+
+    class Media:
+        js = ["js/admin-choices.js"]
+
+    def choice_label(self, row: Any) -> str:
+        """Return what tells the row from others with the same name."""
+        return str(row)
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        """Add what the list's columns show."""
+        return rows
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ContentList]:
+        return ContentList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        return rows.select_related(*self.choice_related) if self.choice_related else rows
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if request.resolver_match and request.resolver_match.url_name == "autocomplete":
+            queryset = self.offered(queryset, request.GET.get("edition", ""))
+        return found(queryset, self.get_search_fields(request), search_term), False
+
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        """Search former names and e-mail addresses only for those who keep people."""
+        fields = [*super().get_search_fields(request)]
+        if access_for(request).may("change", apps.get_model("people", "Person")):
+            return fields
+        return [one for one in fields if not one.endswith(KEPT_BACK)]
+
+    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
+        """Return the rows that a choice offers; `edition` is the key of the form's, if it asked for one."""
+        if not edition.isdecimal() or not has_field(self.model, "edition"):
+            return rows
+        site_wide = Q(edition__isnull=True) if self.model._meta.get_field("edition").null else Q()
+        return rows.filter(Q(edition=edition) | site_wide)
+
+    # Forms
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        fixed = [name for name in ("edition", "uid", "slug") if obj and has_field(self.model, name)]
+        return [*super().get_readonly_fields(request, obj), *fixed]
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> dict[str, Sequence[str]]:
+        return {} if obj else super().get_prepopulated_fields(request, obj)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        edition = edition_in_hand()
+        if edition and has_field(self.model, "edition") and not self.model._meta.get_field("edition").null:
+            initial.setdefault("edition", edition.pk)
+        return initial
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if field and db_field.name == "edition" and self.has_times():
+            field.help_text = field.help_text or CHOSEN_ZONE
+        return field
+
+    def has_times(self) -> bool:
+        """Tell whether the form asks for times."""
+        rows = [self.model, *(inline.model for inline in self.inlines)]
+        return any(isinstance(f, models.DateTimeField) and f.editable for m in rows for f in m._meta.fields)
+
+    def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
+        """Return the edition in whose zone the form's times are shown and read."""
+        if object_id is None:
+            return asked_edition(request)
+        row = self.get_object(request, unquote(object_id))
+        return edition_of(row) if row else None
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        with working_on(self.edition_for_form(request, object_id)), one_act(request):
+            stale = self.refused(request, object_id) if object_id else None
+            return stale or drawn(super().changeform_view(request, object_id, form_url, extra_context))
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with one_act(request):
+            return super().delete_view(request, object_id, extra_context)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
+        with one_act(request):
+            refused = self.refused_list(request)
+            response = refused or super().changelist_view(request, more)
+            self.list_saved(request)
+            return response
+
+    def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
+        """Let what an action changes stand in the history under its name."""
+        with recording(Origin.ACTION, request.user, action.name) as log:
+            answer = super().run_action(request, action, chosen)
+            log.write()
+        return answer
+
+    def list_saved(self, request: HttpRequest) -> None:
+        """Finish what was saved in a list, when all its rows are known."""
+
+
+@contextmanager
+def one_act(request: HttpRequest) -> Iterator[None]:
+    """Make what a request changes one act in the history, and one change for all that is cached."""
+    if request.method != "POST":
+        yield
+        return
+    with together(), revision.hold():
+        yield
+
+
+def drawn(response: HttpResponse) -> HttpResponse:
+    """Draw a page now, while the edition's zone is in force."""
+    if isinstance(response, TemplateResponse):
+        response.render()
+    return response
+
+
+class OrderedAdmin(PlacesAdmin, ContentAdmin):
+    """A model whose rows have a place among their siblings: the number entered is the place it gets."""
+
+    class Media:
+        js = ["js/admin-places.js"]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        response = super().changelist_view(request, extra_context)
+        if self.in_order(response):
+            cast(TemplateResponse, response).context_data["places"] = True  # type: ignore[index]
+        return response
+
+
+class PartInline(Fields, ScopedInline, admin.TabularInline[Any, Any]):
+    """Rows that hang on the form's row."""
+
+    form = PartForm
+    formset = PartFormSet
+    extra = 0
+    show_change_link = True
+    list_select_related: ClassVar[tuple[str, ...]] = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related(*self.list_select_related, self.owner())
+
+    def owner(self) -> str:
+        """Return the name of the foreign key to the form's row."""
+        keys = [
+            f for f in self.model._meta.fields if f.remote_field and f.remote_field.model is self.parent_model
+        ]
+        return self.fk_name or keys[0].name
+
+
+class OrderedInline(PartInline):
+    """Rows with an order; the number comes first."""
+
+    formset = OrderedFormSet
+    has_places = True
+
+    class Media:
+        js = ["js/admin-places.js"]

@@ -1,0 +1,136 @@
+"""The admin as a desk for chairs: its name, its groups in order, choices that tell namesakes apart."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, cast
+
+from django.conf import settings
+from django.contrib.admin.views.autocomplete import AutocompleteJsonView
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.contenttypes.views import shortcut
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.access_scope import access_of
+from accounts.sign_in_views import AccountPages
+from content.actor import acting
+from content.editions import get_edition_model
+from editorial.current_edition import asked_edition, editions_for
+from editorial.desk import DOORS, desk
+from editorial.text_help import text_help
+from editorial.undo_views import take_back
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+
+GROUPS = ["conference", "papers", "people", "schedule", "exchange", "api", "auth"]
+
+
+class ChoicesView(AutocompleteJsonView):
+    """What an input that searches while one types offers."""
+
+    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+        label = getattr(self.model_admin, "choice_label", str)
+        return {**super().serialize_result(obj, to_field_name), "text": label(obj)}
+
+    def get_queryset(self) -> Any:
+        """Offer what the form itself would take."""
+        source, site = self.source_field.model, cast("DeskSite", self.admin_site)
+        rows = None
+        if site.is_registered(source):
+            desk = site.get_model_admin(source)
+            rows = desk.get_field_queryset(None, self.source_field, self.request)
+        rows = self.model_admin.get_queryset(self.request) if rows is None else rows
+        rows = rows.complex_filter(self.source_field.get_limit_choices_to())
+        found, _spawns = self.model_admin.get_search_results(self.request, rows, self.term)
+        return found
+
+
+class DeskSite(AccountPages):
+    """The admin of a program site."""
+
+    site_header = settings.SITE_NAME
+    site_title = settings.SITE_NAME
+    index_title = _("The program")
+    index_template = "admin/desk.html"
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Show the desk of the edition asked for, else of the newest, above the lists."""
+        edition = asked_edition(request)
+        context: dict[str, Any] = {"editions": [], "desk": None}
+        if edition and self.may_see(request, get_edition_model(), edition):
+            found = desk(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
+            context = {"editions": editions_for(request), "desk": found, "title": str(edition)}
+            context |= self.ways(request, edition)
+        return super().index(request, {**context, **(extra_context or {})})
+
+    def ways(self, request: HttpRequest, edition: Edition) -> dict[str, Any]:
+        """Return where an edition goes public, and the pages that make something of it."""
+        access = access_of(request.user)
+        publish = reverse("admin:conference_edition_publish", args=[edition.pk])
+        doors = [door for door in DOORS if access.may_all("add", door.model, edition)]
+        return {
+            "publish_url": publish if access.may("change", get_edition_model(), edition) else "",
+            "doors": [(door.words, door.address(edition)) for door in doors if door.publishes],
+            "adds": [(door.words, door.address(edition)) for door in doors if not door.publishes],
+        }
+
+    def may_see(self, request: HttpRequest, model: type[Model], edition: Edition) -> bool:
+        """Tell whether somebody may see all of this model in an edition."""
+        return access_of(request.user).may_all("view", model, edition)
+
+    def get_urls(self) -> list[Any]:
+        # In place of Django's own, which tells anybody on the staff where anything stands.
+        shown = self.admin_view(self.view_on_site)
+        own = path("r/<int:content_type_id>/<path:object_id>/", shown, name="view_on_site")
+        others: list[Any] = super().get_urls()
+        pages = [
+            path("text/", self.admin_view(text_help), name="text_help"),
+            path("acts/<int:act>/take-back/", self.admin_view(take_back), {"site": self}, name="take_back"),
+        ]
+        return [own, *pages, *(one for one in others if getattr(one, "name", "") != own.name)]
+
+    def view_on_site(self, request: HttpRequest, content_type_id: int, object_id: str) -> HttpResponse:
+        """Lead to the page of a row that the user may see."""
+        kind = get_object_or_404(ContentType, pk=content_type_id)
+        model = kind.model_class()
+        if model is None or not self.is_registered(model):
+            raise Http404
+        if self.get_model_admin(model).get_object(request, object_id) is None:
+            raise Http404
+        return cast(HttpResponse, shortcut(request, content_type_id, object_id))
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        return cast(HttpResponse, ChoicesView.as_view(admin_site=self)(request))
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """Let whatever a page of the admin changes stand in the history under the name of its user."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def seen(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            with acting("form", request.user):
+                return inner(request, *args, **kwargs)
+
+        return seen
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        groups = super().get_app_list(request, app_label)
+        for group in groups:
+            group["models"].sort(key=self.place)
+        return sorted(groups, key=lambda group: (rank(group["app_label"]), group["name"]))
+
+    def place(self, line: Any) -> tuple[int, str]:
+        """Return where a line stands in its group."""
+        return getattr(self.get_model_admin(line["model"]), "desk_order", 50), line["name"]
+
+
+def rank(app: str) -> int:
+    """Return where a group stands; unknown ones come last."""
+    return GROUPS.index(app) if app in GROUPS else len(GROUPS)

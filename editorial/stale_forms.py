@@ -1,0 +1,226 @@
+"""Nobody's work is overwritten: a form knows what it showed, and is refused when that is no more here."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets, unquote
+from django.forms.models import BaseModelFormSet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+
+from content.three_way_merge import CHOICE, MINE, THEIRS, Difference, differences, merged, shown_fields
+from content.timeline import Names, compared, field_label, in_words, target_of
+from content.versions import Seen, marks, read, signed
+from editorial.current_edition import edition_of
+
+SEEN, SHOWN = "_seen", "_shown"
+
+
+class StaleAdmin(admin.ModelAdmin[Any]):
+    """Forms and lists that refuse what was read before somebody else saved."""
+
+    def _create_formsets(self, request: HttpRequest, obj: Any, change: bool) -> Any:
+        """Read the marks before the rows of the form are read: of a change in between the form shows more.
+
+        The other way round that change would be lost.
+        """
+        if change and request.method != "POST" and self.has_change_permission(request, obj):
+            vars(request)["marks"] = signed(self.shown(request, obj))
+        return super()._create_formsets(request, obj, change)  # type: ignore[misc]
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Let the form carry what it shows; one with errors still carries what it showed first."""
+        row = kwargs.get("obj")
+        if row is not None and self.has_change_permission(request, row):
+            known = request.POST.get(SEEN) or vars(request).get("marks")
+            context["seen"] = known or signed(self.shown(request, row))
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def shown(self, request: HttpRequest, row: Any) -> Seen:
+        """Return the marks of what a form of this row shows now. One query for each kind of rows on it."""
+        form = self.get_form(
+            request, row, change=True, fields=flatten_fieldsets(self.get_fieldsets(request, row))
+        )
+        seen: Seen = {"": {"": marks(row, shown_fields(form))}}
+        for prefix, formset, rows in self.inline_rows(request, row):
+            names = shown_fields(formset.form)
+            seen[prefix] = {str(part.pk): marks(part, names) for part in rows}
+        return seen
+
+    def inline_rows(self, request: HttpRequest, row: Any) -> Iterator[tuple[str, Any, Any]]:
+        """Walk the kinds of rows on the form: prefix, formset, rows."""
+        prefixes: dict[str, int] = {}
+        for formset, inline in self.get_formsets_with_inlines(request, row):
+            prefix = formset.get_default_prefix()
+            prefixes[prefix] = prefixes.get(prefix, 0) + 1
+            if prefixes[prefix] != 1 or not prefix:
+                prefix = f"{prefix}-{prefixes[prefix]}"
+            name = formset.fk.name
+            yield prefix, formset, inline.get_queryset(request).filter(**{name: row})
+
+    def refused(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
+        """Return both versions side by side if what the form showed is not here any more, else nothing.
+
+        What was chosen on that page is written into `request.POST`. The row stays locked to the end.
+        """
+        if request.method != "POST" or SEEN not in request.POST:
+            return None
+        if self.get_object(request, unquote(object_id)) is None:
+            return None
+        self.model._base_manager.select_for_update().order_by("pk").filter(pk=unquote(object_id)).first()
+        row = self.get_object(request, unquote(object_id))
+        if row is None or not self.has_change_permission(request, row):
+            return None
+        seen, now = read(request.POST[SEEN]), self.shown(request, row)
+        if seen == now:
+            return None
+        form_class = self.get_form(
+            request, row, change=True, fields=flatten_fieldsets(self.get_fieldsets(request, row))
+        )
+        form = form_class(request.POST, request.FILES, instance=row)
+        formsets, _inlines = self._create_formsets(request, row, change=True)
+        return self.settled(request, row, form, formsets, seen or {}, now)
+
+    # Lists with columns to edit
+
+    def get_changelist_formset(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return type("SeenFormSet", (SeenFormSet, super().get_changelist_formset(request, **kwargs)), {})
+
+    def refused_list(self, request: HttpRequest) -> HttpResponse | None:
+        """Do the same for the columns that a list lets edit."""
+        formset_class: Any = self.get_changelist_formset(request) if self.list_editable else None
+        prefix = formset_class.get_default_prefix() if formset_class else ""
+        token = request.POST.get(f"{prefix}-{SEEN}")
+        if not token or "_save" not in request.POST or not self.has_change_permission(request):
+            return None
+        keys = self._get_edited_object_pks(request, prefix)
+        # Rows that the user does not see are as good as gone.
+        seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
+        rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
+        now = seen_rows(formset_class, rows, prefix)
+        seen = read(token) or {}
+        if all(seen.get(prefix, {}).get(key) == mark for key, mark in now[prefix].items()) and len(
+            rows
+        ) == len(keys):
+            return None
+        here = self.get_queryset(request).filter(pk__in=keys)
+        formset = formset_class(request.POST, request.FILES, queryset=here)
+        data = request.POST.copy()
+        data[SEEN] = token
+        vars(request)["_post"] = data
+        return self.settled(request, None, None, [formset], seen, now)
+
+    def settled(
+        self, request: HttpRequest, row: Any, form: Any, formsets: list[Any], seen: Seen, now: Seen
+    ) -> HttpResponse | None:
+        """Take over the choices if all are made about what is here, else ask for them."""
+        found = list(differences(form, formsets, seen))
+        if form is None:
+            # A list cannot bring a row back: the row's own history does.
+            found = [replace(one, preset=one.preset if one.field else THEIRS) for one in found]
+        is_current = read(request.POST.get(SHOWN, "")) == now
+        open_ones = [one for one in found if not (one.preset or request.POST.get(f"{CHOICE}{one.name}"))]
+        if not found or (is_current and not open_ones):
+            data = merged(request.POST, form, formsets, found)
+            data[SEEN] = signed(now)
+            vars(request)["_post"] = data
+            return None
+        return self.both_versions(request, row, found, now)
+
+    def both_versions(
+        self, request: HttpRequest, row: Any, found: list[Difference], now: Seen
+    ) -> HttpResponse:
+        """Show what is here beside what was sent, with a choice for each difference."""
+        shown = [one for one in found if one.field or row is not None]
+        told = told_differences(shown, row, request.POST)
+        return versions_page(self, request, told, now, object=row, has_files=bool(request.FILES)).render()
+
+
+def versions_page(
+    desk: Any, request: HttpRequest, told: list[dict[str, Any]], now: Seen, **more: Any
+) -> TemplateResponse:
+    """Return the page that shows what is here beside what was sent, which it carries along."""
+    carried = [
+        (name, value)
+        for name, values in request.POST.lists()
+        for value in values
+        if name not in ("csrfmiddlewaretoken", SHOWN) and not name.startswith(CHOICE)
+    ]
+    context = {
+        **desk.admin_site.each_context(request),
+        "title": _("Somebody else changed this meanwhile"),
+        "opts": desk.opts,
+        "differences": told,
+        "carried": carried,
+        "shown": signed(now),
+        "again": SHOWN in request.POST,
+        **more,
+    }
+    return TemplateResponse(request, "admin/stale.html", context, status=409)
+
+
+class SeenFormSet(BaseModelFormSet[Any, Any]):
+    """The rows of a list that carries along what it showed."""
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        # The head of the column is no label: each input says what and where it is.
+        for name, field in form.fields.items() if form.instance.pk else ():
+            label = _("%(label)s, %(row)s") % {"label": field.label or name, "row": form.instance}
+            field.widget.attrs = {**field.widget.attrs, "aria-label": label}
+
+    @cached_property
+    def management_form(self) -> Any:
+        form = super().management_form
+        form.fields[SEEN] = forms.CharField(required=False, widget=forms.HiddenInput)
+        if not self.is_bound:
+            form.initial[SEEN] = signed(seen_rows(type(self), self.get_queryset(), self.prefix or ""))
+        return form
+
+
+def seen_rows(formset: Any, rows: Iterable[Any], prefix: str) -> Seen:
+    """Return the marks of the rows of a list."""
+    names = shown_fields(formset.form)
+    return {prefix: {str(row.pk): marks(row, names) for row in rows}}
+
+
+def told_differences(found: list[Difference], row: Any, sent: Any) -> list[dict[str, Any]]:
+    """Return the differences as a page shows them, in the zone of the edition."""
+    edition = edition_of(row) if row is not None else None
+    pairs = [
+        (target, key)
+        for one in found
+        if one.field and (target := target_of(one.model._meta.label_lower, one.field))
+        for side in (one.theirs, one.mine)
+        for key in (side if isinstance(side, list) else [side])
+        if isinstance(key, int)
+    ]
+    names = Names(pairs)
+    words = {"kept": _("kept"), "deleted": _("deleted")}
+    told = []
+    for one in found:
+        label = one.model._meta.label_lower
+        if one.field:
+            sides = [in_words(label, one.field, side, names, edition) for side in (one.theirs, one.mine)]
+            marked: list[Any] = list(compared(*sides))
+        else:
+            marked = [words[one.theirs], words[one.mine]]
+        told.append(
+            {
+                "name": f"{CHOICE}{one.name}",
+                "row": f"{one.model._meta.verbose_name} “{one.label}”",
+                "field": field_label(label, one.field) if one.field else _("The whole row"),
+                THEIRS: marked[0],
+                MINE: marked[1],
+                "chosen": sent.get(f"{CHOICE}{one.name}") or one.preset,
+                "is_conflict": not one.preset,
+            }
+        )
+    return told

@@ -1,0 +1,150 @@
+"""Help with texts in the admin: what the site makes of them beside the field, and what is worth a look.
+
+What is worth a look is decided in `markup.advice`; nothing here keeps a text from being saved.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+import markup
+from markup.advice import advice
+
+BLOCK, LINE = "block", "line"
+# Which fields of a form are texts: "block abstract Abstract".
+TEXTS = "_text"
+# A text that is longer is no text of a program.
+LONGEST = 200_000
+TOLD = 5
+
+
+def kind_of(field: Any) -> str:
+    """Return how the site sets a field: as paragraphs, as one line; empty where it sets nothing."""
+    names = {one.name for one in field.model._meta.concrete_fields} if hasattr(field, "model") else set()
+    if f"{field.name}_html" not in names:
+        return ""
+    return BLOCK if isinstance(field, models.TextField) else LINE
+
+
+class Helped(forms.Widget):
+    """An input for a text, with what is worth a look below it; a script adds the preview."""
+
+    kind = BLOCK
+    label = ""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        attrs = dict(attrs or {})
+        key = attrs.get("id") or f"id_{name}"
+        described = f"{attrs.get('aria-describedby', '')} {key}_advice".strip()
+        field = super().render(name, value, {**attrs, "aria-describedby": described}, renderer)
+        found = advice(str(value), is_title=self.kind == LINE) if value else []
+        context = {"key": key, "name": name, "kind": self.kind, "label": self.label, "advice": found}
+        return format_html("{}{}", field, render_to_string("admin/_text_help.html", context))
+
+    @property
+    def media(self) -> forms.Media:
+        return forms.Media(js=["js/admin-text.js"])
+
+
+class HelpedText(Helped, forms.Textarea):
+    """A text of paragraphs."""
+
+
+class HelpedLine(Helped, forms.TextInput):
+    """A text on one line."""
+
+    kind = LINE
+
+
+def with_help(field: Any, db_field: Any) -> None:
+    """Give a form's field the help, if the site sets what is entered there."""
+    kind = kind_of(db_field)
+    if kind and not field.widget.is_hidden:
+        widget = (HelpedText if kind == BLOCK else HelpedLine)(field.widget.attrs)
+        widget.label = str(field.label or db_field.name)
+        field.widget = widget
+
+
+class TextHelpAdmin(admin.ModelAdmin[Any]):
+    """Forms that help with texts, and say after saving what is worth a look."""
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        parts = [self.model, *(inline.model for inline in self.inlines)]
+        if any(kind_of(field) for model in parts for field in model._meta.concrete_fields):
+            context["text_help_url"] = reverse("admin:text_help")
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        forms_here = [form, *(row for formset in formsets for row in formset.forms)]
+        found = [line for one in forms_here for line in told(one)]
+        if found:
+            lines = format_html_join(" ", "{}: {}", found[:TOLD])
+            more = _("And more of this kind.") if len(found) > TOLD else ""
+            self.message_user(
+                request, format_html("{} {} {}", _("Worth a look:"), lines, more), messages.WARNING
+            )
+
+
+def told(form: Any) -> Iterator[tuple[str, str]]:
+    """Return what is worth a look in the texts that a form changed: label and sentence."""
+    if form.instance.pk is None:
+        return
+    for name in form.changed_data:
+        field = form.fields.get(name)
+        if field is not None and isinstance(field.widget, Helped):
+            value = str(form.cleaned_data.get(name) or "")
+            for sentence in advice(value, is_title=field.widget.kind == LINE):
+                yield str(field.label), sentence
+
+
+def shown(source: str, kind: str) -> SafeString:
+    """Return a text as the site sets it."""
+    return markup.inline(source) if kind == LINE else markup.block(source)
+
+
+def text_help(request: HttpRequest) -> HttpResponse:
+    """Show one text as the site sets it, for the script; or all texts of a form, on a page of its own."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    if "text" in request.POST:
+        source, kind = request.POST["text"], request.POST.get("kind", BLOCK)
+        if len(source) > LONGEST:
+            return JsonResponse({"html": "", "advice": [too_long()]}, status=413)
+        found = advice(source, is_title=kind == LINE)
+        return JsonResponse({"html": shown(source, kind), "advice": found})
+    texts = [entry for entry in (read(request, sent) for sent in request.POST.getlist(TEXTS)) if entry]
+    context = {**admin.site.each_context(request), "title": _("Texts as readers see them"), "texts": texts}
+    return TemplateResponse(request, "admin/text_preview.html", context)
+
+
+def read(request: HttpRequest, sent: str) -> dict[str, Any] | None:
+    """Return one of the texts of a form: how it is called, how it looks, what is worth a look."""
+    kind, name, label = [*sent.split(" ", 2), "", ""][:3]
+    source = request.POST.get(name, "").strip()
+    if not source:
+        return None
+    if len(source) > LONGEST:
+        return {"label": label or name, "html": "", "advice": [too_long()]}
+    return {
+        "label": label or name,
+        "html": shown(source, kind),
+        "advice": advice(source, is_title=kind == LINE),
+    }
+
+
+def too_long() -> str:
+    """Return why a text is not shown."""
+    return _("Longer than %(most)s characters: not shown here.") % {"most": f"{LONGEST:,}"}

@@ -1,0 +1,27 @@
+"""Which imports, and what they remember, a role reaches: those of its editions."""
+
+from django.db.models import Model, Q
+
+from accounts.access_scope import NOTHING, SCOPES, Access
+from exchange.importjob import ImportJob
+from exchange.models import Provenance
+
+
+def job_scope(access: Access, action: str) -> Q:
+    """Reach the uploads for one's editions; one that brings a new edition is nobody's by role."""
+    return of_editions(ImportJob, access, action)
+
+
+def of_editions(model: type[Model], access: Access, action: str) -> Q:
+    return Q(edition__in=access.editions(action, model))
+
+
+def provenance_scope(access: Access, action: str) -> Q:
+    """Reach what an edition's rows came in with, and what came into the whole site with its imports."""
+    editions = access.editions(action, Provenance)
+    here = Q(edition__isnull=True, run__edition__in=editions)
+    return of_editions(Provenance, access, action) | here if editions else NOTHING
+
+
+SCOPES[ImportJob] = job_scope
+SCOPES[Provenance] = provenance_scope

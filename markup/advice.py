@@ -1,0 +1,132 @@
+"""What a chair should look at in a text, as sentences; nothing here keeps a text from being saved.
+
+Pure but for the language of the sentences.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from markup import CONTROLS, LONGEST, PARSER, formula, tidy
+from markup.macros import ACCENT, COMMAND
+from markup.simple import MARKUP
+
+# So many are told of one text.
+MOST = 8
+# What nobody sees and search stumbles over. Joiners are letters in some scripts, but not between Latin ones.
+UNSEEN = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060]|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])")
+LATEX = (ACCENT, COMMAND, re.compile(r"(?<=\w)~(?=\w)"), re.compile(r"``.{1,200}?(?:''|\")"))
+LONE_DOLLAR = re.compile(r"(?<!\\)\$(?!\s?\d)")
+# Two words at least, so that an acronym is none.
+SHOUTED = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What the parser finds in a text: formulas, prose between them, commands that it does not know."""
+
+    source: str
+    formulas: dict[str, None]
+    prose: str
+    unknown: list[str]
+
+    @property
+    def rest(self) -> str:
+        """The source without its formulas."""
+        rest = self.source
+        for tex in self.formulas:
+            rest = re.sub(rf"\$+\s*{re.escape(tex)}\s*\$+", " ", rest).replace(tex, " ")
+        return rest
+
+
+def parsed(source: str) -> Parsed | None:
+    """Parse a text; one that is plain, or too long for markup, is not looked into."""
+    if len(source) > LONGEST or not (MARKUP.search(source) or "&" in source):
+        return None
+    env: dict[str, Any] = {}
+    leaves = [leaf for token in PARSER.parse(source, env) for leaf in (token.children or [token])]
+    formulas = dict.fromkeys(leaf.content for leaf in leaves if leaf.type.startswith("math_"))
+    prose = " ".join(leaf.content for leaf in leaves if leaf.type == "text")
+    return Parsed(source, formulas, prose, env.get("unknown", []))
+
+
+def advice(source: str, *, is_title: bool = False) -> list[str]:
+    """Return what is worth a look; empty for most texts."""
+    text = parsed(tidy(source).strip())
+    found = [*unseen(source), *lost(source), *(problems(text) if text else ())]
+    if is_title and in_capitals(source):
+        found.append(_("The title is all in capitals."))
+    found += latex_in_prose(text) if text else ()
+    return found[:MOST]
+
+
+def unseen(source: str) -> Iterator[str]:
+    """Name the characters that nobody sees."""
+    for sign in sorted(set(UNSEEN.findall(source))):
+        words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
+        yield _("Contains a character that nobody sees: U+%(code)s, %(name)s.") % words
+
+
+def in_capitals(title: str) -> bool:
+    """Tell whether a title shouts: several words, and no small letter outside of formulas."""
+    words = SHOUTED.findall(re.sub(r"\$[^$]*\$", " ", title))
+    return len(words) > 1 and sum(map(len, words)) > 8 and all(word.isupper() for word in words)
+
+
+def lost(source: str) -> Iterator[str]:
+    """Name the characters that readers do not get, and markup that is not read."""
+    for sign in sorted(set(CONTROLS.findall(source))):
+        yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
+    if "\ufffd" in source:
+        yield _("Contains the replacement character “\ufffd”: letters were lost on the way here.")
+    if len(tidy(source).strip()) > LONGEST:
+        yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{LONGEST:,}"}
+
+
+def problems(text: Parsed) -> Iterator[str]:
+    """Name what readers would not see as its author meant it."""
+    for tex in text.formulas:
+        if formula.mathml(tex) is None:
+            yield _("The formula “%(tex)s” cannot be rendered.") % {"tex": tex}
+    for name in dict.fromkeys(text.unknown):
+        yield _("The LaTeX command “%(name)s” is not understood.") % {"name": name}
+    yield from _left_raw(text.prose)
+    if LONE_DOLLAR.search(text.rest.replace("$$", "")):
+        # It opens or closes no formula, and is no price.
+        yield _("A dollar sign stands alone: a formula may not be closed. For a plain one write \\$.")
+
+
+def _left_raw(prose: str) -> Iterator[str]:
+    """Name the markup that readers would see as it stands."""
+    kinds = (
+        (_("The LaTeX escape “%(raw)s” is shown as it stands."), r"\\[A-Za-z]*"),
+        (_("The group in braces “%(raw)s” is shown as it stands."), r"\{[A-Za-z][^{},]{3,80}\}"),
+        (
+            _("The HTML “%(raw)s” is shown as it stands."),
+            r"</?[A-Za-z][A-Za-z0-9]{0,9}\s?/?>|&#?[A-Za-z0-9]{2,8};",
+        ),
+    )
+    for sentence, pattern in kinds:
+        for raw in dict.fromkeys(re.findall(pattern, prose)):
+            yield sentence % {"raw": raw}
+
+
+def latex_in_prose(text: Parsed) -> list[str]:
+    """Name what is written as LaTeX although it need not be: files and search have it as it stands."""
+    if not any(sign in text.source for sign in "\\~`"):
+        return []
+    rest, unknown = text.rest, {*text.unknown}
+    found = [match[0] for pattern in LATEX for match in pattern.finditer(rest)]
+    known = [raw for raw in dict.fromkeys(found) if raw not in unknown and raw.rstrip("*") not in unknown]
+    shown = [raw for raw in known if not any(raw != other and raw in other for other in known)][:3]
+    if not shown:
+        return []
+    quoted = ", ".join(f"“{raw}”" for raw in shown)
+    return [
+        _("LaTeX outside of formulas: %(found)s. Better write the letters themselves, and Markdown.")
+        % {"found": quoted}
+    ]

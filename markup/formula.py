@@ -1,0 +1,264 @@
+"""One TeX formula: as MathML a browser draws without scripts, and as a readable line of Unicode.
+
+Where formulas begin and end in an author's text is decided in markup.tex, not here.
+"""
+
+import html
+import re
+import unicodedata
+from functools import lru_cache
+from itertools import pairwise
+from xml.etree.ElementTree import Element, tostring
+
+from latex2mathml.converter import Converter
+from latex2mathml.symbols_parser import convert_symbol
+
+LONGEST = 2000
+DEEPEST = 40
+
+# Macros could grow without bound, the others write links, styles and identifiers into our page.
+FORBIDDEN = re.compile(
+    r"\\(?:re)?newcommand|\\def\b|\\let\b|\\DeclareMathOperator|\\href|\\class|\\cssId|\\style|\\require"
+)
+REWRITES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\\operatorname\*?\s*\{"), r"\\mathrm{"),
+    (re.compile(r"\\(text\w*|mbox)\{\\(?:text\w*|emph)\{([^{}]*)\}\}"), r"\\\1{\2}"),
+    (re.compile(r"\\(?:xspace|protect|limits|nolimits|displaystyle|nonumber)\b"), ""),
+    (re.compile(r"\\(?:label|tag)\{[^{}]*\}"), ""),
+    (re.compile(r"\\(?:mathds|mathbbm|mathbbold)\b"), r"\\mathbb"),
+    (re.compile(r"\\textsc\b"), r"\\text"),
+    (re.compile(r"\\sim(?![A-Za-z])"), "\u223c "),
+    (re.compile(r"\\coloneqq\b"), "≔ "),
+    (re.compile(r"\\(begin|end)\{(?:equation|displaymath)\*?\}"), ""),
+    (re.compile(r"\\(begin|end)\{(?:eqnarray|gather|multline|align)\*?\}"), r"\\\1{align*}"),
+)
+FUNCTIONS = frozenset(
+    {
+        "log", "ln", "exp", "sin", "cos", "tan", "tanh", "max", "min", "sup", "inf", "arg", "det", "dim",
+        "lim", "Pr", "gcd", "argmax", "argmin",
+    }
+)  # fmt: skip
+RELATIONS = frozenset("=<>≤≥≈\u223c≃≅≡≠≔∈∉⊂⊆⊃⊇→←↦⇒⇔⟶∝≪≫≲≳")
+ACCENTS = {
+    "^": "\u0302",
+    "~": "\u0303",
+    "¯": "\u0304",
+    "―": "\u0304",
+    "˙": "\u0307",
+    "¨": "\u0308",
+    "→": "\u20d7",
+}
+SUPERSCRIPTS = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+SUBSCRIPTS = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+
+
+def symbol(name: str) -> str | None:
+    """The character that the TeX command of this name (without backslash) stands for, e.g. times -> ×.
+
+    None for accents such as underline: their sign would stand on whatever comes before it.
+    """
+    codes = convert_symbol("\\" + name)
+    sign = "".join(chr(int(code, 16)) for code in codes.split("-")) if codes else ""
+    return None if not sign or unicodedata.combining(sign[0]) else sign
+
+
+@lru_cache(maxsize=4096)
+def mathml(tex: str, display: bool = False) -> str | None:
+    """The formula as a <math> element, or None where it cannot be rendered. Not sanitised yet."""
+    root = _tree(tex, display)
+    if root is None:
+        return None
+    attributes = {"alttext": plain(tex)} | ({"display": "block"} if display else {})
+    root.attrib.clear()
+    root.attrib.update(attributes)
+    _letter(root)
+    for row in [*root.iter("mrow"), *root.iter("mtd")]:
+        _space_functions(row)
+    return tostring(root, encoding="unicode", short_empty_elements=False)
+
+
+@lru_cache(maxsize=4096)
+def plain(tex: str) -> str:
+    """The formula as people write it without TeX: `10^{-3}\\times` -> 10⁻³×. Nothing is left out."""
+    root = _tree(tex, False)
+    if root is None:
+        return _stripped(tex)
+    return " ".join(_line(root).split())
+
+
+def _tree(tex: str, display: bool) -> Element | None:
+    if len(tex) > LONGEST or FORBIDDEN.search(tex) or _depth(tex) > DEEPEST:
+        return None
+    for pattern, replacement in REWRITES:
+        tex = pattern.sub(replacement, tex)
+    try:
+        root = Converter(display="block" if display else "inline").convert_to_element(tex.strip())
+    except (
+        Exception
+    ):  # The converter meets authors' TeX with every kind of error; each means "cannot be rendered".
+        return None
+    return root if _settle(root) else None
+
+
+def _depth(tex: str) -> int:
+    """How deep braces, environments and fences nest: what the converter would recurse into."""
+    deepest = depth = 0
+    for match in re.finditer(r"\\(?:begin|left)\b|\\(?:end|right)\b|\\.|[{}^_]", tex, re.DOTALL):
+        token = match[0]
+        if token in ("{", "\\begin", "\\left"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in ("}", "\\end", "\\right"):
+            depth -= 1
+    return deepest
+
+
+def _settle(root: Element) -> bool:
+    """Decode the converter's character references; False if an unknown command was passed through as text."""
+    for element in root.iter():
+        if element.text:
+            if "\\" in element.text:
+                return False
+            element.text = html.unescape(element.text)
+            if element.tag == "mi" and element.text in RELATIONS:
+                element.tag = "mo"
+        if element.tag in ("mi", "mo") and len(element):
+            # \mathrel{+}: an operator holds text alone, a browser leaves out the elements in it.
+            element.tag = "mrow"
+            element.attrib.clear()
+    for parent in root.iter("mrow"):
+        _join_upright(parent)
+    return True
+
+
+def _letter(root: Element) -> None:
+    """Turn `mathvariant`, which browsers ignore but for "normal", into the letters it means."""
+    for element in root.iter():
+        variant = element.get("mathvariant")
+        if variant and variant != "normal" and element.tag != "mtext":
+            del element.attrib["mathvariant"]
+            element.text = "".join(_variant(character, variant) for character in element.text or "")
+
+
+def _space_functions(row: Element) -> None:
+    """n log n, with the thin space that TeX sets around the name of a function."""
+    for left, right in reversed(list(pairwise(row))):
+        names = [side for side in (left, right) if side.text in FUNCTIONS]
+        if names and left.tag not in ("mo", "mspace") and right.tag not in ("mo", "mspace"):
+            row.insert(list(row).index(right), Element("mspace", {"width": "0.167em"}))
+
+
+def _join_upright(parent: Element) -> None:
+    """<mi>K</mi><mi>L</mi>, both upright, are one name: <mi>KL</mi>."""
+    previous: Element | None = None
+    for child in list(parent):
+        upright = child.tag == "mi" and child.get("mathvariant") == "normal"
+        if upright and previous is not None:
+            previous.text = (previous.text or "") + (child.text or "")
+            previous.attrib.pop("mathvariant", None)
+            parent.remove(child)
+        else:
+            previous = child if upright else None
+
+
+@lru_cache(maxsize=1024)
+def _variant(character: str, variant: str) -> str:
+    """The letter of a mathematical alphabet such as "bold", or the character itself where there is none."""
+    name = unicodedata.name(character, "")
+    letter = re.sub(r"^(?:LATIN|GREEK) (SMALL|CAPITAL) LETTER ", r"\1 ", name)
+    alphabet = variant.upper().replace("BOLD-", "BOLD ").replace("-ITALIC", " ITALIC")
+    for candidate in (
+        f"MATHEMATICAL {alphabet} {letter}",
+        f"{alphabet} {letter}".replace("FRAKTUR", "BLACK-LETTER"),
+    ):
+        try:
+            return unicodedata.lookup(candidate)
+        except KeyError:
+            continue
+    return character
+
+
+def _line(element: Element) -> str:
+    parts = [_line(child) for child in element]
+    match element.tag, parts:
+        case "mfrac", [above, below]:
+            return f"{_grouped(above)}/{_grouped(below)}"
+        case "msqrt", _:
+            return "√" + _grouped("".join(parts))
+        case "mroot", [base, degree]:
+            return f"{degree}√{_grouped(base)}"
+        case "mover", [base, above] if above in ACCENTS:
+            return unicodedata.normalize("NFC", base + ACCENTS[above])
+        case "msup" | "mover", [base, above]:
+            return base + _raised(above, "^", SUPERSCRIPTS)
+        case "msub" | "munder", [base, below]:
+            return base + _raised(below, "_", SUBSCRIPTS)
+        case "msubsup" | "munderover", [base, below, above]:
+            return base + _raised(below, "_", SUBSCRIPTS) + _raised(above, "^", SUPERSCRIPTS)
+        case "mspace", _:
+            return " "
+        case "mtr" | "mtd", _:
+            return _joined(parts) + " "
+        case _:
+            return _joined(parts) if parts else _leaf(element)
+
+
+def _leaf(element: Element) -> str:
+    """Letters of the mathematical alphabets are plain letters to a reader and to search."""
+    return "".join(
+        unicodedata.normalize("NFKC", character) if "\U0001d400" <= character <= "\U0001d7ff" else character
+        for character in element.text or ""
+    )
+
+
+def _joined(parts: list[str]) -> str:
+    """Names such as log stand apart from letters beside them, relations from both sides."""
+    line = last = ""
+    for part in parts:
+        if part in RELATIONS and line:
+            line += f" {part} "
+        elif last and part and _are_words(last, part):
+            line += " " + part
+        else:
+            line += part
+        last = part
+    return line
+
+
+def _are_words(left: str, right: str) -> bool:
+    if re.search(r"^[^\W\d_]{2,}$|_\w+$", left):
+        return right[0].isalnum()
+    return left[-1].isalnum() and len(right) > 1 and right.isalpha()
+
+
+def _raised(text: str, mark: str, alphabet: dict[int, int]) -> str:
+    text = text.strip()
+    if text in ("\u2032", "\u2033", "\u2034", "'", "\u2217", "*"):
+        return text
+    raised = text.translate(alphabet)
+    if all(character not in text for character in raised) and text:
+        return raised
+    return mark + _grouped(text)
+
+
+def _grouped(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= 1 or text.isalnum() or _is_bracketed(text) else f"({text})"
+
+
+def _is_bracketed(text: str) -> bool:
+    """Whether one pair of brackets holds all of it: (a+b) is, (a)+(b) is not."""
+    depth = 0
+    for place, sign in enumerate(text, start=1):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return place == len(text)
+    return False
+
+
+def _stripped(tex: str) -> str:
+    """The TeX with its markup peeled off, for what the converter does not know."""
+    text = re.sub(r"\\(?:text\w*|math\w*|emph|operatorname|boldsymbol|mbox)\*?\s*\{", "{", tex)
+    text = re.sub(r"\\([A-Za-z]+)\s*", lambda match: symbol(match[1]) or match[1] + " ", text)
+    text = re.sub(r"\\(.)", r"\1", text)
+    return " ".join(text.translate({ord("{"): "", ord("}"): "", ord("\\"): ""}).split())

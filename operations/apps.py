@@ -1,0 +1,21 @@
+"""Running the site: backup and restore, verification, privacy, monitoring, the search index, the demo."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class OperationsConfig(AppConfig):
+    name = "operations"
+    verbose_name = _("Operations")
+
+    def ready(self) -> None:
+        from exchange.load import after_import
+        from operations.indexing.update import refresh
+        from operations.monitoring import error_reporting, tasks
+        from people.duplicates.storage import look_at_all
+
+        # Otherwise the first search after an import would have to index the whole program.
+        after_import.append(refresh)
+        after_import.append(look_at_all)
+        error_reporting.start()
+        tasks.follow()

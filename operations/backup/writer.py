@@ -1,0 +1,140 @@
+"""Writing an archive, and reading it back before it counts as one."""
+
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+from django.apps import apps
+from django.core.files.storage import default_storage
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from operations.backup import media_files
+from operations.backup.installation import settings_list
+from operations.backup.reader import MANIFEST, MEDIA, ROWS, VERSION, Archive
+from operations.backup.snapshot import snapshot
+from operations.backup.tables import columns, plain, tables
+
+PIECE = 1 << 20
+AT_ONCE = 2000
+STALE = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What an archive holds."""
+
+    path: Path
+    rows: int
+    files: int
+    size: int
+
+
+class Writer:
+    """An archive in the making: members, and what the manifest will say of them."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self.archive = archive
+        self.tables: dict[str, dict[str, Any]] = {}
+        self.files: dict[str, dict[str, Any]] = {}
+
+    def table(self, model: Any) -> None:
+        """Write the rows of a table, one a line, in the order of their keys."""
+        label, fields = model._meta.label_lower, columns(model)
+        names = [field.attname for field in fields]
+        rows = model._base_manager.order_by("pk").values_list(*names)
+        digest, count = hashlib.sha256(), 0
+        with self.archive.open(f"{ROWS}{label}.jsonl", "w", force_zip64=True) as member:
+            for row in rows.iterator(AT_ONCE):
+                line = (
+                    json.dumps(row, default=plain, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+                )
+                digest.update(line)
+                member.write(line)
+                count += 1
+        expected = model._base_manager.count()
+        if count != expected:
+            raise OSError(f"{label}: {count} of {expected} rows were read. Nothing was kept.")
+        self.tables[label] = {"columns": names, "rows": count, "sha256": digest.hexdigest()}
+
+    def file(self, name: str) -> None:
+        """Write an uploaded file."""
+        about = zipfile.ZipInfo(f"{MEDIA}{name}")
+        about.compress_type = zipfile.ZIP_STORED
+        with default_storage.open(name) as source, self.archive.open(about, "w", force_zip64=True) as member:
+            size, digest = copied(source, member.write)
+        self.files[name] = {"bytes": size, "sha256": digest}
+
+    def manifest(self, at: datetime) -> None:
+        said = {
+            "version": VERSION,
+            "made_at": at.isoformat(timespec="seconds"),
+            "engine": connection.vendor,
+            "migrations": migrations(),
+            "tables": self.tables,
+            "files": self.files,
+            "settings": settings_list(),
+        }
+        self.archive.writestr(MANIFEST, json.dumps(said, indent=1, ensure_ascii=False))
+
+
+def copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, str]:
+    """Copy a file piece by piece; return its size and checksum."""
+    digest, size = hashlib.sha256(), 0
+    while piece := source.read(PIECE):
+        digest.update(piece)
+        write(piece)
+        size += len(piece)
+    return size, digest.hexdigest()
+
+
+def migrations() -> list[list[str]]:
+    """Return the last migration of each app: the shape that the rows have. All have to be applied."""
+    loader = MigrationLoader(connection)
+    leaves = loader.graph.leaf_nodes()
+    missing = [leaf for leaf in leaves if leaf not in loader.applied_migrations]
+    if missing:
+        raise OSError("Some migrations are not applied. Run “manage.py migrate” first.")
+    return sorted([app, name] for app, name in leaves)
+
+
+def forget_partials(folder: Path, at: datetime) -> None:
+    """Remove what backups that were killed left behind: nobody has written to it for a day."""
+    for partial in folder.glob(".*.zip.*"):
+        if at.timestamp() - partial.stat().st_mtime > STALE.total_seconds():
+            partial.unlink(missing_ok=True)
+
+
+def write(path: Path, at: datetime) -> Summary:
+    """Write an archive of everything, read it back, and only then give it its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    forget_partials(path.parent, at)
+    handle, partial = tempfile.mkstemp(
+        prefix=f".{path.name}.", dir=path.parent
+    )  # readable by its owner alone
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+                writer = Writer(archive)
+                with snapshot():
+                    for model in tables(apps):
+                        writer.table(model)
+                for name in media_files.stored():
+                    writer.file(name)
+                writer.manifest(at)
+            raw.flush()
+            os.fsync(raw.fileno())
+        with Archive(Path(partial)) as written:
+            written.check()
+        Path(partial).rename(path)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+    rows = sum(table["rows"] for table in writer.tables.values())
+    return Summary(path, rows, len(writer.files), path.stat().st_size)

@@ -1,0 +1,160 @@
+"""What of each model goes into the search index: public rows alone, with names as they are shown.
+
+When the index is brought up to date: `operations.indexing.update`.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from conference.models import Edition, Page
+from markup import plain
+from papers.models import Authorship, AwardGrant
+from people.models import Person, PersonName
+from people.querysets import with_shown_names
+from schedule.models import Presentation, SessionRole, Speaker
+from search.index import DocumentRecord, index, remove, replace
+
+type Groups[T] = dict[int, list[T]]
+type Names = Groups[str]
+
+
+def reindex(edition: Edition | None) -> int:
+    """Make the index show what is public of an edition, or of the whole site; return how much changed."""
+    return replace(edition.pk if edition else None, records(edition), plain)
+
+
+def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
+    """Make the index show what is public of these papers alone; return how much changed."""
+    keys = list(edition.papers.filter(uid__in=uids).values_list("pk", flat=True))
+    shown = list(papers(edition, keys))
+    return index(shown, plain) + remove("paper", {*keys} - {record.object_id for record in shown})
+
+
+def records(edition: Edition | None) -> list[DocumentRecord]:
+    """Return what the index has to show of an edition, or of the whole site."""
+    if edition is None:
+        return [*people(), *pages(None)]
+    return [*papers(edition), *sessions(edition), *talks(edition), *pages(edition)]
+
+
+def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[DocumentRecord]:
+    """Papers by title, authors, topic with those above it, awards of all years, abstract and keywords.
+
+    All of an edition, or those with these keys.
+    """
+    chosen, own = ({}, {}) if keys is None else ({"paper__in": keys}, {"pk__in": keys})
+    authors = Authorship.objects.published().filter(paper__edition=edition, **chosen)
+    names = shown_names(authors.order_by("paper", "position"), "paper_id")
+    honours = award_names("paper__edition", edition).filter(**chosen)
+    awards = grouped(honours.values_list("paper_id", "award__name"))
+    topics = topic_paths(edition)
+    rows = edition.papers.published().filter(**own).order_by("pk")
+    for paper in rows.only("uid", "title", "abstract", "keywords", "topic").iterator():
+        yield DocumentRecord(
+            "paper",
+            paper.pk,
+            paper.uid,
+            paper.title,
+            edition=edition.pk,
+            year=edition.year,
+            people=names[paper.pk],
+            topic=topics.get(paper.topic_id, ""),
+            awards=awards[paper.pk],
+            body="\n\n".join([paper.abstract, *paper.keywords]),
+        )
+
+
+def people() -> Iterator[DocumentRecord]:
+    """People by every name that is not hidden, with awards of their own, and where they are now."""
+    others = PersonName.objects.published().order_by("person", "name", "pk")
+    names = grouped(others.values_list("person_id", "name"))
+    awards = grouped(award_names("person__isnull", False).values_list("person_id", "award__name"))
+    editions = grouped(appearances())
+    rows = Person.objects.published().order_by("pk")
+    for person in rows.only("uid", "name", "native_name", "affiliation").iterator():
+        yield DocumentRecord(
+            "person",
+            person.pk,
+            person.uid,
+            person.name,
+            shown_in=editions[person.pk],
+            people=[person.name, *filter(None, [person.native_name]), *names[person.pk]],
+            awards=awards[person.pk],
+            body=person.affiliation,
+        )
+
+
+def appearances() -> Iterator[tuple[int, int]]:
+    """Return the keys of people, each with the keys of the editions that show them, in order."""
+    pairs: set[tuple[int, int]] = set()
+    everybody = Person.objects.all()
+    for relation in everybody.APPEARANCES:
+        rows = everybody.published_related(relation).order_by()
+        pairs.update(rows.values_list("person_id", rows.model.edition_lookup).distinct())
+    yield from sorted((person, edition) for person, edition in pairs if person)
+
+
+def sessions(edition: Edition) -> Iterator[DocumentRecord]:
+    """Sessions by title, people in them, abstract."""
+    roles = SessionRole.objects.published().filter(session__edition=edition).order_by("session", "position")
+    return timed("session", edition.sessions.published(), shown_names(roles, "session_id"), edition)
+
+
+def talks(edition: Edition) -> Iterator[DocumentRecord]:
+    """Presentations that are no paper's, by title, speakers, abstract."""
+    speakers = Speaker.objects.published().filter(presentation__edition=edition)
+    names = shown_names(speakers.order_by("presentation", "position"), "presentation_id")
+    rows = Presentation.objects.published().filter(edition=edition, paper=None)
+    return timed("talk", rows, names, edition)
+
+
+def timed(kind: str, rows: Any, names: Names, edition: Edition) -> Iterator[DocumentRecord]:
+    for row in rows.order_by("pk").values("pk", "uid", "title", "abstract"):
+        yield DocumentRecord(
+            kind,
+            row["pk"],
+            row["uid"],
+            row["title"],
+            edition=edition.pk,
+            year=edition.year,
+            people=names[row["pk"]],
+            body=row["abstract"],
+        )
+
+
+def pages(edition: Edition | None) -> Iterator[DocumentRecord]:
+    """Free pages of an edition, or of the whole site."""
+    year = edition.year if edition else None
+    for page in Page.objects.published().filter(edition=edition).order_by("pk"):
+        yield DocumentRecord(
+            "page", page.pk, page.slug, page.title, edition=page.edition_id, year=year, body=page.body
+        )
+
+
+def shown_names(rows: Any, owner: str) -> Names:
+    """Return the names as pages show them, in order, by the key of what they stand on."""
+    return grouped(with_shown_names(rows).values_list(owner, "shown_name"))
+
+
+def award_names(lookup: str, value: Any) -> Any:
+    """Return the public grants that `lookup` leads to, in the order of the awards."""
+    return AwardGrant.objects.published().filter(**{lookup: value}).order_by("award__position", "award", "pk")
+
+
+def topic_paths(edition: Edition) -> dict[int | None, str]:
+    """Return the names of each topic with those above it, the highest first."""
+    rows = {key: (name, above) for key, name, above in edition.topics.values_list("pk", "name", "parent_id")}
+
+    def path(key: int | None) -> list[str]:
+        name, above = rows.get(key, ("", None)) if key else ("", None)
+        return [*path(above), name] if name else []
+
+    return {key: " ".join(path(key)) for key in rows}
+
+
+def grouped[T](pairs: Iterable[tuple[int, T]]) -> Groups[T]:
+    groups: Groups[T] = defaultdict(list)
+    for key, value in pairs:
+        groups[key].append(value)
+    return groups

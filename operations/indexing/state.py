@@ -1,0 +1,120 @@
+"""On what the search index hangs: for each edition, and for the whole site, the state that it should show and
+the state that it does show. One question for all of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Subquery
+
+from conference.models import Edition
+from conference.request_edition import SITE_STAMP
+from content import touches
+from content.prepared import prepared
+from content.preview_context import GATES
+from content.querysets import public_parts
+from content.revision import SiteRevision
+from content.touches import Touches
+from people.models import PersonName
+from search.index import FOLDING
+from search.models import Indexed
+
+# Another number makes every database compare all rows anew, as after a change of `operations.indexing.documents`.
+VERSION = 1
+# The key of the whole site's state beside those of the editions.
+SITE = 0
+# How a noted change names a paper.
+PAPERS = "papers/"
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """What the index should show and what it shows, by the keys of editions; the site is 0."""
+
+    wanted: Mapping[int, str]
+    known: Mapping[int, str]
+    # By edition, what is noted of the last changes.
+    touched: Mapping[int, Touches]
+    # The stamp of the site, and what stands for the hidden names.
+    site: int | None
+    names: str
+
+    def stale(self) -> list[int]:
+        """Return the keys of the editions that changed, or are gone, since they were indexed."""
+        keys = self.wanted.keys() | self.known.keys()
+        return sorted(key for key in keys if self.wanted.get(key) != self.known.get(key))
+
+    def papers_touched(self) -> dict[int, set[str]] | None:
+        """Return by edition the uids of papers whose words changed, if that is all; `None` if it may not be.
+
+        Words decide nothing of who is public: the site stands if it shows the editions as they were.
+        """
+        editions = {key: state for key, state in self.known.items() if key != SITE}
+        as_it_was = state_of_site(self.site, self.names, dict(sorted(editions.items())))
+        if editions.keys() != self.touched.keys() or self.known.get(SITE) != as_it_was:
+            return None
+        found = {key: self._papers_touched_in(key) for key in self.stale() if key != SITE}
+        return {key: uids for key, uids in found.items() if uids} if all(found.values()) else None
+
+    def _papers_touched_in(self, key: int) -> set[str]:
+        """Return the uids for a stale edition, none if anything else may have changed."""
+        old, _, rest = self.known[key].partition(" ")
+        new, _, now = self.wanted[key].partition(" ")
+        names = touches.since(self.touched[key], int(old), int(new)) if rest == now else None
+        things = {name.removeprefix(touches.INSIDE) for name in names or ()}
+        uids = {thing.removeprefix(PAPERS) for thing in things if thing.startswith(PAPERS)}
+        return uids if len(uids) == len(things) else set()
+
+
+def read() -> States:
+    """Return the states. One query, two more after a change of the site or where editions are gone."""
+    rows = _editions()
+    site = (rows[0].site_revision, rows[0].site_changed_at) if rows else _site()
+    names = _names(*site)
+    wanted = {row.pk: f"{row.revision} {public_parts(row)} {row.year} {names}" for row in rows}
+    known = {row.pk: row.shown for row in rows if row.shown is not None}
+    if rows and rows[0].shown_of_site is not None:
+        known[SITE] = rows[0].shown_of_site
+    if not rows or rows[0].gone:
+        known = dict(Indexed.objects.values_list("edition", "state"))
+    touched = {row.pk: touches.read(row.touched) for row in rows}
+    whole = {**wanted, SITE: state_of_site(site[0], names, wanted)}
+    return States(whole, known, touched, site[0], names)
+
+
+def state_of_site(revision: int | None, names: str, editions: Mapping[int, str]) -> str:
+    """Return the state of the whole site: anything may be what makes a person public."""
+    return f"{revision} {digest(names, *editions.items())}"
+
+
+@prepared
+def _editions() -> Any:
+    shown = Indexed.objects.filter(edition=OuterRef("pk")).values("state")
+    gone = Indexed.objects.exclude(edition=SITE).exclude(edition__in=Edition.objects.values("pk"))
+    columns = ("pk", "revision", "touched", "year", *GATES)
+    asked = {
+        "shown": Subquery(shown),
+        "shown_of_site": Subquery(Indexed.objects.filter(edition=SITE).values("state")),
+        "gone": Exists(gone),
+    }
+    rows = Edition.objects.order_by("pk").annotate(**SITE_STAMP, **asked)
+    return rows.values_list(*columns, *SITE_STAMP, *asked, named=True)
+
+
+def _site() -> tuple[int | None, datetime | None]:
+    return SiteRevision.objects.filter(pk=1).values_list("revision", "changed_at").first() or (None, None)
+
+
+@lru_cache(maxsize=4)
+def _names(revision: int | None, changed_at: datetime | None) -> str:
+    """Return what stands for the hidden names: a change of them is one of the site, whose stamp this is."""
+    hidden = PersonName.objects.filter(hidden=True).order_by("pk")
+    return digest(FOLDING, VERSION, *hidden.values_list("person__name", "name", "person_id"))
+
+
+def digest(*parts: object) -> str:
+    return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=9).hexdigest()

@@ -1,0 +1,48 @@
+"""`manage.py backup`: everything into one file, while the site is in use."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.utils import timezone
+
+from operations.backup.reader import BadArchiveError
+from operations.backup.writer import write
+
+NAME = "plenary-{:%Y%m%dT%H%M%SZ}.zip"
+
+
+class Command(BaseCommand):
+    help = (
+        "Write all rows, all uploaded files and the list of settings into one file, and read it back. "
+        "The site may be in use. Keep the file where only you can read it: it holds personal data."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "target", nargs="?", type=Path, help="a file ending in .zip, or a folder (default: var/backups)"
+        )
+        parser.add_argument(
+            "--keep", type=int, help="of the backups in the folder, keep so many of the newest"
+        )
+
+    def handle(self, *args: Any, target: Path | None, keep: int | None, **options: Any) -> None:
+        if keep is not None and keep < 1:
+            raise CommandError("--keep needs at least 1.")
+        at = timezone.now()
+        path: Path = target or settings.VAR_DIR / "backups"
+        if path.suffix != ".zip":
+            path /= NAME.format(at)
+        try:
+            summary = write(path, at)
+        except (BadArchiveError, DatabaseError, OSError) as error:
+            raise CommandError(f"No backup was made: {error}") from error
+        if options["verbosity"]:
+            held = f"{summary.rows:,} rows and {summary.files:,} files in {summary.size / 1e6:.1f} MB"
+            self.stdout.write(f"{summary.path}: {held}, verified.")
+        if keep:
+            for old in sorted(path.parent.glob("plenary-*.zip"), reverse=True)[keep:]:
+                old.unlink()

@@ -1,0 +1,29 @@
+"""`manage.py rebuild_search`: make the search index anew from what is public."""
+
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import transaction
+
+from operations.indexing.state import SITE, read
+from operations.indexing.update import renew
+from search.index import forget
+from search.models import Document
+
+
+class Command(BaseCommand):
+    help = (
+        "Make the search index anew. It keeps itself up to date; this is for a database that was changed "
+        "by other hands, such as one brought back from a copy."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        began = time.monotonic()
+        with transaction.atomic():
+            forget()
+            for key in sorted(read().wanted, key=lambda key: key == SITE):
+                renew(key)
+        if options["verbosity"]:
+            number, seconds = Document.objects.count(), time.monotonic() - began
+            self.stdout.write(f"{number:,} documents in {seconds:.1f} seconds.")

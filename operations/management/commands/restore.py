@@ -1,0 +1,44 @@
+"""`manage.py restore`: a backup in place of what is here, in whatever database this installation has."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from operations.backup.reader import Archive, BadArchiveError
+from operations.backup.restore import is_in_use, restore
+
+
+class Command(BaseCommand):
+    help = (
+        "Put a backup in place of what is here: rows, accounts, uploaded files. Everybody signs in again. "
+        "What fails leaves everything as it was."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="a file that “manage.py backup” wrote")
+        parser.add_argument("--replace", action="store_true", help="although there is a program here already")
+        parser.add_argument("--check", action="store_true", help="only look whether the file is whole")
+
+    def handle(self, *args: Any, file: Path, replace: bool, check: bool, **options: Any) -> None:
+        try:
+            with Archive(file) as archive:
+                if check:
+                    archive.check()
+                elif is_in_use() and not replace:
+                    raise CommandError(
+                        "There is a program here already. To replace all of it, say --replace."
+                    )
+                else:
+                    restore(archive)
+                rows = sum(table["rows"] for table in archive.tables.values())
+                files, made_at = len(archive.files), archive.manifest["made_at"]
+        except (BadArchiveError, DatabaseError) as error:
+            raise CommandError(str(error)) from error
+        if options["verbosity"]:
+            done = "are whole" if check else "are here"
+            self.stdout.write(f"{rows:,} rows and {files:,} files of {made_at} {done}.")
+            if not check:
+                self.stdout.write("Next: compare the settings in manifest.json, and run “manage.py verify”.")

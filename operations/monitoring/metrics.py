@@ -1,0 +1,85 @@
+"""Counts for Prometheus: requests, how long views take, what the page cache answers, revision, queue.
+
+With `METRICS_DIR` set the counts of all processes are added up there; without it each process has its own.
+"""
+
+import os
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+
+if settings.METRICS_DIR:
+    # The package reads it when it is imported.
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", settings.METRICS_DIR)
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from conference.models import Edition
+from content.models import SiteRevision
+from operations.monitoring import task_queue
+from pagecache import request_log
+from pagecache.request_settings import door
+
+OWN = CollectorRegistry()
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+
+requests = Counter(
+    "plenary_requests", "Requests answered, by method and status.", ["method", "status"], registry=OWN
+)
+latency = Histogram(
+    "plenary_view_seconds", "Seconds that a view took.", ["view"], buckets=BUCKETS, registry=OWN
+)
+kept = Counter(
+    "plenary_page_cache", "What the page cache did: hit, miss, or nothing.", ["outcome"], registry=OWN
+)
+
+
+def count(note: request_log.Note, method: str, status: str, seconds: float) -> None:
+    """Count one request."""
+    if not door().is_counting:
+        return
+    # Whatever is sent as a method must not become a label.
+    answered(method if method in METHODS else "other", status).inc()
+    outcome(note.cache or "none").inc()
+    if note.view and note.is_cold:
+        latency.labels(note.view).observe(seconds)
+
+
+@lru_cache
+def answered(method: str, status: str) -> Counter:
+    """Return the counter of these answers: looking one up takes longer than to count."""
+    return requests.labels(method, status)
+
+
+@lru_cache
+def outcome(name: str) -> Counter:
+    return kept.labels(name)
+
+
+def page() -> bytes:
+    """Return everything in the text format of Prometheus. Two queries, and what the queue takes."""
+    registry: Any = CollectorRegistry() if settings.METRICS_DIR else OWN
+    if settings.METRICS_DIR:
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return bytes(generate_latest(registry)) + bytes(generate_latest(state()))
+
+
+def state() -> CollectorRegistry:
+    """Return what the database says now."""
+    registry = CollectorRegistry()
+    revision = Gauge(
+        "plenary_revision", "How often an edition, or the site, has changed.", ["edition"], registry=registry
+    )
+    for slug, number in Edition.objects.order_by("slug").values_list("slug", "revision"):
+        revision.labels(slug).set(number)
+    site = SiteRevision.objects.values_list("revision", flat=True).first()
+    revision.labels("").set(site or 0)
+    waiting = Gauge("plenary_queue_waiting", "Tasks that wait for a worker.", registry=registry)
+    oldest = Gauge("plenary_queue_oldest_seconds", "How long the first has waited.", registry=registry)
+    found = task_queue.state()
+    waiting.set(found.waiting)
+    oldest.set(found.seconds)
+    return registry

@@ -1,0 +1,93 @@
+"""Whether the site can answer visitors: the database, its tables, the cache, the disk, the worker.
+
+Each check raises `NotReadyError` with a word of what is wrong: for the operator, without anything secret.
+"""
+
+import secrets
+import shutil
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from operations.monitoring import task_queue
+
+MEGABYTE = 1_000_000
+# A task that nobody has taken for so long means that no worker runs.
+LONGEST_WAIT = 600
+# Once all migrations are in, they stay in: the question costs a tenth of a second.
+_migrated: list[bool] = []
+
+
+class NotReadyError(Exception):
+    """Something that the site needs is not there."""
+
+
+def database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError as error:
+        raise NotReadyError("does not answer") from error
+    return connection.vendor
+
+
+def migrations() -> str:
+    if not _migrated:
+        try:
+            executor = MigrationExecutor(connection)
+            missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        except DatabaseError as error:
+            raise NotReadyError("cannot be read") from error
+        if missing:
+            raise NotReadyError(f"{len(missing)} not applied: run “manage.py migrate”")
+        _migrated.append(True)
+    return "all applied"
+
+
+def shared_cache() -> str:
+    word = secrets.token_hex(8)
+    cache.set(f"ready-{word}", word, 10)
+    if cache.get(f"ready-{word}") != word:
+        raise NotReadyError("keeps nothing")
+    cache.delete(f"ready-{word}")
+    return "shared" if settings.CACHE_URL else "in each process"
+
+
+def disk() -> str:
+    free = shutil.disk_usage(settings.VAR_DIR).free // MEGABYTE
+    if free < settings.LEAST_FREE_DISK:
+        raise NotReadyError(f"{free} MB free, {settings.LEAST_FREE_DISK} needed")
+    return "enough room"
+
+
+def worker() -> str:
+    try:
+        found = task_queue.state()
+    except DatabaseError as error:
+        raise NotReadyError("the queue cannot be read") from error
+    if found.seconds > LONGEST_WAIT:
+        raise NotReadyError(f"{found.waiting} tasks wait, the first for {found.seconds / 60:.0f} minutes")
+    return "keeps up"
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "database": database,
+    "migrations": migrations,
+    "cache": shared_cache,
+    "disk": disk,
+    "worker": worker,
+}
+
+
+def readiness() -> tuple[bool, dict[str, str]]:
+    """Ask every check; return whether all are well, and a word for each."""
+    words, is_ready = {}, True
+    for name, check in CHECKS.items():
+        try:
+            words[name] = f"ok: {check()}"
+        except NotReadyError as reason:
+            words[name], is_ready = f"failing: {reason}", False
+    return is_ready, words

@@ -1,0 +1,172 @@
+"""One person taken out: the papers stay, their authors' places too, and nothing says any more who it was.
+
+In the history, in what imports remember and in copies of texts the person's values become empty: an earlier
+state can still be restored, without the person.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.account_sessions import AccountSession
+from accounts.memberships import Membership
+from api.models import Token
+from content.fields import new_uid
+from content.history import ChangeSet, Origin, RowChange
+from content.recording import recording
+from exchange.models import Change, Conflict, Provenance
+from operations.indexing.update import refresh
+from operations.privacy.inventory import PERSONAL
+from operations.privacy.subjects import APPEARANCES, Subject, invitations
+from people.models import Person
+from people.pairs import PersonPair
+from people.person_accounts import PersonAccount
+
+NOBODY = "Anonymous"
+PERSON = "people.person"
+# Columns that say which row it is, or what it does, rather than who.
+KEPT = frozenset(("role", "citation", "citation_html"))
+
+
+def blank(model: Any, name: str) -> Any:
+    """Return the empty value of a column."""
+    column = model._meta.get_field(name)
+    return column.get_default() if column.has_default() else ""
+
+
+def erase_person(subject: Subject) -> None:
+    """Take a person out of everything that is kept here, in one transaction."""
+    with transaction.atomic():
+        standing = appearances(subject.keys)
+        with recording(Origin.COMMAND, detail="erase_personal_data"):
+            photos = [str(person.photo.name) for person in subject.people if person.photo]
+            for person in subject.people:
+                anonymise(person)
+        erase_history(subject.keys, standing)
+        erase_memories(subject)
+    for photo in photos:
+        default_storage.delete(photo)
+    refresh()
+
+
+def appearances(people: set[int]) -> dict[Any, set[int]]:
+    """Return the rows under which these people stand, by model: those of now, and those that were deleted."""
+    found: dict[Any, set[int]] = {}
+    for relation in APPEARANCES:
+        model: Any = Person._meta.get_field(relation).related_model
+        found[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
+        gone = RowChange.objects.filter(model=model._meta.label_lower, kind=RowChange.Kind.DELETED)
+        for key, values in gone.values_list("object_id", "values"):
+            if values.get("person") in people:
+                found[model].add(key)
+    return found
+
+
+def anonymise(person: Person) -> None:
+    """Empty the person's row, take away other names and identifiers, and what is printed elsewhere."""
+    person.names.all().delete()
+    person.identifiers.all().delete()
+    for relation in APPEARANCES:
+        rows: Any = getattr(person, relation)
+        columns = [name for name in PERSONAL[rows.model._meta.label] if name not in KEPT]
+        values = {name: NOBODY if name == "name" else blank(rows.model, name) for name in columns}
+        if values:
+            rows.all().update(**values)
+        if relation == "authorships":
+            for authorship in rows.all():
+                authorship.institutions.clear()
+    PersonAccount._base_manager.filter(person=person).delete()
+    invitations(person.email, Q(person=person)).delete()
+    # Whom somebody was taken for.
+    PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
+    for name in {*PERSONAL[Person._meta.label]} - {"uid", *Person.derived_fields}:
+        setattr(person, name, blank(Person, name))
+    person.name = NOBODY
+    person.save()
+    # What imports remember is found by the old one.
+    Person.objects.filter(pk=person.pk).update(uid=new_uid())
+
+
+def erase_history(people: set[int], standing: dict[Any, set[int]]) -> None:
+    """Empty what the history holds of these people and of the rows that stand for them."""
+    names = [f"{PERSON}:{key}" for key in people]
+    own = Q(model=PERSON, object_id__in=people)
+    parts = Q(owner__in=names) | Q(other__in=names) | Q(moved_to__in=names)
+    of_appearances = Q()
+    for model, keys in standing.items():
+        of_appearances |= Q(model=model._meta.label_lower, object_id__in=keys)
+    for change in RowChange.objects.filter(own | parts | of_appearances).order_by("pk"):
+        change.values, change.label = emptied(change), ""
+        change.save(update_fields=["values", "label"])
+    LogEntry.objects.filter(
+        content_type__app_label="people", object_id__in=[str(key) for key in people]
+    ).update(object_repr=NOBODY, change_message="")
+
+
+def emptied(change: RowChange) -> dict[str, Any]:
+    """Return the values of a change without those about a person."""
+    personal = {label.lower(): columns for label, columns in PERSONAL.items()}.get(change.model, ())
+    told = {*personal} - KEPT
+    if change.kind == RowChange.Kind.CHANGED:
+        return {name: pair for name, pair in change.values.items() if name not in told}
+    empty = {name: NOBODY if name == "name" else "" for name in told}
+    lists: dict[str, Any] = {name: [] for name in told if isinstance(change.values.get(name), list)}
+    return {name: {**empty, **lists}.get(name, value) for name, value in change.values.items()}
+
+
+def erase_memories(subject: Subject) -> None:
+    """Empty what imports remember: of the person, and of the person's place in papers and sessions."""
+    Provenance.objects.filter(kind="person", object_id__in=subject.keys).delete()
+    Change.objects.filter(kind="person", object_id__in=subject.keys).delete()
+    for rows, columns in (
+        (Provenance.objects.all(), ("values",)),
+        (Change.objects.all(), ("old", "new", "base")),
+        (Conflict.objects.all(), ("base", "ours", "theirs")),
+    ):
+        without(rows.order_by("pk"), columns, subject.uids)
+
+
+def without(rows: Any, columns: Iterable[str], uids: set[str]) -> None:
+    """Empty the parts of lists that are about one of these people, in the rows that have any."""
+    for one in rows.iterator(500):
+        old = {column: getattr(one, column) for column in columns}
+        new = {column: cleared(value, uids) for column, value in old.items()}
+        if new != old:
+            type(one)._default_manager.filter(pk=one.pk).update(**new)
+
+
+def cleared(value: Any, uids: set[str]) -> Any:
+    """Return a remembered value in which nobody stands in the place of these people."""
+    if isinstance(value, list):
+        return [cleared(part, uids) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("person") in uids:
+        return {"person": ""} | {
+            name: [] if isinstance(part, list) else part if isinstance(part, bool) else ""
+            for name, part in value.items()
+            if name not in {"role", "person"}
+        }
+    return {name: cleared(part, uids) for name, part in value.items()}
+
+
+def erase_account(user: Any) -> None:
+    """Close an account for good, and take out who it was; what it did stays done."""
+    old, new = user.get_username(), f"former-{user.pk}"
+    with transaction.atomic():
+        for model in (Token, Membership, PersonAccount):
+            model._base_manager.filter(user=user).delete()
+        AccountSession._base_manager.filter(user_id=user.pk).delete()
+        invitations(user.email).delete()
+        user.groups.clear()
+        user.user_permissions.clear()
+        user.username, user.first_name, user.last_name, user.email = new, "", "", ""
+        user.is_active = user.is_staff = user.is_superuser = False
+        user.set_unusable_password()
+        user.save()
+        ChangeSet.objects.filter(user=user).update(user_name=new)
+        ChangeSet.objects.filter(user_name=old).update(user_name=new)

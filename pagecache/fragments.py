@@ -1,0 +1,98 @@
+"""Pieces of pages that hang on nothing but the values they show: written once, kept while they are asked for.
+
+After a change most of a page is as before: a piece whose values are the same ones is the same piece. So
+nothing has to be told that it changed, and no preview can leak: who gets a piece has its values already.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, time
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Model
+from django.db.models.fields.files import FieldFile
+from django.template.loader import get_template
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
+
+from pagecache.lru import Shelf
+
+MOST_BYTES = 16_000_000
+# What a piece was made of takes so many times as much as its markup.
+VALUES = 2
+# They say that something changed, not what is shown.
+STAMPS = frozenset(("revision", "changed_at", "touched", "site_revision", "site_changed_at"))
+PLAIN = (str, int, float, bytes, date, time, UUID, type(None))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Markup as it was written, in UTF-8: one letter beyond Latin would double all others."""
+
+    markup: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes of the markup and of the values it was made from, roughly."""
+        return (1 + VALUES) * len(self.markup)
+
+
+pieces: Shelf[Hashable, Piece] = Shelf(MOST_BYTES)
+
+
+def written(template: str, values: Mapping[str, Any]) -> SafeString:
+    """Return what the template says of these values, and of nothing else: it sees no request.
+
+    Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
+    that was fetched with them. A value of any other kind is a `TypeError`: it could change unseen.
+    """
+    return mark_safe(_written(template, values, (template, get_language(), *_held(values))).decode())
+
+
+def written_each(template: str, name: str, rows: Iterable[Any], values: Mapping[str, Any]) -> SafeString:
+    """Return what the template says of each of the rows, called by this name, beside the same values."""
+    same = template, get_language(), *_held(values)
+    return mark_safe(
+        b"".join(
+            [_written(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows]
+        ).decode()
+    )
+
+
+def _written(template: str, values: Mapping[str, Any], key: Hashable) -> bytes:
+    kept = None if settings.DEBUG else pieces.get(key)
+    if kept is None:
+        kept = Piece(get_template(template).render(dict(values)).encode())
+        pieces.put(key, kept)
+    return kept.markup
+
+
+def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:
+    """Return what a value says, to be compared. Rows of models may know each other: each counts once."""
+    plain: Hashable = value
+    if isinstance(value, SafeString):
+        # It is equal to the same words that are yet to be escaped.
+        return SafeString, str(value)
+    if isinstance(value, PLAIN) or hasattr(value, "_fields"):
+        # A named tuple holds plain values and tuples of them alone, as it says.
+        return plain
+    if isinstance(value, (list, tuple)):
+        return tuple(content(one, above) for one in value)
+    if isinstance(value, dict):
+        return tuple(_held(value, above))
+    if isinstance(value, (FieldFile, Promise)):
+        return str(value)
+    if isinstance(value, Model):
+        path = (*above, id(value))
+        return type(value), *_held(vars(value), path), *_held(value._state.fields_cache, path)
+    raise TypeError(f"A piece of a page cannot hang on {type(value).__name__}.")
+
+
+def _held(names: Mapping[str, Any], above: tuple[int, ...] = ()) -> Iterator[tuple[str, Hashable]]:
+    """Yield the names and contents of what a row holds, but for its own state, stamps and what is above."""
+    for name, held in names.items():
+        if name != "_state" and name not in STAMPS and id(held) not in above:
+            yield name, content(held, above)

@@ -1,0 +1,55 @@
+"""What is noted of the request at hand, for the log and the metrics: never who asked, nor for what exactly.
+
+The layer around the whole site (`operations.monitoring.wsgi`) opens a note; the page cache and Django fill it in.
+"""
+
+import re
+from contextvars import ContextVar
+from dataclasses import dataclass
+from random import getrandbits
+
+# What a proxy in front may call a request.
+GIVEN = re.compile(r"[A-Za-z0-9-]{8,64}")
+
+
+@dataclass(slots=True)
+class Note:
+    """One request: its name in the logs, the view and the pattern of its address, what the page cache did."""
+
+    request: str
+    view: str = ""
+    # Such as "<key:edition>/papers/": the address itself may hold a secret, or words that somebody typed.
+    route: str = ""
+    # "hit", "shared" (another process wrote it), "miss", or empty where the page cache has no part in it.
+    cache: str = ""
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether Django was asked."""
+        return self.cache in ("", "miss")
+
+
+_note: ContextVar[Note | None] = ContextVar("request_note", default=None)
+
+
+def begin(given: str = "") -> Note:
+    """Open the note of a request; a name that a proxy gave is kept, if it is one."""
+    note = Note(given if given and GIVEN.fullmatch(given) else f"{getrandbits(64):016x}")
+    _note.set(note)
+    return note
+
+
+def end() -> None:
+    _note.set(None)
+
+
+def note() -> Note | None:
+    """Return the note of the request at hand; `None` outside of any."""
+    return _note.get()
+
+
+def cached(word: str) -> None:
+    """Note what the page cache did."""
+    found = _note.get()
+    if found is not None:
+        found.cache = word

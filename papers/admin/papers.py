@@ -1,0 +1,233 @@
+"""Papers in the admin, with authors in order and material; topics; awards and what they went to.
+
+The appearances on a paper's form come from `schedule.admin`.
+"""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Prefetch, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from editorial.desk import DutyFilter
+from editorial.field_actions import back_to_draft, publish, unpublish, withdraw
+from editorial.lists import TrackFilter, counted, related_part
+from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
+from papers.admin import desk
+from papers.admin.actions import ACTIONS, grant_to_people
+from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+from people.admin.people import PersonAdmin
+from people.models import Person
+
+__all__ = ["desk"]
+
+SHOWN_AUTHORS = 3
+
+
+class AuthorInline(OrderedInline):
+    model = Authorship
+    verbose_name = _("author")
+    verbose_name_plural = _("authors, in order")
+    fields = ["position", "person", "name", "affiliations", "corresponding", "presenting"]
+    autocomplete_fields = ["person"]
+    short_texts = frozenset({"affiliations"})
+
+
+class MaterialInline(OrderedInline):
+    model = Material
+    fields = ["position", "kind", "label", "url", "file", "visible"]
+    show_change_link = False
+
+
+@admin.register(Paper)
+class PaperAdmin(ContentAdmin):
+    desk_order = 10
+    list_display = ["shown_title", "authors", "status", "appearances", "topic", "track", "edition"]
+    list_filter = ["edition", DutyFilter, "status", related_part("topic", _("topic")), TrackFilter]
+    list_select_related = ["edition", "topic"]
+    search_fields = [
+        "sort_title",
+        "authorships__person__folded",
+        "authorships__person__names__folded",
+        "uid",
+        "doi",
+    ]
+    search_help_text = _("Words of the title, authors with or without accents, identifier or DOI.")
+    autocomplete_fields = ["edition", "topic"]
+    inlines = [AuthorInline, MaterialInline]
+    actions = [publish, withdraw, back_to_draft, *ACTIONS]
+    choice_related = ("edition",)
+    fieldsets = [
+        (None, {"fields": ["edition", "title", "status"]}),
+        (_("Text"), {"fields": ["abstract", "lay_summary"]}),
+        (_("Where it belongs"), {"fields": ["topic", "track", "keywords", "decision"]}),
+        (_("Publication"), {"fields": ["doi", "pages", "uid"], "classes": ["collapse"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        authors = Authorship.objects.only("paper_id", "name", "position").order_by("position")
+        return rows.prefetch_related(Prefetch("authorships", authors), "presentations")
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row} ({row.edition.slug})"
+
+    @admin.display(description=_("title"), ordering="sort_title")
+    def shown_title(self, paper: Any) -> SafeString:
+        return mark_safe(str(paper.title_html))
+
+    @admin.display(description=_("authors"))
+    def authors(self, paper: Any) -> str:
+        names = [row.name for row in paper.authorships.all()]
+        more = len(names) - SHOWN_AUTHORS
+        shown = ", ".join(names[:SHOWN_AUTHORS])
+        if more <= 0:
+            return shown
+        return ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", more) % {
+            "names": shown,
+            "count": more,
+        }
+
+    @admin.display(description=_("appearances"))
+    def appearances(self, paper: Any) -> str:
+        return ", ".join(sorted({row.get_kind_display() for row in paper.presentations.all()}))
+
+
+@admin.register(Authorship)
+class AuthorshipAdmin(ContentAdmin):
+    """One author of one paper, with the institutions; the order is changed on the paper."""
+
+    desk_order = 40
+    list_display = ["name", "person", "paper", "position", "corresponding", "presenting"]
+    list_filter = ["paper__edition", "corresponding", "presenting"]
+    list_select_related = ["paper", "person"]
+    search_fields = ["person__folded", "person__names__folded", "paper__sort_title"]
+    autocomplete_fields = ["paper", "person", "institutions"]
+    readonly_fields = ["position"]
+    fieldsets = [
+        (None, {"fields": ["paper", "person", "position"]}),
+        (_("As printed"), {"fields": ["name", "affiliations", "institutions"]}),
+        (_("Part in the work"), {"fields": ["corresponding", "presenting"]}),
+    ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), *(["paper"] if obj else [])]
+
+
+@admin.register(Material)
+class MaterialAdmin(OrderedAdmin):
+    desk_order = 50
+    list_display = ["__str__", "kind", "paper", "url", "visible"]
+    list_filter = ["paper__edition", "kind", "visible"]
+    list_select_related = ["paper"]
+    search_fields = ["label", "url", "paper__sort_title"]
+    autocomplete_fields = ["paper"]
+    fieldsets = [
+        (None, {"fields": ["paper", "kind", "label"]}),
+        (_("Where it is"), {"fields": ["url", "file"], "description": _("An address or a file.")}),
+        (_("Shown"), {"fields": ["visible", "position"]}),
+    ]
+
+
+@admin.register(Topic)
+class TopicAdmin(OrderedAdmin):
+    desk_order = 20
+    list_display = ["name", "parent", "edition", "position", "paper_count"]
+    list_editable = ["position"]
+    list_filter = ["edition"]
+    list_select_related = ["edition", "parent"]
+    search_fields = ["name", "slug", "parent__name"]
+    autocomplete_fields = ["edition", "parent"]
+    prepopulated_fields = {"slug": ["name"]}
+    choice_related = ("parent", "edition")
+    fieldsets = [
+        (None, {"fields": ["edition", "name", "slug"]}),
+        (_("Place in the tree"), {"fields": ["parent", "position"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(paper_rows=counted(Topic, "papers"))
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row.parent} → {row}" if row.parent else str(row)
+
+    @admin.display(description=_("papers"))
+    def paper_count(self, topic: Any) -> int:
+        return int(topic.paper_rows)
+
+
+class GrantInline(OrderedInline):
+    model = AwardGrant
+    verbose_name = _("winner")
+    verbose_name_plural = _("winners, in order: a paper or a person in each row")
+    fields = ["position", "paper", "person", "citation"]
+    autocomplete_fields = ["paper", "person"]
+    any_edition = frozenset({"paper"})
+    short_texts = frozenset({"citation"})
+    list_select_related = ("paper", "person")
+    show_change_link = False
+
+
+@admin.register(Award)
+class AwardAdmin(OrderedAdmin):
+    desk_order = 30
+    list_display = ["name", "edition", "winner_count", "position", "status"]
+    list_editable = ["position"]
+    list_filter = ["edition", "status"]
+    list_select_related = ["edition"]
+    search_fields = ["name", "uid", "grants__paper__sort_title", "grants__person__folded"]
+    search_help_text = _("Name of the award, or a winner.")
+    autocomplete_fields = ["edition"]
+    inlines = [GrantInline]
+    actions = [publish, unpublish]
+    choice_related = ("edition",)
+    fieldsets = [
+        (None, {"fields": ["edition", "name", "citation"]}),
+        (_("Place and status"), {"fields": ["position", "status"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(winner_rows=counted(Award, "grants"))
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row} ({row.edition.slug})"
+
+    @admin.display(description=_("winners"))
+    def winner_count(self, award: Any) -> int:
+        return int(award.winner_rows)
+
+
+@admin.register(AwardGrant)
+class AwardGrantAdmin(OrderedAdmin):
+    desk_order = 60
+    list_display = ["winner", "award", "edition", "position"]
+    list_filter = ["award__edition"]
+    list_select_related = ["award__edition", "paper", "person"]
+    search_fields = ["award__name", "paper__sort_title", "person__folded"]
+    autocomplete_fields = ["award", "paper", "person"]
+    any_edition = frozenset({"paper"})
+    fieldsets = [
+        (None, {"fields": ["award", "paper", "person"], "description": _("Give a paper or a person.")}),
+        (_("Shown"), {"fields": ["citation", "position"]}),
+    ]
+
+    @admin.display(description=_("winner"))
+    def winner(self, grant: Any) -> str:
+        return str(grant.paper or grant.person)
+
+    @admin.display(description=_("edition"), ordering="award__edition__start_date")
+    def edition(self, grant: Any) -> str:
+        return str(grant.award.edition)
+
+
+admin.site.unregister(Person)
+
+
+@admin.register(Person)
+class WinningPersonAdmin(PersonAdmin):
+    """People, who may win awards."""
+
+    actions = [*PersonAdmin.actions, grant_to_people]

@@ -1,0 +1,184 @@
+"""What the head of a paper's page tells: tags of Google Scholar and Dublin Core, cards, linked data. Pure.
+
+Made of a paper that was fetched `in_full()`: public rows alone, names as they are shown.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+
+from conference.page_metadata import (
+    CANCELLED,
+    DUBLIN_CORE,
+    SCHEDULED,
+    Card,
+    Head,
+    Link,
+    Tag,
+    Thing,
+    absolute,
+    conference_event,
+    lead,
+    linked,
+    moment,
+    named,
+    organizer,
+    social,
+    where,
+)
+
+# Papers are in English, as far as the program knows.
+LANGUAGE = "en"
+DASHES = re.compile(r"\s*[-\u2012-\u2015\u2212]+\s*")
+NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
+
+
+def paper_head(paper: Any, card: Card) -> Head:
+    """Return the head of a paper's page."""
+    tags = [*citation(paper), *dublin_core(paper), *social("article", lead(paper.abstract), card)]
+    schema = Link("schema.DC", DUBLIN_CORE)
+    return Head(str(paper), tags, [schema], [linked(article(paper, card))])
+
+
+def card_words(paper: Any) -> str:
+    """Return what the paper's card shows, in words."""
+    return ". ".join(filter(None, (str(paper), byline_words(paper), paper.edition.name)))
+
+
+def byline_words(paper: Any) -> str:
+    """Return the authors in order, names as shown."""
+    return ", ".join(author.shown_name for author in paper.shown_authors)
+
+
+def citation(paper: Any) -> list[Tag]:
+    """Return what Google Scholar and Zotero read: each author followed by the author's own affiliations."""
+    edition = paper.edition
+    first, last = pages(paper.pages)
+    pairs = [("citation_title", str(paper))]
+    for author in paper.shown_authors:
+        pairs.append(("citation_author", author.shown_name))
+        pairs += [("citation_author_institution", name) for name in author.affiliations]
+        if author.person.orcid:
+            pairs.append(("citation_author_orcid", f"https://orcid.org/{author.person.orcid}"))
+    pairs += [
+        ("citation_publication_date", f"{edition.start_date:%Y/%m/%d}"),
+        ("citation_conference_title", edition.conference.full_name or edition.name),
+        ("citation_conference", edition.name),
+        ("citation_firstpage", first),
+        ("citation_lastpage", last),
+        ("citation_doi", paper.doi),
+        ("citation_language", LANGUAGE),
+        *(("citation_keywords", keyword) for keyword in paper.keywords),
+        ("citation_abstract_html_url", absolute(paper.get_absolute_url())),
+        ("citation_pdf_url", own_pdf(paper)),
+    ]
+    return named(pairs)
+
+
+def dublin_core(paper: Any) -> list[Tag]:
+    """Return the paper in Dublin Core."""
+    edition = paper.edition
+    pairs = [
+        ("DC.title", str(paper)),
+        *(("DC.creator", author.shown_name) for author in paper.shown_authors),
+        *(("DC.subject", keyword) for keyword in paper.keywords),
+        ("DC.description", lead(paper.abstract)),
+        ("DC.publisher", edition.conference.full_name or edition.conference.name),
+        ("DC.date", edition.start_date.isoformat()),
+        ("DC.type", "Text"),
+        ("DC.format", "text/html"),
+        ("DC.identifier", absolute(paper.get_absolute_url())),
+        ("DC.identifier", paper.doi and f"doi:{paper.doi}"),
+        ("DC.source", edition.name),
+        ("DC.language", LANGUAGE),
+    ]
+    return named(pairs)
+
+
+def pages(written: str) -> tuple[str, str]:
+    """Return first and last page of "12-25"; nothing where it is no span of pages, such as "to appear"."""
+    first, _, last = DASHES.sub("-", written.strip()).partition("-")
+    if not NUMBER.fullmatch(first) or (last and not NUMBER.fullmatch(last)):
+        return "", ""
+    return first, last or first
+
+
+def own_pdf(paper: Any) -> str:
+    """Return the address of the paper's PDF where it is a file of this host: Scholar takes no other."""
+    files: Iterable[Any] = (one for one in paper.shown_materials if one.kind == "pdf")
+    addresses = (absolute(address) for one in files for address in file_addresses(one))
+    return next((address for address in addresses if address.startswith(f"{settings.SITE_URL}/")), "")
+
+
+def file_addresses(material: Any) -> list[str]:
+    return [material.file.url if material.file else "", material.url]
+
+
+# Linked data
+
+
+def article(paper: Any, card: Card) -> Thing:
+    """Return the paper as schema.org describes it, with its appearances as events."""
+    edition, url = paper.edition, absolute(paper.get_absolute_url())
+    first, last = pages(paper.pages)
+    series = edition.conference.full_name or edition.conference.name
+    return {
+        "@type": "ScholarlyArticle",
+        "@id": url,
+        "url": url,
+        "mainEntityOfPage": url,
+        "headline": str(paper),
+        "name": str(paper),
+        "author": [author_of(author) for author in paper.shown_authors],
+        "datePublished": edition.start_date.isoformat(),
+        "inLanguage": LANGUAGE,
+        "abstract": lead(paper.abstract, 5000),
+        "keywords": list(paper.keywords),
+        "about": paper.topic and {"@type": "Thing", "name": paper.topic.name},
+        "award": [grant.award.name for grant in paper.shown_grants],
+        "image": absolute(card.url),
+        "pageStart": first,
+        "pageEnd": last,
+        "identifier": paper.doi and {"@type": "PropertyValue", "propertyID": "doi", "value": paper.doi},
+        "sameAs": paper.doi and paper.doi_url,
+        "isPartOf": {"@type": "Book", "name": f"{series} ({edition.name})"},
+        "publisher": organizer(edition),
+        "encoding": pdf_object(paper),
+        "subjectOf": [appearance(one, paper) for one in paper.appearances if one.begins],
+    }
+
+
+def author_of(author: Any) -> Thing:
+    """Return an author under the name as shown."""
+    orcid = author.person.orcid and f"https://orcid.org/{author.person.orcid}"
+    return {
+        "@type": "Person",
+        "name": author.shown_name,
+        "url": absolute(author.person.get_absolute_url()),
+        "sameAs": orcid,
+        "affiliation": [{"@type": "Organization", "name": name} for name in author.affiliations],
+    }
+
+
+def pdf_object(paper: Any) -> Thing | None:
+    url = own_pdf(paper)
+    return {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": url} if url else None
+
+
+def appearance(one: Any, paper: Any) -> Thing:
+    """Return when and where the paper is presented."""
+    edition, url = paper.edition, absolute(paper.get_absolute_url())
+    mode, places = where(edition, url, one.place)
+    return {
+        "@type": "Event",
+        "name": f"{one.get_kind_display()}: {paper}",
+        "url": url,
+        "startDate": moment(one.begins, edition),
+        "endDate": one.ends and moment(one.ends, edition),
+        "eventStatus": CANCELLED if one.called_off else SCHEDULED,
+        "eventAttendanceMode": mode,
+        "location": places,
+        "superEvent": conference_event(edition),
+    }

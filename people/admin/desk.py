@@ -1,0 +1,93 @@
+"""What the desk says of people, and people by edition."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from conference.models import Edition
+from conference.publishing import SHOWN, SITE, Shown
+from editorial.current_edition import LIST_FILTER, editions_for
+from editorial.desk import DUTIES, TALLIES, Duty, Tally
+from people.models import CommitteeRole, InstitutionPair, Person, PersonPair
+
+
+class AppearingFilter(admin.SimpleListFilter):
+    """People who do something in an edition, institutions, pairs of them; they belong to none."""
+
+    title = _("edition")
+    parameter_name = LIST_FILTER
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(edition.pk), str(edition)) for edition in editions_for(request)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        rows: Any = queryset
+        offered = {key for key, _name in self.lookup_choices}
+        chosen: QuerySet[Any] = rows.appearing_in(self.value()) if self.value() in offered else rows
+        return chosen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PeopleTally(Tally):
+    """People who do something in the edition."""
+
+    def rows(self, edition: Edition) -> Any:
+        return self.narrow(Person.objects.appearing_in(edition.pk))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PeopleDuty(Duty):
+    """People of the edition whom a chair has to look at."""
+
+    def rows(self, edition: Edition) -> Any:
+        return self.narrow(Person.objects.appearing_in(edition.pk))
+
+
+TALLIES.append(PeopleTally(Person, ngettext_lazy("person", "people", "count"), place=15))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairDuty(Duty):
+    """Pairs of which one does something in the edition, as they were found when somebody last looked."""
+
+    def rows(self, edition: Edition) -> Any:
+        pairs: Any = self.model._default_manager
+        return self.narrow(pairs.undecided().appearing_in(edition.pk))
+
+    def address(self, edition: Edition) -> str:
+        return Tally.address(self, edition)
+
+
+DUTIES.append(
+    PairDuty(
+        PersonPair,
+        ngettext_lazy("likely duplicate to look at", "likely duplicates to look at", "count"),
+        place=31,
+    )
+)
+DUTIES.append(
+    PairDuty(
+        InstitutionPair,
+        ngettext_lazy("institution listed twice, perhaps", "institutions listed twice, perhaps", "count"),
+        place=32,
+    )
+)
+DUTIES.append(
+    PeopleDuty(
+        Person,
+        ngettext_lazy("doubtful name", "doubtful names", "count"),
+        lambda rows: rows.doubtful(),
+        name="doubtful",
+        title=_("Doubtful names"),
+        place=30,
+    )
+)
+
+SHOWN.append(
+    Shown(CommitteeRole, SITE, ngettext_lazy("committee role", "committee roles", "count"), place=53)
+)

@@ -1,0 +1,291 @@
+"""Merging in the admin: two or more side by side, merged or told apart; merges taken back."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils.html import format_html, format_html_join
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.access_scope import lookup_of
+from content.history import ChangeSet, Origin, RowChange
+from content.restoring import CannotRestoreError
+from editorial.access import access_for
+from editorial.model_admin import ContentAdmin, admin_link
+from people.access_scope import names_of, reaching_elsewhere
+from people.duplicates import reasons, storage
+from people.merging import merge, relations
+from people.merging.side_by_side import Seen, SideBySide, side_by_side
+from people.models import Person
+
+# As many as fit beside each other.
+MOST, LEAST, PAGE = 6, 2, 50
+SHOWN_DROPPED = 5
+
+
+class MergeAdmin(ContentAdmin):
+    """A model of which two rows may be one thing."""
+
+    compare_template = "admin/people/compare.html"
+
+    def get_urls(self) -> list[Any]:
+        wrap = self.admin_site.admin_view
+        name = f"{self.opts.app_label}_{self.opts.model_name}"
+        own = [
+            path("compare/", wrap(self.compare_view), name=f"{name}_compare"),
+            path("merges/", wrap(self.merges_view), name=f"{name}_merges"),
+            path("merges/<int:change_set>/", wrap(self.unmerge_view), name=f"{name}_unmerge"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def compare_address(self, keys: Any, back: str = "") -> str:
+        """Return the address at which these stand side by side."""
+        asked = [("id", key) for key in keys] + ([("next", back)] if back else [])
+        return f"{self.named('compare')}?{urlencode(asked)}"
+
+    @admin.action(permissions=["change"], description=_("Compare and merge selected %(verbose_name_plural)s"))
+    def compare_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        keys = list(queryset.order_by("pk").values_list("pk", flat=True)[: MOST + 1])
+        if not LEAST <= len(keys) <= MOST:
+            words = gettext("Choose two to %(most)d to compare.") % {"most": MOST}
+            self.message_user(request, words, messages.WARNING)
+            return None
+        return redirect(self.compare_address(keys))
+
+    # Side by side
+
+    def compared_rows(self, request: HttpRequest) -> list[Any]:
+        """Return the rows that the address names, of those that the user may see."""
+        keys = [int(key) for key in request.GET.getlist("id")[:MOST] if key.isdecimal() and len(key) < 19]
+        found = self.get_queryset(request).filter(merged_into__isnull=True).in_bulk(keys)
+        return [found[key] for key in dict.fromkeys(keys) if key in found]
+
+    def compare_view(self, request: HttpRequest) -> HttpResponse:
+        """Show two or more side by side; with POST, merge them or tell them apart.
+
+        What is shown tells of former names and addresses: it is for those who may change them all.
+        """
+        rows = self.compared_rows(request)
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        if len(rows) < LEAST:
+            words = gettext("There are not two to compare: they were merged, or are not here any more.")
+            self.message_user(request, words, messages.WARNING)
+            return redirect(self.next_address(request) or self.named("changelist"))
+        if not all(self.has_change_permission(request, row) for row in rows):
+            raise PermissionDenied
+        shown = side_by_side(rows, self.seen_by(request))
+        problems: list[str] = []
+        if request.method == "POST":
+            answer = self.decide(request, shown, problems)
+            if answer is not None:
+                return answer
+        return self.comparison(request, shown, problems)
+
+    def decide(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse | None:
+        """Do what was asked for, and lead on; or add why not."""
+        rows = [column.row for column in shown.columns]
+        if "distinct" in request.POST:
+            self.tell_apart(request, rows)
+            return redirect(self.next_address(request) or self.named("changelist"))
+        if request.POST.get("seen") != shown.seen:
+            problems.append(gettext("Something here was changed after you opened the page. Look again."))
+            return None
+        keys = {str(row.pk): row for row in rows}
+        keep = keys.get(request.POST.get("keep", ""))
+        if keep is None:
+            problems.append(gettext("Choose whose address is kept."))
+            return None
+        if elsewhere := self.stands_elsewhere(request, shown, keep.pk):
+            words = gettext("%(names)s: in editions that you may not change. Keep that entry.")
+            problems.append(words % {"names": ", ".join(map(str, elsewhere))})
+            return None
+        picked = {line.name: request.POST.get(f"value-{line.name}", "") for line in shown.lines}
+        chosen = {name: int(key) for name, key in picked.items() if key in keys}
+        hide = [row.name for row in rows if str(row.pk) in request.POST.getlist("hide")]
+        was_fresh = storage.is_fresh(self.model)
+        try:
+            merged = merge.merge(keep, rows, chosen, hide=hide, user=request.user)
+        except merge.CannotMergeError as error:
+            problems += error.reasons
+            return None
+        storage.decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
+        self.message_user(request, self.told(merged, rows), messages.SUCCESS)
+        return redirect(self.next_address(request) or self.named("change", keep.pk))
+
+    def tell_apart(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Note that these are not the same."""
+        was_fresh = storage.is_fresh(self.model)
+        merge.distinguish(rows)
+        storage.decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
+        words = gettext("Noted: %(names)s are not the same. They are not suggested again.")
+        listed = ", ".join(f"“{row}”" for row in rows)
+        self.message_user(request, words % {"names": listed}, messages.SUCCESS)
+
+    def told(self, merged: merge.Merged, rows: list[Any]) -> SafeString:
+        """Return what a merge has done, with the way back."""
+        others = ", ".join(f"“{row}”" for row in rows if row.pk != merged.survivor.pk)
+        count = merged.moved.count
+        words = ngettext(
+            "%(others)s merged into %(survivor)s: %(count)d entry moved.",
+            "%(others)s merged into %(survivor)s: %(count)d entries moved.",
+            count,
+        )
+        said = words % {"others": others, "survivor": f"“{merged.survivor}”", "count": count}
+        if merged.moved.dropped:
+            listed = "; ".join(f"{one.name}, {one.thing}" for one in merged.moved.dropped[:SHOWN_DROPPED])
+            more = " …" if len(merged.moved.dropped) > SHOWN_DROPPED else ""
+            twice = gettext("Who stood there twice stands there once now: %(listed)s.")
+            said = f"{said} {twice % {'listed': listed + more}}"
+        back = self.named("unmerge", merged.change_set)
+        return format_html('{} <a href="{}">{}</a>', said, back, gettext("Take the merge back"))
+
+    def next_address(self, request: HttpRequest) -> str:
+        """Return where the user came from, if that is a page of this site."""
+        address = request.POST.get("next", request.GET.get("next", ""))
+        return address if url_has_allowed_host_and_scheme(address, {request.get_host()}) else ""
+
+    def seen_by(self, request: HttpRequest) -> Seen:
+        """Return what the user sees of what people did."""
+        return lambda model: access_for(request).rows(model._default_manager.all())
+
+    def stands_elsewhere(self, request: HttpRequest, shown: SideBySide, keep: int = 0) -> list[Any]:
+        """Return those who would go, though they stand in editions that the user may not change."""
+        access, keep = access_for(request), keep or shown.keep
+        going = [column.row for column in shown.columns if column.row.pk != keep]
+        found = []
+        for row in going:
+            for relation in relations.relations(self.model):
+                model: Any = relation.related_model
+                if lookup_of(model) and not access.everywhere("change", model):
+                    rows = model._default_manager.filter(**{relation.remote_field.name: row})
+                    if rows.exclude(pk__in=access.rows(rows, "change").values("pk")).exists():
+                        found.append(row)
+        return list(dict.fromkeys(found))
+
+    def told_elsewhere(self, plans: list[SideBySide]) -> str:
+        """Say that these are left alone."""
+        names = ", ".join(str(column.row) for plan in plans for column in plan.columns)
+        words = gettext("Left alone, as they stand in editions that you may not change: %(names)s.")
+        return words % {"names": names}
+
+    def comparison(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse:
+        """Return the page."""
+        context = self.frame(
+            request,
+            gettext("Are these the same?"),
+            shown=shown,
+            problems=problems,
+            reasons=self.reasons(request, [column.row for column in shown.columns]),
+            next=self.next_address(request),
+            back=self.next_address(request) or self.named("changelist"),
+            has_names=self.model is Person,
+        )
+        return TemplateResponse(request, self.compare_template, context)
+
+    def reasons(self, request: HttpRequest, rows: list[Any]) -> list[Any]:
+        """Return why these were suggested, pair by pair."""
+        keys = [row.pk for row in rows]
+        pairs = storage.PAIRS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
+        found = list(pairs.select_related("first", "second"))
+        names = names_of(access_for(request), reasons.people_named(found))
+        return [{"pair": pair, "told": reasons.told(pair.reasons, names)} for pair in found]
+
+    # Back
+
+    def merges(self) -> QuerySet[ChangeSet]:
+        """Return the merges of this model."""
+        start = f"{self.opts.label_lower}:"
+        return ChangeSet.objects.filter(origin=Origin.MERGE, reference__startswith=start)
+
+    def merged_here(self, request: HttpRequest, change_set: ChangeSet) -> list[Any]:
+        """Return the rows that a merge was about, if the user may see them all; else none."""
+        changes = change_set.rows.filter(model=self.opts.label_lower, kind=RowChange.Kind.CHANGED)
+        keys = {change.object_id for change in changes if "merged_into" in change.values}
+        keys.add(int(change_set.reference.rpartition(":")[2]))
+        rows = list(self.get_queryset(request).filter(pk__in=keys))
+        return rows if len(rows) == len(keys) else []
+
+    def merges_view(self, request: HttpRequest) -> HttpResponse:
+        """List the merges, the latest first."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        page = Paginator(self.merges().select_related("user"), PAGE).get_page(request.GET.get("p"))
+        keys = [int(one.reference.rpartition(":")[2]) for one in page]
+        survivors = self.get_queryset(request).in_bulk(keys)
+        elsewhere = reaching_elsewhere(access_for(request), [one.pk for one in page])
+        lines = [
+            {
+                "change_set": one,
+                "row": admin_link(survivors[key]),
+                "undo": "" if one.pk in elsewhere else self.named("unmerge", one.pk),
+            }
+            for one, key in zip(page, keys, strict=True)
+            if key in survivors
+        ]
+        title = gettext("Merged %(rows)s") % {"rows": self.opts.verbose_name_plural}
+        context = self.frame(request, title, lines=lines, page_obj=page)
+        return TemplateResponse(request, "admin/people/merges.html", context)
+
+    def unmerge_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
+        """Say what taking a merge back will do; with POST, do it."""
+        act = get_object_or_404(self.merges(), pk=change_set)
+        rows = self.merged_here(request, act)
+        if not rows:
+            raise Http404("No such merge.")
+        may = all(self.has_change_permission(request, row) for row in rows)
+        if not may or reaching_elsewhere(access_for(request), [act.pk]):
+            raise PermissionDenied
+        found, problems = merge.undoing(act), list[str]()
+        if request.method == "POST" and not found.is_empty:
+            try:
+                merge.undo(act, request.user)
+            except CannotRestoreError as error:
+                problems = error.reasons
+            else:
+                links = format_html_join(", ", "{}", ((admin_link(row),) for row in rows))
+                words = gettext("The merge was taken back:")
+                self.message_user(request, format_html("{} {}", words, links), messages.SUCCESS)
+                return redirect(self.compare_address(row.pk for row in rows))
+        title = gettext("Take a merge back: %(detail)s") % {"detail": act.detail}
+        context = self.frame(
+            request, title, act=act, found=found, problems=problems, back=self.named("merges")
+        )
+        return TemplateResponse(request, "admin/people/unmerge.html", context)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id) if object_id.isdecimal() else None
+        more: dict[str, Any] = {}
+        if row is not None and row.merged_into_id:
+            more["merged_into_link"] = admin_link(row.merged_into)
+        elif row is not None and self.has_change_permission(request, row):
+            pairs: Any = storage.PAIRS[self.model]._default_manager
+            more["suggested"] = self.suggested(pairs.undecided().touching(row.pk), row)
+            more["split_address"] = self.named("split", row.pk) if self.model is Person else ""
+        return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
+
+    def suggested(self, pairs: Any, row: Any) -> str:
+        """Return the address at which a row stands beside those that it may be; none without any."""
+        keys = dict.fromkeys(key for pair in pairs[: MOST - 1] for key in (pair.first_id, pair.second_id))
+        here = self.named("change", row.pk)
+        return self.compare_address([row.pk, *(key for key in keys if key != row.pk)], here) if keys else ""
+
+    def reference_link(self, change_set: ChangeSet) -> str:
+        if change_set.origin == Origin.MERGE:
+            return self.named("unmerge", change_set.pk)
+        return super().reference_link(change_set)

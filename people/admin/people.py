@@ -1,0 +1,223 @@
+"""People in the admin: who they are, how else they are written, their offices, institutions."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import NestedObjects
+from django.db import models, router
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.access_scope import access_here, access_of
+from editorial.current_edition import edition_of
+from editorial.desk import DutyFilter
+from editorial.lists import counted
+from editorial.lists import found as found_in
+from editorial.model_admin import KEPT_BACK, ContentAdmin, OrderedAdmin, PartInline, admin_link
+from people.admin import distinctions, duplicates, members
+from people.admin.desk import AppearingFilter
+from people.admin.merging import MergeAdmin
+from people.admin.splitting import SplitAdmin
+from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
+
+__all__ = ["distinctions", "duplicates", "members"]
+
+
+class NameInline(PartInline):
+    model = PersonName
+    fields = ["name", "hidden"]
+    show_change_link = False
+    verbose_name = _("other spelling")
+    verbose_name_plural = _("other spellings of the name")
+
+
+class IdentifierInline(PartInline):
+    model = PersonIdentifier
+    fields = ["scheme", "value"]
+    show_change_link = False
+    verbose_name = _("identifier elsewhere")
+    verbose_name_plural = _("identifiers in other systems")
+
+
+@admin.register(Person)
+class PersonAdmin(SplitAdmin):
+    change_form_template = "admin/people/mergeable_form.html"
+    desk_order = 10
+    private_history = True
+    actions = ["compare_selected"]
+    list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
+    list_filter = [AppearingFilter, DutyFilter]
+    list_select_related = ["merged_into"]
+    search_fields = ["folded", "names__folded", "uid", "orcid", "email", "affiliation"]
+    search_help_text = _("Any spelling of the name with or without accents, affiliation, e-mail or ORCID.")
+    inlines = [NameInline, IdentifierInline]
+    readonly_fields = ["papers", "merged_into"]
+    fieldsets = [
+        (_("Name"), {"fields": ["name", ("given", "family"), "native_name"]}),
+        (_("On the person's page"), {"fields": ["affiliation", "homepage", "photo", "biography"]}),
+        (_("For the chairs only"), {"fields": ["email"]}),
+        (_("Identifiers"), {"fields": ["orcid", "uid", "merged_into"]}),
+        (_("In the program"), {"fields": ["papers"]}),
+    ]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Leave out what only those read who may change the person."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        return [one for one in fieldsets if "email" not in one[1]["fields"]]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(
+            paper_rows=counted(Person, "authorships"), role_rows=counted(Person, "session_roles")
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find by former names and e-mail addresses only people whom the user may change."""
+        found, twice = super().get_search_results(request, queryset, search_term)
+        access = access_of(request.user)
+        if access.everywhere("change", Person) or not search_term.strip():
+            return found, twice
+        changeable = Person._base_manager.filter(access.scope(Person, "change")).values("pk")
+        public = [one for one in self.search_fields if one not in KEPT_BACK]
+        openly = found_in(queryset, public, search_term)
+        return found.filter(models.Q(pk__in=changeable) | models.Q(pk__in=openly.values("pk"))), twice
+
+    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
+        return super().offered(rows, edition).filter(merged_into__isnull=True)
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row.name} ({row.affiliation})" if row.affiliation else str(row.name)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Where something holds a person, name the papers and sessions, not the rows in between."""
+        deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        return deleted, counts, lacking, holding(objs) if protected else []
+
+    @admin.display(description=_("papers"))
+    def paper_count(self, person: Any) -> int:
+        return int(person.paper_rows)
+
+    @admin.display(description=_("roles in sessions"))
+    def role_count(self, person: Any) -> int:
+        return int(person.role_rows)
+
+    @admin.display(description=_("merged into"))
+    def merged(self, person: Any) -> str:
+        return str(person.merged_into or "")
+
+    @admin.display(description=_("papers"))
+    def papers(self, person: Any) -> SafeString | str:
+        if not person.pk:
+            return gettext("None yet.")
+        rows = person.authorships.select_related("paper__edition").order_by(
+            "-paper__edition__start_date", "pk"
+        )
+        if access := access_here():
+            rows = access.rows(rows)
+        lines = ((admin_link(row.paper), row.paper.edition) for row in rows)
+        return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
+
+
+def holding(people: Any) -> list[SafeString]:
+    """Return a line for each paper, session or office that keeps these people from being deleted."""
+    collector = NestedObjects(using=router.db_for_write(Person), origin=people)
+    collector.collect(people)
+    return sorted(line_of(row) for row in collector.protected)
+
+
+def line_of(row: models.Model) -> SafeString:
+    """Say what a row belongs to: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
+    owner = getattr(row, str(getattr(row, "siblings_of", "")), row)
+    return format_html(
+        # Translators: “Paper: Title (MLSys 2021), authorship of Ada Lovelace”.
+        gettext("{kind}: {thing} ({edition}), {part} of {person}"),
+        kind=str(owner._meta.verbose_name).capitalize(),
+        thing=admin_link(owner),
+        edition=edition_of(row) or gettext("all editions"),
+        part=row._meta.verbose_name,
+        person=getattr(row, "person", row),
+    )
+
+
+@admin.register(PersonName)
+class PersonNameAdmin(ContentAdmin):
+    desk_order = 40
+    private_history = True
+    list_display = ["name", "person", "hidden"]
+    list_filter = ["hidden"]
+    list_select_related = ["person"]
+    search_fields = ["folded", "person__folded"]
+    autocomplete_fields = ["person"]
+    fields = ["person", "name", "hidden"]
+
+
+@admin.register(PersonIdentifier)
+class PersonIdentifierAdmin(ContentAdmin):
+    desk_order = 50
+    private_history = True
+    list_display = ["value", "scheme", "person"]
+    list_filter = ["scheme"]
+    list_select_related = ["person"]
+    search_fields = ["value", "person__folded"]
+    autocomplete_fields = ["person"]
+    fields = ["person", "scheme", "value"]
+
+
+@admin.register(Institution)
+class InstitutionAdmin(MergeAdmin):
+    change_form_template = "admin/people/mergeable_form.html"
+    desk_order = 20
+    actions = ["compare_selected"]
+    list_display = ["name", "country", "ror", "author_count", "merged"]
+    search_fields = ["folded", "slug", "ror"]
+    search_help_text = _("Name or other name, with or without accents.")
+    prepopulated_fields = {"slug": ["name"]}
+    readonly_fields = ["merged_into"]
+    list_select_related = ["merged_into"]
+    fieldsets = [
+        (None, {"fields": ["name", "aliases", "country"]}),
+        (_("Identifiers"), {"fields": ["slug", "ror", "merged_into"]}),
+    ]
+
+    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
+        return super().offered(rows, edition).filter(merged_into__isnull=True)
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        authorships: Any = Institution._meta.get_field("authorships").related_model
+        access, theirs = access_here(), models.Q(authorships__isnull=False)
+        if access and not access.everywhere("view", authorships):
+            theirs = models.Q(authorships__in=access.rows(authorships._base_manager.all()).values("pk"))
+        return rows.annotate(author_rows=models.Count("authorships", filter=theirs))
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row.name} ({row.country})" if row.country else str(row.name)
+
+    @admin.display(description=_("merged into"))
+    def merged(self, institution: Any) -> str:
+        return str(institution.merged_into or "")
+
+    @admin.display(description=_("authors"))
+    def author_count(self, institution: Any) -> int:
+        return int(institution.author_rows)
+
+
+@admin.register(CommitteeRole)
+class CommitteeRoleAdmin(OrderedAdmin):
+    desk_order = 30
+    list_display = ["person", "role", "affiliation", "edition", "position"]
+    list_editable = ["position"]
+    list_filter = ["edition", "role"]
+    list_select_related = ["edition", "person"]
+    search_fields = ["person__folded", "person__names__folded", "role", "affiliation"]
+    autocomplete_fields = ["edition", "person"]
+    fieldsets = [
+        (None, {"fields": ["edition", "person", "role"]}),
+        (_("As printed"), {"fields": ["affiliation", "position"]}),
+    ]

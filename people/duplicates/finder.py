@@ -1,0 +1,202 @@
+"""Finding likely duplicates among many people: only those are compared who share a part of a name (pure).
+
+100,000 people have five thousand million pairs. Names are put into blocks by two of their words, by a word
+and an initial, by a word and the beginning or end of another. In a block of many, such as all Wei Wangs,
+only those who also share a co-author, a place, a paper or an address are compared: nothing else could tell.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Set
+from itertools import combinations
+
+from people.duplicates import common_names
+from people.duplicates.evidence import SAME_LANGUAGE, Figure, Found, are_distinct, probability, weigh
+from people.duplicates.spelling import Kind, Likeness, compare_names, readings
+
+LIKELY = 50
+LARGE_BLOCK = 30
+# Where a slip or a short form would be found, other names are found far oftener.
+LARGE_BLOCK_OF_PARTS = 10
+# On papers with more authors nobody knows everybody.
+CROWD = 40
+# As if so many others were known: what is rare among ten people is not rare.
+OTHERS = 2_000
+# Longer names are cut for their blocks.
+MOST_WORDS = 6
+PART = 3
+ORDER = {kind: place for place, kind in enumerate(Kind)}
+
+type Pair = tuple[int, int]
+type Block = tuple[list[int], list[int] | None, int]
+
+
+def find(
+    figures: Iterable[Figure], apart: Set[frozenset[int]] = frozenset(), least: int = LIKELY
+) -> list[Found]:
+    """Return those who may be one, the likeliest first; not the pairs of keys that are known to be two."""
+    everybody = list(figures)
+    acquaint(everybody)
+    names = Frequencies(everybody)
+    places = Counter(place for one in everybody for place in one.affiliations)
+    shares = {place: count / len(everybody) for place, count in places.items()}
+    found = []
+    for left, right in candidates(everybody):
+        one, other = everybody[left], everybody[right]
+        if are_distinct(one, other) or (apart and frozenset((one.key, other.key)) in apart):
+            continue
+        likeness = likest(one, other)
+        if likeness is None or names.are_both_usual(likeness):
+            continue
+        weighed = weigh(one, other, likeness, shares)
+        score = probability(likeness, names.namesakes(likeness), [weight for weight, _ in weighed])
+        if score >= least:
+            reasons = (("name_" + likeness.kind, {}), *(reason for _, reason in weighed))
+            first, second = sorted((one.key, other.key))
+            found.append(Found(first, second, score, reasons))
+    return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
+
+
+def acquaint(figures: Iterable[Figure]) -> None:
+    """Tell everybody with whom they wrote."""
+    people = list(figures)
+    authors: dict[int, list[Figure]] = defaultdict(list)
+    for one in people:
+        for paper in one.papers:
+            authors[paper].append(one)
+    for together in authors.values():
+        keys = {one.key for one in together}
+        for one in together if len(together) <= CROWD else ():
+            one.coauthors |= keys
+    for one in people:
+        one.coauthors.discard(one.key)
+
+
+def likest(one: Figure, other: Figure) -> Likeness | None:
+    """Return how the names of two are alike, by the spellings that are most so."""
+    if len(one.names) == len(other.names) == 1:
+        return compare_names(one.names[0], other.names[0])
+    found = [like for a in one.names for b in other.names if (like := compare_names(a, b))]
+    return min(found, key=lambda like: ORDER[like.kind], default=None)
+
+
+class Frequencies:
+    """How common words and initials are among the names of these people."""
+
+    def __init__(self, figures: list[Figure]) -> None:
+        self.here, self.total = len(figures), len(figures) + OTHERS
+        self.words: Counter[str] = Counter()
+        self.initials: Counter[str] = Counter()
+        for one in figures:
+            found = {word for reading in readings(one.names[0]) for word in reading}
+            self.words.update(found)
+            self.initials.update({word[0] for word in found})
+
+    def share(self, word: str) -> float:
+        """Return the share of others with this word in their name."""
+        counted = max(self.words[word] - 1, 0) + OTHERS * common_names.share(word)
+        return max(counted, 0.5) / self.total
+
+    def initial(self, letter: str) -> float:
+        return max((self.initials[letter] + OTHERS / 13) / self.total, 0.02)
+
+    def namesakes(self, likeness: Likeness) -> float:
+        """Return how many others are to be expected whose names are as much alike by chance."""
+        shares = sorted(map(self.share, likeness.shared))[:PART]
+        shares += [self.initial(letter) for letter in likeness.initials]
+        if likeness.unlike[0]:
+            # A slip is rare; of the names that begin like another there are many.
+            which = min if likeness.kind == Kind.TYPO else max
+            shares.append(3 * which(map(self.share, likeness.unlike)))
+        expected = float(self.here)
+        for share in shares[:PART]:
+            expected *= share
+        # A name of one word, or three of which the third adds little.
+        return expected * SAME_LANGUAGE ** (len(shares[:PART]) - 1)
+
+    def are_both_usual(self, likeness: Likeness) -> bool:
+        """Tell whether the words that differ by a letter are names of their own, such as Zhang and Zheng."""
+        return likeness.kind == Kind.TYPO and min(self.words[word] for word in likeness.unlike) > PART
+
+
+# Who is compared with whom
+
+
+def candidates(figures: list[Figure]) -> Iterator[Pair]:
+    """Yield the places of those in the list who share a block, each pair once."""
+    seen: set[int] = set()
+    total = len(figures)
+    for block in blocks(figures):
+        for left, right in _pairs(*block, figures):
+            pair = min(left, right) * total + max(left, right)
+            if left != right and pair not in seen:
+                seen.add(pair)
+                yield divmod(pair, total)
+
+
+def blocks(figures: list[Figure]) -> Iterator[Block]:
+    """Yield those who are compared with each other, or the two lists to be compared across, up to a size."""
+    whole: dict[str, list[int]] = defaultdict(list)
+    short: dict[str, list[int]] = defaultdict(list)
+    full: dict[str, list[int]] = defaultdict(list)
+    papers: dict[int, list[int]] = defaultdict(list)
+    for place, one in enumerate(figures):
+        for name in dict.fromkeys(reading for spelling in one.names for reading in readings(spelling)):
+            for key in whole_keys(name):
+                whole[key].append(place)
+            for is_short, key in initial_keys(name):
+                (short if is_short else full)[key].append(place)
+        for paper in one.papers:
+            papers[paper].append(place)
+    for key, members in whole.items():
+        if len(members) > 1:
+            yield members, None, LARGE_BLOCK_OF_PARTS if "-" in key else LARGE_BLOCK
+    yield from ((members, full[key], LARGE_BLOCK) for key, members in short.items() if key in full)
+    yield from ((members, None, CROWD) for members in papers.values() if 1 < len(members) <= CROWD)
+
+
+def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
+    """Yield what names have in common that differ in order, spaces, additions or by a slip."""
+    some = sorted(set(name[:MOST_WORDS]))
+    yield "".join(name)
+    yield "".join([name[-1], *name[:-1]])
+    for one, other in combinations(some, 2):
+        yield f"{one} {other}"
+        for kept, cut in ((one, other), (other, one)):
+            if len(cut) >= PART and len(kept) > 1:
+                yield f"{kept} {cut[:PART]}-"
+                yield f"{kept} -{cut[-PART:]}"
+    if len(name) > 2:
+        yield " ".join(sorted([name[-1], "".join(name[:-1])]))
+        yield " ".join(sorted([name[0], "".join(name[1:])]))
+
+
+def initial_keys(name: tuple[str, ...]) -> Iterator[tuple[bool, str]]:
+    """Yield each whole word with the initial of each other, and whether that is all there is of it."""
+    for word in name[:MOST_WORDS]:
+        for other in name[:MOST_WORDS]:
+            if word != other and len(word) > 1:
+                yield len(other) == 1, f"{word} {other[0]}"
+
+
+def _pairs(members: list[int], others: list[int] | None, limit: int, figures: list[Figure]) -> Iterator[Pair]:
+    if len(members) * (len(others) if others else len(members)) <= limit**2:
+        yield from ((a, b) for a in members for b in others) if others else combinations(members, 2)
+        return
+    shared: dict[tuple[str, object], list[int]] = defaultdict(list)
+    known = set(members)
+    for place in {*members, *(others or ())}:
+        for clue in _clues(figures[place]):
+            shared[clue].append(place)
+    for found in shared.values():
+        if len(found) > LARGE_BLOCK:
+            continue
+        for a, b in combinations(found, 2):
+            if others is None or a in known or b in known:
+                yield a, b
+
+
+def _clues(one: Figure) -> Iterator[tuple[str, object]]:
+    yield from (("person", key) for key in one.coauthors)
+    yield from (("place", place) for place in one.affiliations)
+    yield from (("paper", paper) for paper in one.papers)
+    yield from (("contact", contact) for contact in one.contacts)

@@ -1,0 +1,107 @@
+"""Likely duplicates as they are stored: looked for when somebody asks, and kept until something changes."""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import DatabaseError, models, transaction
+from django.db.models import Sum
+from django.utils import timezone
+
+from conference.models import Edition
+from content import revision
+from people.duplicates.evidence import Found
+from people.duplicates.finder import find
+from people.duplicates.institutions import find_places
+from people.duplicates.rows import People, institutions
+from people.models import (
+    Comparison,
+    Institution,
+    InstitutionDistinction,
+    InstitutionPair,
+    Person,
+    PersonDistinction,
+    PersonPair,
+)
+
+log = logging.getLogger(__name__)
+# Among more than so many, a look takes longer than anybody waits for a page: it is asked for.
+AUTOMATIC = 10_000
+# As many as a chair could ever go through; the likeliest are kept.
+MOST = 20_000
+BATCH = 1_000
+PAIRS: dict[type[models.Model], type[Any]] = {Person: PersonPair, Institution: InstitutionPair}
+
+
+def state() -> str:
+    """Return what changes with anything that is compared."""
+    editions = Edition.objects.aggregate(changes=Sum("revision"))["changes"] or 0
+    return f"{revision.current(None).site} {editions}"
+
+
+def is_fresh(model: type[Any]) -> bool:
+    """Tell whether nothing has changed since duplicates were last looked for."""
+    last = Comparison.of(model)
+    return last is not None and last.state == state()
+
+
+def look(model: type[Any]) -> int:
+    """Look for duplicates anew, and keep what is found; return how many that are."""
+    now = state()
+    found = _found(model)[:MOST]
+    pairs = PAIRS[model]
+    rows = [
+        pairs(
+            first_id=one.first,
+            second_id=one.second,
+            score=one.score,
+            signs=f",{','.join(one.signs)},",
+            reasons=[[code, values] for code, values in one.reasons],
+        )
+        for one in found
+    ]
+    last_key = model._default_manager.aggregate(last=models.Max("pk"))["last"] or 0
+    with transaction.atomic():
+        # Locked before the pairs: of two that look at once the second writes after the first.
+        Comparison.objects.update_or_create(
+            model=model._meta.label_lower, defaults={"at": timezone.now(), "state": now, "last_key": last_key}
+        )
+        pairs._default_manager.all().delete()
+        pairs._default_manager.bulk_create(rows, batch_size=BATCH)
+    return len(rows)
+
+
+def _found(model: type[Any]) -> list[Found]:
+    if model is Institution:
+        return find_places(institutions(), InstitutionDistinction.objects.pairs())
+    people = People()
+    found = find(people.figures.values(), PersonDistinction.objects.pairs())
+    for one in found:
+        for code, values in one.reasons:
+            if code == "affiliation":
+                values["place"] = people.written[values["place"]]
+    return found
+
+
+def look_if_quick(model: type[Any]) -> None:
+    """Look anew where something has changed and it takes no time; where the database is busy, all stays."""
+    if is_fresh(model) or model._default_manager.count() > AUTOMATIC:
+        return
+    try:
+        look(model)
+    except DatabaseError:
+        log.exception("Duplicates could not be looked for; whoever opens the list next tries again.")
+
+
+def look_at_all() -> None:
+    """Look at everything that can be listed twice, where it takes no time."""
+    for model in PAIRS:
+        look_if_quick(model)
+
+
+def decided(model: type[Any], keys: Iterable[int], *, was_fresh: bool) -> None:
+    """Forget the pairs among these rows, of which a chair has decided; all others stay as they were found."""
+    wanted = list(keys)
+    PAIRS[model]._default_manager.filter(first__in=wanted, second__in=wanted).delete()
+    if was_fresh:
+        Comparison.objects.filter(model=model._meta.label_lower).update(state=state())

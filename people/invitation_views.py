@@ -1,0 +1,110 @@
+"""The page behind the link of an invitation: an account is made, or a signed-in one takes the role."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth import get_user_model, login
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.password_validation import password_validators_help_texts
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.functional import lazy
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+
+from people import membership as joining
+from people import names
+from people.models import Invitation
+
+# Said of any name that cannot be had, whoever has it.
+TAKEN = gettext_lazy("No account can be made with this e-mail. If you have one already, sign in with it.")
+
+
+class NewAccountForm(BaseUserCreationForm[Any]):
+    """A new account: its e-mail is its name."""
+
+    field_order = ("full_name", "username", "password1", "password2")
+
+    full_name = forms.CharField(
+        label=gettext_lazy("Your name"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    username = forms.EmailField(
+        label=gettext_lazy("E-mail"),
+        max_length=150,
+        help_text=gettext_lazy("You sign in with it."),
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+    )
+    password1 = forms.CharField(
+        label=gettext_lazy("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=lazy(lambda: " ".join(password_validators_help_texts()), str)(),
+    )
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"].strip().casefold()
+        if get_user_model()._default_manager.filter(username__iexact=name).exists():
+            raise forms.ValidationError(TAKEN, code="taken")
+        return name
+
+    def _post_clean(self) -> None:
+        # Passwords are compared with the name and the e-mail, too.
+        parts = names.split(self.cleaned_data.get("full_name", ""))
+        self.instance.first_name, self.instance.last_name = parts.given[:150], parts.family[:150]
+        self.instance.email = self.cleaned_data.get("username", "")
+        super()._post_clean()  # type: ignore[misc]
+
+
+@sensitive_post_parameters()
+@never_cache
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Show what is offered; with POST, take it. A link that leads nowhere any more says only that."""
+    found = Invitation.objects.by_token(token).select_related("edition", "created_by").first()
+    if found is None:
+        return page(request, 404, title=_("This invitation leads nowhere"))
+    if request.user.is_authenticated:
+        return taken(request, token) if request.method == "POST" else offered(request, found)
+    begun = {"full_name": found.name, "username": found.email}
+    form = NewAccountForm(request.POST if request.method == "POST" else None, initial=begun)
+    if request.method == "POST" and form.is_valid():
+        return taken(request, token, form)
+    return offered(request, found, form)
+
+
+def taken(request: HttpRequest, token: str, form: Any = None) -> HttpResponse:
+    """Take the role, with a new account if a form asks for one; sign in, and lead to the desk."""
+    try:
+        # Without the role there is no account either.
+        with transaction.atomic():
+            user: Any = form.save() if form else request.user
+            membership = joining.accept(token, user)
+    except joining.NoLongerOpenError:
+        return page(request, 404, title=_("This invitation leads nowhere"))
+    if not request.user.is_authenticated:
+        login(request, user, backend="accounts.access_scope.RoleBackend")
+    words = _("Welcome. You are %(role)s of %(edition)s.")
+    messages.success(request, words % {"role": membership.get_role_display(), "edition": membership.edition})
+    return redirect(f"{reverse('admin:index')}?{urlencode({'edition': membership.edition_id})}")
+
+
+def offered(request: HttpRequest, found: Invitation, form: Any = None) -> HttpResponse:
+    sign_in = f"{reverse('admin:login')}?{urlencode({'next': request.path})}"
+    title = _("Invitation to %(edition)s") % {"edition": found.edition}
+    return page(request, 200, title=title, invitation=found, form=form, sign_in=sign_in)
+
+
+def page(request: HttpRequest, status: int, **more: Any) -> HttpResponse:
+    """Answer in the look of the admin. The address is a secret: it goes nowhere from here."""
+    context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
+    response = render(request, "admin/invitation.html", context, status=status)
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex"
+    return response

@@ -1,0 +1,1 @@
+"""Merging people or institutions, and splitting a person in two."""

@@ -1,0 +1,95 @@
+"""What the head of a session's page tells: cards, and the session as an event in linked data. Pure."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from conference.page_metadata import (
+    CANCELLED,
+    RESCHEDULED,
+    SCHEDULED,
+    Card,
+    Head,
+    Thing,
+    absolute,
+    conference_event,
+    lead,
+    linked,
+    moment,
+    organizer,
+    social,
+    where,
+)
+from content import times
+
+# The parts in which people stand on a stage.
+PERFORMING = frozenset(("speaker", "panelist"))
+
+
+def session_head(session: Any, parts: Iterable[Any], moves: Mapping[str, datetime], card: Card) -> Head:
+    """Return the head of a session's page; `moves` says when what moved was announced before."""
+    words = f"{session.get_kind_display()}, {times.when(session.start, session.end, session.edition.zone)}"
+    place = f", {session.room.name}" if session.room else ""
+    description = lead(f"{words}{place}. {session.abstract}")
+    event = session_event(session, parts, moves) | {
+        "description": description,
+        "image": absolute(card.url),
+        "organizer": organizer(session.edition),
+    }
+    return Head(str(session), social("article", description, card), (), [linked(event)])
+
+
+def card_words(session: Any) -> str:
+    """Return what the session's card shows, in words."""
+    time = times.when(session.start, session.end, session.edition.zone)
+    return f"{session.get_kind_display()}, {time}: {session}. {session.edition.name}"
+
+
+def people_words(session: Any) -> str:
+    """Return who has a part in the session, each once, names as shown."""
+    return ", ".join(dict.fromkeys(one.shown_name for one in session.shown_roles))
+
+
+def session_event(session: Any, parts: Iterable[Any], moves: Mapping[str, datetime]) -> Thing:
+    """Return the session as an event. A move keeps the time before, as those who knew it look for that."""
+    edition, whole = session.edition, session.parent
+    before = moves.get(f"session:{session.uid}")
+    has_moved = before is not None and before != session.start and not session.cancelled
+    return brief(session, session.room) | {
+        "eventStatus": RESCHEDULED if has_moved else status(session),
+        "previousStartDate": moment(before, edition) if before and has_moved else "",
+        "superEvent": brief(whole) if whole else conference_event(edition),
+        "subEvent": [brief(part, part.room) for part in parts],
+        "performer": [performer(one) for one in session.shown_roles if one.role in PERFORMING],
+    }
+
+
+def status(session: Any) -> str:
+    return CANCELLED if session.cancelled else SCHEDULED
+
+
+def performer(role: Any) -> Thing:
+    """Return somebody on stage, under the name as shown."""
+    return {
+        "@type": "Person",
+        "name": role.shown_name,
+        "url": absolute(role.person.get_absolute_url()),
+        "affiliation": role.affiliation and {"@type": "Organization", "name": role.affiliation},
+    }
+
+
+def brief(session: Any, room: Any = None) -> Thing:
+    """Return what, when and where; without a room, the venue."""
+    edition, url = session.edition, absolute(session.get_absolute_url())
+    mode, places = where(edition, url, room)
+    return {
+        "@type": "Event",
+        "@id": url,
+        "name": str(session),
+        "url": url,
+        "startDate": moment(session.start, edition),
+        "endDate": moment(session.end, edition),
+        "eventStatus": status(session),
+        "eventAttendanceMode": mode,
+        "location": places,
+    }

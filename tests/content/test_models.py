@@ -1,0 +1,118 @@
+"""Order among siblings, and text derived however a row is written."""
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, models, transaction
+
+from content.models import Content
+from content.ordering import reorder
+from content.row_values import recorded_fields
+from papers.models import Authorship, Paper
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def names(paper: Paper) -> list[tuple[int, str]]:
+    return list(paper.authorships.order_by("position").values_list("position", "name"))
+
+
+def test_reorder_swaps_although_positions_are_unique() -> None:
+    paper = factories.make_paper(factories.make_edition(), ["Zed", "Abe", "Mia"])
+    zed, abe, mia = paper.authorships.order_by("position").values_list("pk", flat=True)
+    reorder(paper.authorships.all(), [mia, zed, abe])
+    assert names(paper) == [(1, "Mia"), (2, "Zed"), (3, "Abe")]
+
+
+def test_reorder_keeps_unnamed_rows_in_their_old_order_behind() -> None:
+    paper = factories.make_paper(factories.make_edition(), ["Zed", "Abe", "Mia"])
+    mia = paper.authorships.get(name="Mia").pk
+    reorder(paper.authorships.all(), [mia])
+    assert names(paper) == [(1, "Mia"), (2, "Zed"), (3, "Abe")]
+
+
+def test_reorder_closes_gaps_after_a_removal() -> None:
+    paper = factories.make_paper(factories.make_edition(), ["Zed", "Abe", "Mia"])
+    paper.authorships.get(name="Abe").delete()
+    reorder(paper.authorships.all(), [])
+    assert names(paper) == [(1, "Zed"), (2, "Mia")]
+
+
+def test_two_authors_at_one_position_are_refused_by_the_database() -> None:
+    paper = factories.make_paper(factories.make_edition(), ["Zed"])
+    with pytest.raises(IntegrityError), transaction.atomic():
+        factories.add_author(paper, "Abe", position=1)
+    assert names(paper) == [(1, "Zed")]
+
+
+def test_one_author_twice_on_a_paper_is_refused_by_the_database() -> None:
+    paper = factories.make_paper(factories.make_edition(), ["Zed"])
+    with pytest.raises(IntegrityError), transaction.atomic():
+        factories.add_author(paper, paper.authorships.get().person)
+
+
+def test_printed_name_is_the_persons_where_none_is_given() -> None:
+    paper = factories.make_paper(factories.make_edition())
+    person = factories.make_person("Colby Banbury")
+    factories.add_author(paper, person)
+    factories.add_author(paper, "Karima Benatchba", name="Karima BENATCHBA")
+    assert names(paper) == [(1, "Colby Banbury"), (2, "Karima BENATCHBA")]
+
+
+def words_of(model: type[Content]) -> list[str]:
+    """Return the fields of a model that hold words, lists of them included."""
+    kinds = (models.CharField, models.TextField, models.JSONField)
+    return [name for name, field in recorded_fields(model).items() if isinstance(field, kinds)]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [one for one in apps.get_models() if issubclass(one, Content) and one.derived_fields],
+    ids=lambda model: model.__name__,
+)
+def test_text_follows_from_the_fields_that_the_model_names(model: type[Content]) -> None:
+    found = set()
+    for name in words_of(model):
+        row = model(**{one: "word" for one in ("name", "family") if one in words_of(model)})
+        row.derive()
+        before = [getattr(row, one) for one in model.derived_fields]
+        setattr(row, name, [*row.aliases, "Ünlike"] if name == "aliases" else "Ünlike, 1")  # type: ignore[attr-defined]
+        row.derive()
+        if [getattr(row, one) for one in model.derived_fields] != before:
+            found.add(name)
+
+    assert found == {*model.derived_from}
+
+
+@pytest.mark.parametrize("way", ["save", "update_fields", "bulk_create", "bulk_update"])
+def test_text_is_derived_however_it_is_written(way: str) -> None:
+    edition = factories.make_edition()
+    paper = factories.make_paper(edition, title="Old")
+    paper.title = "On $x^2$"
+    match way:
+        case "save":
+            paper.save()
+        case "update_fields":
+            paper.save(update_fields=["title"])
+        case "bulk_create":
+            paper = Paper.objects.bulk_create([Paper(edition=edition, title="On $x^2$")])[0]
+        case _:
+            Paper.objects.bulk_update([paper], ["title"])
+    paper = Paper.objects.get(pk=paper.pk)
+    assert "<math" in paper.title_html
+    assert paper.sort_title == "on x2"
+
+
+def test_clean_in_memory_asks_no_query(django_assert_num_queries: pytest.FixtureRequest) -> None:
+    paper = factories.make_paper(factories.make_edition(), ["Zed"])
+    authorship = Authorship.objects.select_related("paper", "person").get(paper=paper)
+    with django_assert_num_queries(0):  # type: ignore[operator]
+        authorship.clean_in_memory()
+
+
+def test_marks_that_turn_the_direction_of_text_are_left_out() -> None:
+    turned = "\u202eTitle\u2066"
+    paper = factories.make_paper(factories.make_edition(), title=turned, keywords=[turned, "Chips"])
+    paper.full_clean()
+
+    assert (paper.title, paper.keywords) == ("Title", ["Title", "Chips"])

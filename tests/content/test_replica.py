@@ -1,0 +1,50 @@
+"""Who reads from the copy of the database: anonymous visitors, never who writes or is signed in."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conference.models import Edition
+from content.replica import ReplicaRouter, reading
+from operations.monitoring.wsgi import is_anonymous_reading
+
+ROUTER = ReplicaRouter()
+
+
+@pytest.fixture(autouse=True)
+def _copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("content.replica.settings", SimpleNamespace(DATABASES={"default": {}, "replica": {}}))
+
+
+def test_only_inside_of_reading_the_copy_is_asked() -> None:
+    asked: list[Any] = [ROUTER.db_for_read(Edition)]
+    with reading():
+        asked.append(ROUTER.db_for_read(Edition))
+        with reading(allowed=False):
+            asked.append(ROUTER.db_for_read(Edition))
+
+    assert asked == [None, "replica", None]
+    assert ROUTER.db_for_write(Edition) == "default"
+    assert [ROUTER.allow_migrate(name, "papers") for name in ("default", "replica")] == [True, False]
+
+
+def test_what_hangs_on_a_row_comes_from_its_database() -> None:
+    edition = Edition()
+    edition._state.db = "default"
+    with reading():
+        assert ROUTER.db_for_read(Edition, instance=edition) == "default"
+
+
+@pytest.mark.parametrize(
+    ("differing", "is_anonymous"),
+    [
+        ({}, True),
+        ({"REQUEST_METHOD": "POST"}, False),
+        ({"HTTP_COOKIE": "sessionid=x"}, False),
+        ({"HTTP_AUTHORIZATION": "Bearer x"}, False),
+        ({"HTTP_COOKIE": "theme=dark"}, True),
+    ],
+)
+def test_who_is_anonymous(differing: dict[str, str], is_anonymous: bool) -> None:
+    assert is_anonymous_reading({"REQUEST_METHOD": "GET", **differing}) == is_anonymous

@@ -1,0 +1,277 @@
+"""The desk: what is public, what is there, what is to do; each number is that of the list behind it."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from itertools import count
+from string import ascii_lowercase
+from typing import Any
+
+import pytest
+import time_machine
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conference.models import Edition
+from editorial.desk import DUTIES, TALLIES, switches
+from exchange.models import Conflict, ImportRun, Provenance
+from people.duplicates.storage import look_at_all
+from tests.factories import (
+    MORNING,
+    PAST,
+    add_author,
+    add_role,
+    make_edition,
+    make_institution,
+    make_material,
+    make_paper,
+    make_person,
+    make_presentation,
+    make_room,
+    make_session,
+)
+
+pytestmark = pytest.mark.django_db
+
+FUTURE = datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+
+numbers = count()
+
+
+def somebody() -> str:
+    """Return a name like any other, and like no other."""
+    number = next(numbers)
+    letters = ascii_lowercase[number // 26] + ascii_lowercase[number % 26]
+    return f"A{letters}da Lovel{letters}ce"
+
+
+def make_sound(edition: Edition) -> Any:
+    """A paper with everything that a program needs, in a session that has it too."""
+    session = make_session(edition, room=make_room(edition))
+    add_role(session, somebody(), "chair")
+    paper = make_paper(edition, [somebody()])
+    make_material(paper)
+    make_presentation(session, paper)
+    return paper
+
+
+def make_conflict(edition: Edition, **fields: Any) -> Conflict:
+    run = ImportRun.objects.create(edition=edition)
+    row = Provenance.objects.create(edition=edition, kind="paper", object_id=make_sound(edition).pk, run=run)
+    return Conflict.objects.create(provenance=row, run=run, field="title", label="A paper", **fields)
+
+
+def make_flaws(edition: Edition) -> None:
+    """One of each thing that a chair has to see to, and beside each what is called off."""
+    for status in ("draft", "withdrawn"):
+        make_paper(edition, [somebody()], abstract="", status=status)
+        make_paper(edition, status=status, title="ALL IN CAPITALS")
+    posters = make_session(edition, kind="poster", room=make_room(edition))
+    orals = make_session(edition, start=MORNING + timedelta(hours=5), room=make_room(edition, "B"))
+    make_session(edition, kind="panel", status="cancelled")
+    for title, board in (("A", "7"), ("B", "7"), ("C", "8")):
+        make_presentation(posters, kind="poster", title=title, board=board)
+    make_presentation(kind="poster", edition=edition)
+    make_presentation(kind="poster", edition=edition, status="cancelled")
+    late = MORNING + timedelta(hours=5, minutes=50)
+    make_presentation(orals, start=late, end=late + timedelta(minutes=20))
+    twice = add_author(make_paper(edition, ["Barbara Liskov", "NameError"]), make_person("Liskov, Barbara"))
+    twice.institutions.add(make_institution("University of Basel"), make_institution("Univ. Basel"))
+    make_conflict(edition)
+    make_conflict(edition, resolved_at=PAST)
+
+
+LINES = {
+    "papers without authors": 1,
+    "papers without abstract": 1,
+    "papers without PDF": 3,
+    "papers in no session": 3,
+    "titles and abstracts to look at": 1,
+    "clashes in the timetable": 2,
+    "sessions that end before their last talk": 1,
+    "presentations outside their session's time": 1,
+    "posters on boards used twice": 2,
+    "posters not scheduled yet": 1,
+    "sessions without chair": 1,
+    "doubtful names": 3,
+    "likely duplicates to look at": 1,
+    "institutions listed twice, perhaps": 1,
+    "import conflicts to decide": 1,
+}
+
+
+def rows_of(client: Client, address: str) -> int:
+    """Count what a list or the page of clashes shows."""
+    page = client.get(address)
+    context: Any = page.context
+    assert page.status_code == 200
+    return int(context["cl"].result_count if "cl" in context else context["total"])
+
+
+def lines(page: Any) -> dict[str, tuple[int, str]]:
+    """Return number and address of each line of the to-do list, by the words that the desk uses for many."""
+    found = re.findall(r'<li><a href="([^"]+)"><b>(\d+)</b> (?:<span>)?([^<]+)', page.text)
+    return {unescape(words): (int(number), unescape(address)) for address, number, words in found}
+
+
+def test_every_number_is_that_of_the_list_behind_it(admin_client: Client) -> None:
+    edition, other = make_edition(2022), make_edition(2021)
+    for one in (edition, other, other):
+        make_flaws(one)
+    look_at_all()
+    found = lines(admin_client.get("/admin/"))
+    shown = {words: rows_of(admin_client, address) for words, (_, address) in found.items()}
+
+    assert {words: number for words, (number, _) in found.items()} == shown
+    assert len(found) == len(TALLIES) + len(DUTIES)
+
+
+def test_lines_say_what_is_wrong_and_nothing_of_what_is_called_off(admin_client: Client) -> None:
+    edition = make_edition()
+    make_flaws(edition)
+    look_at_all()
+    counts = {str(line.words % {"count": 2}): line.count(edition) for line in DUTIES}
+
+    assert counts == LINES
+
+
+@pytest.mark.parametrize("edition", [2021, 2022])
+def test_desk_shows_the_edition_asked_for(edition: int, admin_client: Client) -> None:
+    editions = {year: make_edition(year, city=f"City of {year}") for year in (2021, 2022)}
+    asked = admin_client.get("/admin/", {"edition": editions[edition].pk}).text
+
+    assert f"<h1>MLSys {edition}</h1>" in asked
+    assert f"City of {edition}" in asked
+    assert "<h1>MLSys 2022</h1>" in admin_client.get("/admin/", {"edition": "x"}).text
+
+
+@pytest.mark.parametrize(
+    ("site", "papers", "schedule", "said"),
+    [
+        (PAST, PAST, FUTURE, ["open", "open", "waiting"]),
+        (None, PAST, FUTURE, ["closed", "behind", "behind"]),
+        (FUTURE, PAST, None, ["waiting", "behind", "closed"]),
+        (FUTURE, FUTURE + timedelta(1), PAST, ["waiting", "waiting", "behind"]),
+        (PAST, None, PAST, ["open", "closed", "open"]),
+    ],
+)
+def test_switches_say_what_is_public(site: Any, papers: Any, schedule: Any, said: list[str]) -> None:
+    edition = make_edition(
+        public_from=site, papers_public_from=papers, schedule_public_from=schedule, timezone="Asia/Kathmandu"
+    )
+
+    assert [switch.state for switch in switches(edition, datetime(2026, 1, 1, tzinfo=UTC))] == said
+
+
+@time_machine.travel(datetime(2026, 1, 15, 9, tzinfo=UTC), tick=False)
+def test_switches_name_moment_and_zone(admin_client: Client) -> None:
+    make_edition(timezone="Asia/Kathmandu", papers_public_from=FUTURE, schedule_public_from=None)
+    page = re.sub(r"<[^>]+>|\s+", " ", admin_client.get("/admin/").text)
+    page = re.sub(" +", " ", page)
+
+    assert "Site Public since Wed 1 Jan 2020, 05:45 GMT+5:45" in page
+    assert "Papers Not yet public until Tue 1 Jan 2030, 17:45 GMT+5:45" in page
+    assert "Schedule Not public no moment is set" in page
+
+
+def test_desk_without_edition_leads_to_the_first_one(admin_client: Client) -> None:
+    page = admin_client.get("/admin/").text
+
+    assert "There is no edition yet." in page
+    assert '<a class="button" href="/admin/conference/edition/add/">Add an edition</a>' in page
+
+
+def test_empty_edition_says_how_to_begin_and_does_not_celebrate(admin_client: Client) -> None:
+    edition = make_edition()
+    page = admin_client.get("/admin/").text
+
+    assert "Begin the program" in page
+    assert f'href="/admin/papers/paper/add/?edition={edition.pk}"' in page
+    assert f'href="/admin/exchange/importjob/add/?edition={edition.pk}"' in page
+    assert "Everything is in order" not in page
+
+
+def test_desk_celebrates_when_nothing_waits(admin_client: Client) -> None:
+    make_sound(make_edition())
+    page = admin_client.get("/admin/").text
+
+    assert "Everything is in order." in page
+    assert f"{len(DUTIES)} things were looked at, and nothing waits for you." in page
+    assert "No papers without abstract</li>" in page
+
+
+def test_desk_shows_a_role_only_the_lists_it_may_open(client: Client) -> None:
+    make_flaws(make_edition())
+    user = get_user_model().objects.create_user("helper", is_staff=True)
+    allowed = Permission.objects.filter(codename__in=["view_edition", "view_paper"])
+    client.force_login(user)
+    before = client.get("/admin/")
+    user.user_permissions.set(allowed)
+    after = client.get("/admin/")
+
+    assert before.context["desk"] is None
+    assert {line.area for line in after.context["desk"].waiting} == {"Program"}
+    assert "Add an edition" not in before.text
+
+
+def rename(person: Any, name: str) -> None:
+    person.name = name
+    person.save()
+
+
+def queries_of(client: Client) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        client.get("/admin/")
+    return len(captured)
+
+
+@pytest.mark.parametrize(
+    ("make", "queries"), [(make_flaws, (34, 10)), (make_sound, (33, 10))], ids=["flaws", "in order"]
+)
+def test_desk_asks_as_much_for_one_as_for_three_and_little_until_the_next_change(
+    make: Callable[[Edition], Any], queries: tuple[int, int], admin_client: Client
+) -> None:
+    edition = make_edition()
+    # The first look also fills what Django keeps for good: content types.
+    admin_client.get("/admin/")
+    asked = []
+    for rows in (1, 2):
+        for _ in range(rows):
+            make(edition)
+        asked.append((queries_of(admin_client), queries_of(admin_client)))
+
+    assert asked == [queries, queries]
+
+
+def test_desk_follows_every_change(admin_client: Client) -> None:
+    paper = make_sound(make_edition())
+    person: Any = paper.presentations.get().session.roles.get().person
+    changes: list[Callable[[], Any]] = [
+        lambda: paper.authorships.all().delete(),
+        lambda: paper.materials.update(visible=False),
+        lambda: rename(person, "NameError"),
+        lambda: make_conflict(paper.edition),
+    ]
+    seen = [[line.words for line in admin_client.get("/admin/").context["desk"].waiting]]
+    for change in changes:
+        change()
+        seen.append([line.words for line in admin_client.get("/admin/").context["desk"].waiting])
+
+    lines = ["paper without authors", "paper without PDF", "doubtful name", "import conflict to decide"]
+    assert seen == [[], lines[:1], lines[:2], lines[:3], lines]
+
+
+@pytest.mark.parametrize(
+    "path", ["papers/paper", "schedule/session", "schedule/presentation", "people/person"]
+)
+def test_lists_offer_what_is_to_do_and_ignore_what_they_do_not_know(path: str, admin_client: Client) -> None:
+    make_flaws(make_edition())
+    everything = rows_of(admin_client, f"/admin/{path}/")
+
+    assert rows_of(admin_client, f"/admin/{path}/?todo=unheard_of") == everything
+    assert "By to do" in admin_client.get(f"/admin/{path}/").text

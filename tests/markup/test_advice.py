@@ -1,0 +1,76 @@
+"""What is worth a look in a text: told in sentences, and never of a text that is well."""
+
+from unittest.mock import Mock
+
+import pytest
+
+from markup import PARSER
+from markup.advice import advice
+
+WELL = [
+    "Attention Is All You Need",
+    "BERT",
+    "BERT and GPT-4: LLMs for NLP",
+    "On $x^2$ and $\\alpha$-stable laws",
+    "It costs $5 and $6, or 50\\%.",
+    "Schrödinger's cat, “quoted”, R&D",
+    "من\u200cها",
+    "",
+]
+
+
+@pytest.mark.parametrize("source", WELL)
+def test_nothing_is_said_of_what_is_well(source: str) -> None:
+    assert advice(source, is_title=True) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (r"On $\foo x$", r"The formula “\foo x” cannot be rendered."),
+        (r"Schr\"odinger", 'LaTeX outside of formulas: “\\"o”.'),
+        (r"Poincar\'{e}", "LaTeX outside of formulas: “\\'{e}”."),
+        (r"a \textit{word}", r"LaTeX outside of formulas: “\textit”."),
+        ("see Figure~1", "LaTeX outside of formulas: “~”."),
+        ("a ``quoted'' word", "LaTeX outside of formulas: “``quoted''”."),
+        ("ATTENTION IS ALL YOU NEED", "The title is all in capitals."),
+        ("a\u202eb", "Contains the control character U+202E."),
+        ("a\x07b", "Contains the control character U+0007."),
+        ("a\u200bb", "Contains a character that nobody sees: U+200B, zero width space."),
+        ("a\u200db", "Contains a character that nobody sees: U+200D, zero width joiner."),
+        ("for $x and more", "A dollar sign stands alone: a formula may not be closed."),
+        ("a\ufffdb", "Contains the replacement character “\ufffd”: letters were lost on the way here."),
+        ("R&amp;D", "The HTML “&amp;” is shown as it stands."),
+    ],
+)
+def test_what_is_worth_a_look_is_said(source: str, sentence: str) -> None:
+    found = advice(source, is_title=True)
+
+    assert [one[: len(sentence)] for one in found] == [sentence]
+
+
+def test_capitals_are_said_of_titles_alone() -> None:
+    assert advice("WARNING: READ THIS FIRST") == []
+
+
+def test_formulas_in_capitals_do_not_make_a_title_shout() -> None:
+    assert advice("NP $=$ PSPACE$(n)$ and $ABCDEF GHIJKL$", is_title=True) == []
+
+
+def test_a_hostile_text_is_told_of_in_few_sentences() -> None:
+    source = " ".join(rf"\macro{chr(97 + n)} $\foo{chr(97 + n)}$" for n in range(26))
+
+    assert len(advice(source)) == 8
+
+
+@pytest.mark.parametrize(
+    ("source", "most"), [("a plain line", 0), (r"$x$ and \textit{y}~z", 1), ("`" * 70_000, 0)]
+)
+def test_a_text_is_parsed_once_and_never_beyond_what_is_set(
+    source: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse = Mock(wraps=PARSER.parse)
+    monkeypatch.setattr(PARSER, "parse", parse)
+    advice(source, is_title=True)
+
+    assert parse.call_count == most

@@ -1,0 +1,240 @@
+"""TeX commands in prose: each that the site knows, and what readers get for it."""
+
+import pytest
+
+from markup import block, inline, latex, plain
+from markup.advice import advice
+
+# What is written, and what is read: word by word.
+SIGNS = [
+    (r"\`a \'e \^o \"u \~n \=a \.z", "à é ô ü ñ ā ż"),
+    (r"\c{c} \v{s} \H{o} \k{a} \u{g} \r{a} \d{h} \b{d}", "ç š ő ą ğ å ḥ ḏ"),
+    (r"\.Z \.I \.e \.E \=A \=e \=E \=i \=I \=o \=O \=u \=U", "Ż İ ė Ė Ā ē Ē ī Ī ō Ō ū Ū"),
+    (r"\"a \"A \"e \"E \"i \"I \"o \"O \"U \"y \"Y", "ä Ä ë Ë ï Ï ö Ö Ü ÿ Ÿ"),
+    (r"\ss{} \o{} \O{} \l{} \L{} \ae{} \AE{} \oe{} \OE{} \aa{} \AA{}", "ß ø Ø ł Ł æ Æ œ Œ å Å"),
+    (r"\i{} \j{} \dh{} \DH{} \th{} \TH{} \dj{} \DJ{}", "ı ȷ ð Ð þ Þ đ Đ"),
+    (r"\LaTeX \TeX{} \ldots \dots{} \textellipsis{}", "LaTeX TeX … … …"),
+    (r"\textendash{} \textemdash{} \textbackslash{} \textasciitilde{}", "– — \\ ~"),
+    (r"\textasciicircum{} \textunderscore{} \textless{} \textgreater{} \textbar{}", "^ _ < > |"),
+    (r"\textdegree{} \textmu{} \texttimes{} \textpm{} \copyright{} \dag{} \ddag{}", "° µ × ± © † ‡"),
+    (r"\textregistered{} \texttrademark{} \pounds{} \textquotesingle{}", "® ™ £ '"),
+    (r"\textquotedblleft{}a\textquotedblright{} \eg{} \ie{}", "“a” e.g. i.e."),
+    (
+        r"\ln{} \exp{} \sin{} \cos{} \tan{} \tanh{} \max{} \min{} \sup{}",
+        "ln exp sin cos tan tanh max min sup",
+    ),
+    (r"\inf{} \arg{} \det{} \dim{} \lim{} \Pr{} \gcd{} \argmin{}", "inf arg det dim lim Pr gcd argmin"),
+    (r"\sim{} \alpha{} \times{} \log{} \argmax{}", "∼ α × log argmax"),
+]
+
+
+@pytest.mark.parametrize(("source", "text"), SIGNS)
+def test_commands_for_signs_are_read_as_the_signs(source: str, text: str) -> None:
+    for written, read in zip(source.split(), text.split(), strict=True):
+        assert plain(f"x {written} y") == f"x {read} y"
+        assert [one for one in advice(written) if "not understood" in one] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"\etal{} a\quad{}b\qquad{}c", "et al. a b c"),
+        (r"a\xspace b\noindent c\centering d", "a b c d"),
+        (r"a\bigskip b\medskip c\smallskip d\maketitle e", "a b c d e"),
+        (r"\left a\right b", "a b"),
+        (r"stra\ss e S\o ren \L{}\'od\'z \AA rhus", "straße Søren Łódź Århus"),
+        (r"\' {e} \'\i \'\inner", r"' {e} í 'inner"),
+        (r"\.x \=n \"n \.{z} \v s", '.x =n "n ż š'),
+        (r"10\,000 a\,b a\-b shelf\/ful", "10 000 a b ab shelfful"),
+        (r", \, x \- y \/", ", , x - y /"),
+        (r"a\ b\ c", "a b c"),
+    ],
+)
+def test_spaces_accents_and_points_of_hyphenation(source: str, text: str) -> None:
+    assert plain(source) == text
+
+
+def test_thin_space_and_hyphenation_keep_what_they_stand_for() -> None:
+    assert inline(r"10\,000") == "10\u2009000"
+    assert latex(r"10\,000 a\-b") == r"10\,000 ab"
+
+
+@pytest.mark.parametrize(
+    ("names", "tag"),
+    [
+        ("emph textit textsl", "em"),
+        ("textbf", "strong"),
+        ("textsuperscript", "sup"),
+        ("textsubscript", "sub"),
+        ("texttt code lstinline path", "code"),
+    ],
+)
+def test_commands_for_emphasis_become_its_tags(names: str, tag: str) -> None:
+    for name in names.split():
+        assert inline(rf"a \{name}{{b c}} d") == f"a <{tag}>b c</{tag}> d"
+        assert advice(rf"a \{name}{{b c}} d")[1:] == []
+
+
+@pytest.mark.parametrize(
+    ("names", "tag"), [("em it itshape sl", "em"), ("bf bfseries", "strong"), ("tt ttfamily", "code")]
+)
+def test_groups_for_emphasis_become_its_tags(names: str, tag: str) -> None:
+    for name in names.split():
+        assert inline(rf"a {{\{name} b c}} d") == f"a <{tag}>b c</{tag}> d"
+
+
+LOOKS = """
+textsc textrm textsf textnormal textup textmd text mbox hbox underline uline textul ul mathrm mathbf mathit
+mathsf mathtt mathcal boldsymbol bm ensuremath uppercase protect rm sf sc tt normalfont scshape
+"""
+
+
+@pytest.mark.parametrize("name", LOOKS.split())
+def test_commands_for_a_look_leave_what_they_hold(name: str) -> None:
+    assert inline(rf"a \{name}{{b}} c") == "a b c"
+    assert [one for one in advice(rf"a \{name}{{b}} c") if "not understood" in one] == []
+
+
+def test_colour_of_a_word_is_left_out_and_the_word_is_kept() -> None:
+    assert plain(r"a \textcolor{red}{word} b") == "a word b"
+    assert plain(r"a \textcolor{red} b") == "a red b"
+
+
+def test_accents_of_formulas_leave_no_stray_mark_in_prose() -> None:
+    assert plain(r"the \underline{word} \hat{x} and \overline{y}") == "the word x and y"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ("cite citep citealp parencite autocite citenum label vspace hspace index thanks", "a. b"),
+        ("citet citealt citeauthor citeyear textcite ref eqref cref Cref autoref", "a [x]. b"),
+    ],
+)
+def test_references_are_left_out_or_named(names: str, text: str) -> None:
+    for name in names.split():
+        assert plain(rf"a \{name}{{x}}. b") == text
+        assert [one for one in advice(rf"\{name}{{x}}") if "not understood" in one] == []
+
+
+def test_reference_takes_the_space_and_the_tie_before_it_along() -> None:
+    assert plain(r"as in~\cite[p. 5][see]{a}, or ~ \citep {b}.") == "as in, or ~."
+    assert plain(r"a \begin{itemize}b\end{itemize} c") == "a b c"
+
+
+def test_items_and_breaks_begin_lines() -> None:
+    assert plain(r"\begin{itemize} \item a \item b\end{itemize}") == "• a\n• b"
+    for mark in (r"\par", r"\newline", r"\linebreak", r"\\", r" \\ "):
+        assert plain(f"a{mark} b") == "a\nb"
+        assert block(f"a{mark} b") == "<p>a<br>\nb</p>\n"
+        assert inline(f"a{mark} b") == "a b"
+
+
+def test_break_before_everything_is_none() -> None:
+    assert block(r"\\ \\ a") == "<p>a</p>\n"
+    assert block(r"*b*\\ a") == "<p><em>b</em><br>\na</p>\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [(r"\say{hi}", "“hi”"), (r"\enquote{hi}", "“hi”"), (r"word\footnote{see}", "word(see)")],
+)
+def test_quotes_and_notes_stand_between_their_signs(source: str, text: str) -> None:
+    assert plain(source) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        (r"\texttt{a~b \emph{c} \% \foo*{d}}", "<code>a b c % d</code>"),
+        ("\\texttt{a\nb}", "<code>a b</code>"),
+        (r"\texttt{<b> *c*} d", "<code>&lt;b&gt; *c*</code> d"),
+        (r"{\tt a_b} c", "<code>a_b</code> c"),
+        (r"{\tt{x}} y", "<code>{x}</code> y"),
+    ],
+)
+def test_code_is_shown_as_it_is_without_its_markup(source: str, html: str) -> None:
+    assert inline(source) == html
+    assert block(source) == f"<p>{html}</p>\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        (r"{\"o} {\'{e}} {x} {}", "ö é {x} {}"),
+        (r"{\{x\}}", "{{x}}"),
+        (r"{\em{x}} {\bf{y} z}", "<em>x</em> <strong>y</strong> z"),
+        (r"{\em a {\bf b} c} d", "<em>a <strong>b</strong> c</em> d"),
+        (r"\emph{\emph{a} \textbf{b}} c", "<em><em>a</em> <strong>b</strong></em> c"),
+        (r"\emph{{a}} {b", "<em>{a}</em> {b"),
+    ],
+)
+def test_groups_hold_what_stands_in_them(source: str, html: str) -> None:
+    assert inline(source) == html
+
+
+@pytest.mark.parametrize(
+    ("command", "read"), [(r"\mbox{", 20), (r"\emph{", 10), (r"{\em ", 10), (r"\href{/a}{", 19)]
+)
+@pytest.mark.parametrize("depth", [9, 10, 11, 20, 21, 1000])
+def test_commands_are_read_to_a_depth_and_stay_as_written_below(command: str, read: int, depth: int) -> None:
+    below = max(0, depth - read)
+
+    assert plain(command * depth + "x" + "}" * depth) == command * below + "x" + "}" * below
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"\Walrus \Walrus* \Walrus{} is", "Walrus Walrus Walrus is"),
+        (r"\foo[a]{b} \foo{c} \foo {d}", "b c d"),
+        (r"\emph{} and \emph", "and"),
+        (r"C:\temp\x a\b /usr\x x/\y", r"C:\temp\x a\b /usr\x x/\y"),
+        (r"\one\two three", r"\one\two three"),
+    ],
+)
+def test_unknown_commands_are_read_by_name_and_paths_stay(source: str, text: str) -> None:
+    assert plain(source) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        (r"\Walrus and \Walrus{x} and \Dog{y}", ["\\Walrus", "\\Dog"]),
+        (r"\emph{a and \textbf", ["\\emph"]),
+        (r"\emph \textbf{} \cite", []),
+    ],
+)
+def test_commands_that_are_not_understood_are_named_once(source: str, names: list[str]) -> None:
+    told = [one for one in advice(source) if "not understood" in one]
+
+    assert told == [f"The LaTeX command “{name}” is not understood." for name in names]
+
+
+REL = 'rel="nofollow noopener"'
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        (r"\href{https://a.example/}{x *y*} z", f'<a href="https://a.example/" {REL}>x <em>y</em></a> z'),
+        (
+            r"\url{https://a.example/a\_b\%20\#c} z",
+            f'<a href="https://a.example/a_b%20#c" {REL}>https://a.example/a_b%20#c</a> z',
+        ),
+        (r"\href{javascript:x}{y} z", "y z"),
+        (r"\url{a.example} z", "a.example z"),
+        (r"\href{nowhere} z", r"\href{nowhere} z"),
+        (r"\href{/a}{\href{/b}{c}} d", f'<a href="/a" {REL}>c</a> d'),
+        (r"\href{/a}{https://b.example} d", f'<a href="/a" {REL}>https://b.example</a> d'),
+        (r"\url{ /a } b \url", f'<a href="/a" {REL}>/a</a> b url'),
+    ],
+)
+def test_links_of_tex_are_links_where_their_addresses_are_safe(source: str, html: str) -> None:
+    assert block(source) == f"<p>{html}</p>\n"
+
+
+def test_links_of_tex_are_links_in_latex() -> None:
+    assert latex(r"\href{https://a.example/x_y}{a} \url{https://a.example/x\_y}") == (
+        r"\href{https://a.example/x\_y}{a} \url{https://a.example/x_y}"
+    )

@@ -1,0 +1,357 @@
+import re
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from markup import CONTROLS, LINE_ENDS, LONGEST, block, fold, formula, inline, latex, plain, slug, tidy
+from markup.advice import advice
+
+pytestmark = pytest.mark.anywhere
+
+TRAP = r"$a_1+b_2$, costs $5 and $6, \emph{x} y \emph{z}, Q\&A"
+WRITERS: tuple[Callable[[str], str], ...] = (block, inline, plain, latex)
+HARMLESS_ADDRESS = re.compile(r"https?://|mailto:|/(?![/\\])")
+PAYLOADS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](&#106;avascript:alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](//evil.example/)",
+    "[x](/\\evil.example/)",
+    "![x](javascript:alert(1))",
+    "<javascript:alert(1)>",
+    r"\href{javascript:alert(1)}{x}",
+    r"\url{javascript:alert(1)}",
+    r"$\href{javascript:alert(1)}{x}$",
+    r"$\text{<script>alert(1)</script>}$",
+    r"$\text{<img src=x onerror=alert(1)>}$",
+    r"$\style{background:url(//evil.example)}{x}$",
+    r"$\class{x}{y}$",
+    r'$\foo"><script>alert(1)</script>$',
+    '[x](https://a.example "\\" onmouseover=alert(1)")',
+]
+
+
+def problems(source: str) -> list[str]:
+    """Return what is told of a text, but for LaTeX that is only better written as letters."""
+    return [one for one in advice(source) if not one.startswith("LaTeX outside of formulas")]
+
+
+class Page(HTMLParser):
+    """The tags, the attributes and the addresses that a browser would see."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.addresses: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "xlink:href")]
+
+
+def assert_harmless(html: str) -> None:
+    page = Page(html)
+    active = {"script", "img", "svg", "iframe", "style", "object", "form", "annotation-xml"}
+    assert page.tags & active == set()
+    assert {
+        name for name in page.attributes if name.startswith("on") or name in ("style", "src", "id")
+    } == set()
+    foreign = [address for address in page.addresses if not HARMLESS_ADDRESS.match(address)]
+    assert foreign == []
+
+
+# TeX, Markdown and money
+
+
+def test_latex_is_neither_raw_nor_mangled_and_money_is_no_formula() -> None:
+    html = block(TRAP)
+    assert html == (
+        '<p><math alttext="a₁+b₂"><mrow><msub><mi>a</mi><mn>1</mn></msub><mo>+</mo>'
+        "<msub><mi>b</mi><mn>2</mn></msub></mrow></math>, costs $5 and $6, "
+        "<em>x</em> y <em>z</em>, Q&amp;A</p>\n"
+    )
+    assert inline(TRAP) == html.removeprefix("<p>").removesuffix("</p>\n")
+    assert plain(TRAP) == "a₁+b₂, costs $5 and $6, x y z, Q&A"
+    assert latex(TRAP) == r"$a_1+b_2$, costs \$5 and \$6, \emph{x} y \emph{z}, Q\&A"
+    assert problems(TRAP) == []
+
+
+@pytest.mark.parametrize(
+    "prices",
+    [
+        "$5 and $6",
+        "between $5-$6 and US$7",
+        "$100k–$200k",
+        "from $5 per hour to 6$ in all",
+        "$5M in 2020, $10M in 2021, and $12 in 2022",
+        "costs $ 5",
+        "$",
+    ],
+)
+def test_prices_stay_prices(prices: str) -> None:
+    assert plain(prices) == inline(prices) == prices
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"is $1000\times$ faster", "is 1000× faster"),
+        (r"3$\times$ and $\sim$10 and $<$1", "3× and \u223c10 and <1"),
+        (r"39.3\% of $\mathbf{T^3}$", "39.3% of T³"),
+        (r"$10^{-3}$, $x_{ij}$, $O(n\log n)$, CO$_2$", "10⁻³, x_ij, O(n log n), CO₂"),
+        (r"\(n\) and \[Re\]: \[x^2\]", "n and [Re]: x²"),
+        (r"$\mathrm{KL}(p\|q)$ in $\mathbb{R}^d$", "KL(p‖q) in ℝ^d"),
+        (r"$\frac{a}{b+1} \leq \sqrt{n}$", "a/(b+1) ≤ √n"),
+        (r"unknown $\foo{x}_1$ stays", "unknown foo x_1 stays"),
+    ],
+)
+def test_formulas_read_as_people_write_them(source: str, text: str) -> None:
+    assert plain(source) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        (
+            r"\textbf{a \emph{b}} {\em c} {\bf d}",
+            "<strong>a <em>b</em></strong> <em>c</em> <strong>d</strong>",
+        ),
+        (r"\texttt{a\_b} \textsc{Name}", "<code>a_b</code> Name"),
+        (r"100\% \& \_ \# \$ \{ \}", "100% &amp; _ # $ { }"),
+        (r"caf\'e {\"o} \c{c} \v{s} G\"odel S\o rensen {\ss} \'{\i}", "café ö ç š Gödel Sørensen ß í"),
+        ("``quoted \\emph{x}'' and `single'", "“quoted <em>x</em>” and ‘single’"),
+        ('a ``half-TeX" quote', "a “half-TeX” quote"),
+        ("pp. 5--10, a---b, the --verbose flag", "pp. 5–10, a—b, the --verbose flag"),
+        ("Fig.~1 has ~5% of 3~5", "Fig.&nbsp;1 has ~5% of 3~5"),
+        (r"as in~\cite{a,b}. See \citet{c}", "as in. See [c]"),
+        (r"\ldots \times \alpha \LaTeX{} is", "… × α LaTeX is"),
+        (r"\Walrus{} and \ours{x y} by \Walrus\ itself", "Walrus and x y by Walrus itself"),
+        (r"{a, b} and {open and \emph{x", "{a, b} and {open and {x"),
+        (r"C:\temp\x", r"C:\temp\x"),
+        ("foo_bar_baz a_b_c 2*3*4", "foo_bar_baz a_b_c 2*3*4"),
+        ("_emph_ **strong** `co_d_e`", "<em>emph</em> <strong>strong</strong> <code>co_d_e</code>"),
+        (r"\url{https://a.example/b_c} [d](https://e.example)", "https://a.example/b_c d"),
+        ("R&D &amp; <b>x</b>", "R&amp;D &amp;amp; &lt;b&gt;x&lt;/b&gt;"),
+        ("# 1\n- two", "# 1 - two"),
+        (r"$\foo{x}$", r'<code class="tex">\foo{x}</code>'),
+    ],
+)
+def test_inline_shows_what_the_author_meant(source: str, html: str) -> None:
+    assert inline(source) == html
+
+
+def test_addresses_are_linked_whole() -> None:
+    rel = 'rel="nofollow noopener"'
+    assert block("See https://a.example/b_c_d_(e). And (http://f.example/~g).") == (
+        f'<p>See <a href="https://a.example/b_c_d_(e)" {rel}>https://a.example/b_c_d_(e)</a>. '
+        f'And (<a href="http://f.example/~g" {rel}>http://f.example/~g</a>).</p>\n'
+    )
+    assert block(r"\href{https://a.example/?x=1\&y=2}{here}") == (
+        f'<p><a href="https://a.example/?x=1&amp;y=2" {rel}>here</a></p>\n'
+    )
+    assert block("[here](/2026/papers/)") == f'<p><a href="/2026/papers/" {rel}>here</a></p>\n'
+
+
+def test_block_keeps_paragraphs_lists_and_headings_below_the_pages_own() -> None:
+    source = "# Head\n\nOne\ntwo.\n\n- a\n- b\n\n3. c\n\n$$\nx\n- y\n$$"
+    assert block(source) == (
+        "<h3>Head</h3>\n<p>One\ntwo.</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"
+        '<ol start="3">\n<li>c</li>\n</ol>\n<div class="math"><math alttext="x−y" display="block">'
+        "<mrow><mi>x</mi><mo>−</mo><mi>y</mi></mrow></math></div>\n"
+    )
+    assert plain(source) == "Head\n\nOne two.\n- a\n- b\n3. c\n\nx−y"
+
+
+def test_images_from_elsewhere_are_linked_not_shown() -> None:
+    assert block("![a map](https://a.example/m.png)") == (
+        '<p><a href="https://a.example/m.png" rel="nofollow noopener">a map</a></p>\n'
+    )
+
+
+def test_text_without_markup_looks_the_same_on_the_short_way() -> None:
+    assert block("One & two.\n\nThree\n four.") == "<p>One &amp; two.</p>\n<p>Three four.</p>"
+    assert inline("  R&D:\n why? ") == "R&amp;D: why?"
+
+
+def test_latex_escapes_what_is_special() -> None:
+    assert latex("50% of A_B & *C* #1 {x} ~ `d_e` “q” – https://a.example/b_c") == (
+        r"50\% of A\_B \& \emph{C} \#1 \{x\} \textasciitilde{} \texttt{d\_e} ``q'' -- \url{https://a.example/b_c}"
+    )
+
+
+def test_latex_keeps_displayed_formulas_and_environments() -> None:
+    assert latex("So\n\n$$\na_1\n$$\n\n\\begin{align}\na &= b\n\\end{align}") == (
+        "So\n\n\\[a_1\\]\n\n\\begin{align}\na &= b\n\\end{align}"
+    )
+
+
+def test_functions_stand_apart_from_their_arguments() -> None:
+    thin = '<mspace width="0.167em"></mspace>'
+    assert inline(r"$n\log n$") == (
+        f'<math alttext="n log n"><mrow><mi>n</mi>{thin}<mi>log</mi>{thin}<mi>n</mi></mrow></math>'
+    )
+
+
+# Safety
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("shape", ["{}", "a *{}* b", "- {}\n- b", r"\emph{{{}}}", "| {} |\n|---|\n| x |"])
+def test_no_active_content_through_markdown_or_tex(payload: str, shape: str) -> None:
+    source = shape.format(payload)
+    assert_harmless(block(source))
+    assert_harmless(inline(source))
+    assert "a" not in Page(inline(source)).tags
+
+
+FRAGMENTS = [
+    *PAYLOADS,
+    *"$\\*_`[](){}<>~#|&!-:'\"^\n .a1é李\x00\u202e\ud800",
+    *(r"\emph{", r"\frac{", r"\begin{matrix}", r"\'", "$$", r"\[", r"\]", r"\(", r"\)", "https://"),
+    *(r"\cite[", r"\item", "``", "''", r"\href{", r"\text{", r"\say{"),
+]
+NASTY = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=25).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(NASTY)
+def test_any_source_renders_without_error_or_active_content(source: str) -> None:
+    for html in (block(source), inline(source)):
+        assert_harmless(html)
+        html.encode()
+    assert "\n" not in inline(source)
+    plain(source).encode()
+    latex(source).encode()
+    problems(source)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug(source))
+
+
+def test_nothing_that_is_printed_is_tidied_away() -> None:
+    """What has printable letters alone is not looked at: no sign that is taken away may be one of them."""
+    letters = map(chr, range(sys.maxunicode + 1))
+    assert not [one for one in letters if one.isprintable() and (CONTROLS.match(one) or LINE_ENDS.match(one))]
+    assert tidy("a\r\nb\u2028c\x00d\u202ee") == "a\nb\ncde"
+
+
+@pytest.mark.parametrize("source", ["0. 0.", "1. 2. x", "3.\n4. y", "1. a\n2.\n3. c"])
+def test_numbers_of_lists_that_hold_nothing_else_stay_on_their_lines(source: str) -> None:
+    assert plain(f"{source}\n\nand *so* on") == f"{source}\n\nand so on"
+    assert latex(f"{source}\n\nand *so* on") == f"{source}\n\nand \\emph{{so}} on"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.from_regex(r"[^\W_]{1,12}[.,;?!]?", fullmatch=True), max_size=12))
+def test_plain_keeps_every_word_of_plain_text(words: list[str]) -> None:
+    source = " ".join(words)
+    assert plain(source).split() == source.split()
+    assert plain(f"{source}\n\nand *so* on").split() == [*source.split(), "and", "so", "on"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(
+            "$",
+            "[",
+            "![",
+            "[](",
+            "*a ",
+            "`a",
+            "``a",
+            "{",
+            r"\emph{",
+            r"\say{",
+            "> ",
+            "- ",
+            "$a$",
+            "://",
+            r"\(",
+        ),
+        *(r"\cite[", r"{\em ", "http://a", "<a ", "|a\n", "\\", "$\\", r"\'", "$x^", '"', "'"),
+    ],
+)
+def test_hostile_text_costs_bounded_time(part: str) -> None:
+    for source in (part * (LONGEST // len(part)), part * 500_000):
+        start = time.process_time()
+        block(source)
+        plain(source)
+        assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    "tex", ["x^{" * 900 + "}" * 900, r"\frac{" * 300, r"\left(" * 300, r"\def\a{\a\a}\a", "x" * 9999]
+)
+def test_hostile_formulas_are_shown_as_tex(tex: str) -> None:
+    assert formula.mathml(tex) is None
+    assert "<math" not in block(f"${tex}$")
+
+
+def test_rendering_is_safe_in_threads() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(block, [TRAP] * 40)) == {block(TRAP)}
+
+
+def test_text_beyond_the_limit_is_shown_whole_without_markup() -> None:
+    source = "*a* " * LONGEST
+    assert block(source) == f"<p>{source.strip()}</p>"
+    assert problems(source) == ["Longer than 60,000 characters: shown without markup."]
+
+
+# Slugs, folding, reports
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("李", "li"),
+        (r"Caf\'e & $T^3$: don't", "cafe-t3-dont"),
+        ("", "x"),
+        ("?!", "x"),
+        ("a" * 80, "a" * 60),
+        ("word " * 20, "-".join(["word"] * 12)),
+        ("Łukasz Ångström", "lukasz-angstrom"),
+    ],
+)
+def test_slug_is_ascii_short_and_never_empty(source: str, words: str) -> None:
+    assert slug(source) == words
+
+
+def test_slug_falls_back_to_the_given_word() -> None:
+    assert (slug("…", "Paper 7"), slug("", "?")) == ("paper-7", "x")
+
+
+def test_fold_ignores_accents_case_and_spaces() -> None:
+    assert fold("  Šimek\u00a0ﬁne\tŁukasz S\u030c ") == "simek fine lukasz s"
+
+
+@pytest.mark.parametrize(
+    ("source", "sentences"),
+    [
+        ("All is well: $x$, $5 and 50\\%.", []),
+        (r"$\foo x$", [r"The formula “\foo x” cannot be rendered."]),
+        (r"\Walrus and \Walrus", [r"The LaTeX command “\Walrus” is not understood."]),
+        (r"\emph{x", [r"The LaTeX command “\emph” is not understood."]),
+        (r"C:\temp", [r"The LaTeX escape “\temp” is shown as it stands."]),
+        ("a\x07b", ["Contains the control character U+0007."]),
+        ("a\ufffdb", ["Contains the replacement character “\ufffd”: letters were lost on the way here."]),
+        ("R&amp;D", ["The HTML “&amp;” is shown as it stands."]),
+        ("a {good idea} {a, b}", ["The group in braces “{good idea}” is shown as it stands."]),
+        ("CO<sub>2</sub>", [f"The HTML “<{tag}>” is shown as it stands." for tag in ("sub", "/sub")]),
+    ],
+)
+def test_problems_are_told_to_the_chair(source: str, sentences: list[str]) -> None:
+    assert problems(source) == sentences

@@ -1,0 +1,266 @@
+"""The drill of docs/deploying.md: back up, lose everything, restore, look; and change the engine."""
+
+import json
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.processes import make_tables, manage, output, start
+
+# A program with everything that is easily lost: order, relations to many, files, accents, moments, accounts.
+SEED = """
+from django.contrib.auth.models import Group, Permission, User
+from django.core.files.base import ContentFile
+from tests import factories as make
+from tests.website.marked import make_public_program
+program = make_public_program()
+edition, person = program["edition"], make.make_person("Zoë 李 Łukasz", email="zoe@example.org")
+person.photo.save("zoe.png", ContentFile(bytes(range(256)) * 4000))
+paper = make.make_paper(edition, [person, "Ada", "Béla"], title="$a_1$ & naïve", keywords=["x", "ü"])
+paper.authorships.get(position=2).institutions.add(make.make_institution())
+group = Group.objects.create(name="chairs")
+group.permissions.add(Permission.objects.get(codename="change_paper"))
+User.objects.create_user("chair", "chair@example.org", "correct horse").groups.add(group)
+"""
+# What a visitor and a chair notice first.
+LOOK = """
+from django.contrib.auth import authenticate
+from django.test import Client, override_settings
+from papers.models import Paper
+user = authenticate(username="chair", password="correct horse")
+plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+override_settings(STORAGES={"default": plain, "staticfiles": plain}).enable()
+client = Client(SERVER_NAME="127.0.0.1")
+page = client.get(Paper.objects.get(title__contains="naïve").get_absolute_url())
+found = client.get("/search/?q=lukasz").content.decode()
+made = Paper.objects.create(edition=Paper.objects.first().edition, title="New")
+print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Zoë 李" in found, made.pk > 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation on SQLite with a program, and its archive beside it. Tests get copies."""
+    folder = tmp_path_factory.mktemp("drill") / "first"
+    make_tables(folder)
+    output(start(folder, SEED))
+    backup(folder, archive_of(folder))
+    return folder
+
+
+@pytest.fixture
+def seeded(original: Path, tmp_path: Path) -> Path:
+    """Such an installation, for one test."""
+    shutil.copy(archive_of(original), archive_of(tmp_path / "first"))
+    return Path(shutil.copytree(original, tmp_path / "first"))
+
+
+def archive_of(folder: Path) -> Path:
+    """Where the archive of an installation is that was made before the test."""
+    return folder.with_suffix(".zip")
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """The address of an empty database on the server that these tests run on."""
+    about: Any = connection.settings_dict
+    if connection.vendor != "postgresql":
+        pytest.skip("needs a PostgreSQL server: set DATABASE_URL")
+    name = f"{about['NAME']}_drill"
+    host, port = about["HOST"] or "127.0.0.1", about["PORT"] or 5432
+    server = f"postgres://{about['USER']}:{about['PASSWORD']}@{host}:{port}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
+        admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        admin.execute(f'CREATE DATABASE "{name}"')
+        yield f"{server}/{name}"
+        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def backup(folder: Path, target: Path, **more: str) -> Path:
+    done = manage(folder, "backup", str(target), **more)
+    assert done.returncode == 0, done.stderr
+    assert "verified." in done.stdout
+    return target
+
+
+def restored(folder: Path, archive: Path, **more: str) -> None:
+    """Restore into an installation, and look whether everything holds."""
+    done = manage(folder, "restore", str(archive), **more)
+    assert done.returncode == 0, done.stderr
+    verified = manage(folder, "verify", **more)
+    assert verified.returncode == 0, verified.stdout
+
+
+def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
+    """What an archive holds: rows by table, and files; not the stamp, which a restoration advances."""
+    with zipfile.ZipFile(archive) as file:
+        names = [name for name in file.namelist() if name.startswith("rows/") and "siterevision" not in name]
+        rows = {name: [json.loads(line) for line in file.read(name).splitlines()] for name in names}
+        media = {name: file.read(name) for name in file.namelist() if name.startswith("media/")}
+    return rows, media
+
+
+@pytest.mark.anywhere
+def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
+    first = archive_of(seeded)
+    restored(tmp_path / "second", first)
+    second = backup(tmp_path / "second", tmp_path / "second.zip")
+
+    assert held(second) == held(first)
+    assert len(held(first)[1]) == 1
+    assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
+
+
+def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: str) -> None:
+    first = archive_of(seeded)
+    restored(tmp_path / "second", first, DATABASE_URL=postgres)
+    second = backup(tmp_path / "second", tmp_path / "second.zip", DATABASE_URL=postgres)
+    restored(tmp_path / "third", second)
+    third = backup(tmp_path / "third", tmp_path / "third.zip")
+
+    assert held(first) == held(second) == held(third)
+    look = start(tmp_path / "second", LOOK, DATABASE_URL=postgres)
+    assert output(look).split() == ["True"] * 4
+
+
+# A restoration that fails after the files came.
+FAIL = """
+from pathlib import Path
+from unittest import mock
+from operations.backup import restore
+from operations.backup.reader import Archive
+late = mock.patch.object(restore, "outdate_kept_pages", side_effect=OSError("full"))
+with Archive(Path({archive!r})) as archive, late:
+    try:
+        restore.restore(archive)
+    except OSError as error:
+        print(error)
+"""
+
+
+@pytest.mark.anywhere
+def test_a_failing_restoration_leaves_the_files_too(seeded: Path, tmp_path: Path) -> None:
+    archive = archive_of(seeded)
+    (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
+    photo.write_bytes(b"newer")
+    said = output(start(seeded, FAIL.format(archive=str(archive))))
+    files = {file.name: file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()}
+    photo.unlink()
+    output(start(seeded, FAIL.format(archive=str(archive))))
+
+    assert (said.strip(), files) == ("full", {photo.name: b"newer"})
+    assert not photo.exists()
+
+
+@pytest.mark.anywhere
+def test_a_restoration_puts_its_files_in_place_of_others(seeded: Path, tmp_path: Path) -> None:
+    archive = archive_of(seeded)
+    (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
+    before = photo.read_bytes()
+    photo.write_bytes(b"newer")
+    done = manage(seeded, "restore --replace", str(archive))
+
+    assert done.returncode == 0, done.stderr
+    assert {file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()} == {before}
+
+
+@pytest.mark.anywhere
+def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> None:
+    archive = archive_of(seeded)
+    refused = manage(seeded, "restore", str(archive))
+    done = manage(seeded, "restore --replace", str(archive))
+
+    assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.anywhere
+def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) -> None:
+    with busy(seeded) as writer:
+        rows = [held(backup(seeded, tmp_path / f"{number}.zip"))[0] for number in range(3)]
+        assert writer.poll() is None
+
+    papers = [len(one["rows/papers.paper.jsonl"]) for one in rows]
+    assert [len(one["rows/papers.material.jsonl"]) for one in rows] == [2 * count for count in papers]
+
+
+@contextmanager
+def busy(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Let somebody write all the while."""
+    writer = start(folder, WRITER)
+    try:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        yield writer
+    finally:
+        writer.kill()
+        writer.communicate()
+
+
+# Each paper comes with two materials; between any two statements of a backup many more have come.
+WRITER = """
+from itertools import count
+from django.db import transaction
+from conference.models import Edition
+from papers.models import Material, Paper
+from tests import factories as make
+Material.objects.all().delete()
+Paper.objects.all().delete()
+edition = Edition.objects.get(slug="2021")
+for number in count():
+    with transaction.atomic():
+        paper = make.make_paper(edition)
+        make.make_material(paper)
+        make.make_material(paper, "video")
+    if number == 3:
+        print("writing", flush=True)
+"""
+
+
+# The database goes back by one migration, and is written as the version of then would have done.
+OLDER = """
+from datetime import UTC, datetime
+from pathlib import Path
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from operations.backup import writer
+graph = MigrationLoader(connection).graph
+last = [leaf for leaf in graph.leaf_nodes() if not graph.node_map[leaf].children]
+back = {{leaf: [one.key for one in graph.node_map[leaf].parents if one.key[0] == leaf[0]] for leaf in last}}
+leaf, (before, *_) = next((leaf, keys) for leaf, keys in back.items() if keys and leaf[0] in {apps})
+call_command("migrate", *before, verbosity=0)
+targets = [before if one == leaf else one for one in graph.leaf_nodes()]
+writer.apps = MigrationLoader(connection).project_state(targets).apps
+writer.migrations = lambda: [list(one) for one in targets]
+writer.write(Path({path!r}), datetime.now(UTC))
+print(*leaf)
+"""
+
+
+@pytest.mark.anywhere
+def test_an_archive_of_an_older_version_comes_in(seeded: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older.zip"
+    # An app with more than one migration; the project's own start with one each.
+    apps = {"auth"}
+    output(start(seeded, OLDER.format(apps=apps, path=str(older))))
+    restored(tmp_path / "second", older)
+    newer = backup(tmp_path / "second", tmp_path / "second.zip")
+
+    assert migrations(newer) != migrations(older)
+    assert held(newer)[1] == held(older)[1]
+    assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
+
+
+def migrations(archive: Path) -> list[list[str]]:
+    with zipfile.ZipFile(archive) as file:
+        found: list[list[str]] = json.loads(file.read("manifest.json"))["migrations"]
+    return found

@@ -1,0 +1,142 @@
+"""Ready or not: each thing that the site needs is asked, and said by name."""
+
+import json
+from collections import namedtuple
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.core.cache.backends.redis import RedisCache
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from exchange.importing import preview
+from operations.monitoring import readiness, task_queue
+from operations.monitoring.task_queue import Queue
+from pagecache.shared_cache import SharedCache
+
+pytestmark = pytest.mark.django_db
+
+Usage = namedtuple("Usage", "total used free")
+
+
+def raising(error: Exception) -> Any:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise error
+
+    return fail
+
+
+def words(client: Client, status: int) -> dict[str, str]:
+    response = client.get("/readyz")
+    answer = json.loads(response.content)
+    assert (response.status_code, answer["ready"]) == (status, status == 200)
+    assert "no-store" in response.headers["Cache-Control"]
+    found: dict[str, str] = answer["checks"]
+    return found
+
+
+def test_ready(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    assert words(client, 200) == {
+        "database": f"ok: {connection.vendor}",
+        "migrations": "ok: all applied",
+        "cache": "ok: in each process",
+        "disk": "ok: enough room",
+        "worker": "ok: keeps up",
+    }
+    with django_assert_num_queries(1):
+        client.get("/readyz")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "said"),
+    [
+        ("database", "operations.monitoring.readiness.connection.cursor", "failing: does not answer"),
+        ("worker", "operations.monitoring.task_queue.state", "failing: the queue cannot be read"),
+    ],
+)
+def test_not_ready_without_database(
+    client: Client, monkeypatch: pytest.MonkeyPatch, name: str, place: str, said: str
+) -> None:
+    monkeypatch.setattr(place, raising(OperationalError("password=secret")))
+    found = words(client, 503)
+
+    assert found[name] == said
+    assert "secret" not in str(found)
+
+
+def test_not_ready_with_migrations_to_come(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "_migrated", [])
+    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda self, nodes: [1, 2])
+
+    assert words(client, 503)["migrations"] == "failing: 2 not applied: run “manage.py migrate”"
+
+
+def test_not_ready_on_a_full_disk(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(10**12, 10**12, 5_000_000))
+
+    assert words(client, 503)["disk"] == "failing: 5 MB free, 200 needed"
+
+
+def test_not_ready_while_nobody_works(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("operations.monitoring.task_queue.state", lambda: Queue(3, 1200.0))
+
+    assert words(client, 503)["worker"] == "failing: 3 tasks wait, the first for 20 minutes"
+
+
+@pytest.fixture
+def _no_redis(settings: Settings) -> None:
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "pagecache.shared_cache.SharedCache",
+            "LOCATION": "redis://127.0.0.1:1/0",
+        }
+    }
+
+
+@pytest.mark.usefixtures("_no_redis")
+def test_a_cache_that_is_away_is_said_and_missed_by_nobody(client: Client) -> None:
+    assert words(client, 503)["cache"] == "failing: keeps nothing"
+    assert (cache.get("a", "b"), cache.get_many(["a"]), cache.add("a", 1)) == ("b", {}, True)
+    assert (cache.touch("a"), cache.delete("a"), cache.incr("a"), cache.set_many({"a": 1})) == (
+        False, False, 1, ["a"],
+    )  # fmt: skip
+    cache.delete_many(["a"])
+    cache.clear()
+    assert ("a" in cache, cache.get_or_set("a", 2)) == (False, 2)
+    assert client.get("/api/v1/").status_code == 200
+
+
+@pytest.mark.usefixtures("_no_redis")
+def test_people_sign_in_and_out_while_the_cache_is_away(client: Client) -> None:
+    get_user_model().objects.create_superuser("ada", password="right")
+    wrong = client.post("/admin/login/", {"username": "ada", "password": "wrong"})
+    signed_in = client.post("/admin/login/?next=/admin/", {"username": "ada", "password": "right"})
+    desk = client.get("/admin/")
+
+    assert (wrong.status_code, signed_in.status_code, desk.status_code) == (200, 302, 200)
+    assert client.post("/admin/logout/").status_code in (200, 302)
+    assert client.get("/admin/").status_code == 302
+
+
+def test_the_shared_cache_answers_for_every_call_of_its_kind() -> None:
+    calls = {name for name, one in vars(RedisCache).items() if callable(one) and not name.startswith("_")}
+
+    assert calls - vars(SharedCache).keys() == {"get_backend_timeout"}
+
+
+def test_queue_counts_what_no_worker_has_taken(settings: Settings) -> None:
+    settings.TASK_BACKEND = "database"
+    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+    preview.enqueue(1)
+
+    assert task_queue.state(timezone.now() + timedelta(minutes=5)).waiting == 1
+
+
+def test_queue_is_empty_where_tasks_are_done_at_once() -> None:
+    assert task_queue.state(timezone.now() + timedelta(days=1)) == Queue(0, 0.0)

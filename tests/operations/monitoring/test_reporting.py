@@ -1,0 +1,39 @@
+"""What is told to a Sentry: the error and where it happened, never whom it is about."""
+
+from pathlib import Path
+
+from operations.monitoring.error_reporting import stripped
+from pagecache import request_log
+from tests.processes import output, start
+
+
+def test_nothing_personal_is_told() -> None:
+    told = stripped(
+        {
+            "user": {"username": "chair"},
+            "request": {"url": "https://x.org/search/?q=ada", "cookies": "sessionid=1"},
+            "exception": {"values": [{"type": "ValueError", "value": "no mail to ada@example.org"}]},
+            "level": "error",
+        },
+        {},
+    )
+    assert told == {
+        "exception": {"values": [{"type": "ValueError", "value": "no mail to <e-mail>"}]},
+        "level": "error",
+    }
+
+
+def test_report_has_the_name_that_the_log_has() -> None:
+    request_log.begin("a-request-1")
+    told = stripped({"logentry": {"message": "%s: %s", "params": ["Error", "/2021/agenda/secret/"]}}, {})
+    request_log.end()
+
+    assert told == {"logentry": {"message": "%s: %s"}, "tags": {"request": "a-request-1"}}
+
+
+def test_worker_and_commands_report_too(tmp_path: Path) -> None:
+    (tmp_path / "sentry_sdk.py").write_text("def init(**options):\n    print(options['dsn'])\n")
+    dsns = ["", "https://key@127.0.0.1/1"]
+    said = [output(start(tmp_path, "", SENTRY_DSN=dsn, PYTHONPATH=str(tmp_path))) for dsn in dsns]
+
+    assert [words.strip() for words in said] == dsns

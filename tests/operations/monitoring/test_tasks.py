@@ -1,0 +1,54 @@
+"""Lines that a task writes into the log can be found together."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from conference.logs import JsonFormatter
+from exchange import importing
+from exchange.importjob import ImportJob
+from pagecache import request_log
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What imports write into the log."""
+    lines = io.StringIO()
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(JsonFormatter())
+    logger = logging.getLogger("exchange.importing")
+    logger.addHandler(handler)
+    yield lines
+    logger.removeHandler(handler)
+
+
+@pytest.fixture
+def job(monkeypatch: pytest.MonkeyPatch) -> ImportJob:
+    """An import that fails."""
+    monkeypatch.setattr(importing, "_read", lambda job, told: 1 / 0)
+    return ImportJob.objects.create(edition=make.make_edition(), format="program_json")
+
+
+def test_failed_task_is_logged_under_its_name(log: io.StringIO, job: ImportJob) -> None:
+    result = importing.preview.enqueue(job.pk)
+    line = json.loads(log.getvalue())
+
+    assert (line["request"], line["message"]) == (result.id, f"The import {job.pk} failed")
+    assert "ZeroDivisionError" in line["exception"]
+    assert request_log.note() is None
+
+
+def test_task_inside_a_request_has_the_requests_name(log: io.StringIO, job: ImportJob) -> None:
+    request_log.begin("a-request-1")
+    importing.preview.enqueue(job.pk)
+    name = request_log.note()
+    request_log.end()
+
+    assert json.loads(log.getvalue())["request"] == "a-request-1"
+    assert name is not None

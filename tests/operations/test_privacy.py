@@ -1,0 +1,232 @@
+"""Personal data: every column is listed, one person's data come out whole, and are gone when asked."""
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from conference.models import Edition
+from content.history import ChangeSet
+from exchange.models import Change, Conflict, ImportRun, Provenance
+from operations.indexing.update import refresh
+from operations.privacy.inventory import PERSONAL, listed_in_vain, unlisted
+from operations.privacy.subjects import find_person
+from papers.models import Authorship, Paper
+from people.models import Invitation, Person, PersonName
+from tests import factories as make
+
+DOCS = Path(settings.BASE_DIR) / "docs" / "privacy.md"
+# A name that nothing else here is called.
+NAME = "Wilhelmina Quux"
+
+
+def test_every_column_that_could_name_somebody_is_judged() -> None:
+    assert unlisted() == []
+    assert listed_in_vain() == []
+
+
+def test_the_docs_list_the_same() -> None:
+    rows = re.findall(r"^\| `([\w.]+)` \| ([^|]+) \|", DOCS.read_text("utf-8"), re.M)
+
+    assert {label: tuple(re.findall(r"`(\w+)`", names)) for label, names in rows} == PERSONAL
+
+
+@pytest.fixture
+def person(db: None) -> Person:
+    """Somebody who stands everywhere, was renamed, edited, and imported."""
+    edition = make.make_edition()
+    person = make.make_person("W. Quux", uid="quux", email="quux@example.org", biography="Born as Quux.")
+    paper = make.make_paper(edition, ["Ada", person], uid="p1", title="On machines")
+    PersonName.objects.create(person=person, name="Billy Quux", hidden=True)
+    person.photo.save("quux.png", ContentFile(b"x"))
+    person.name = NAME
+    person.save()
+    paper.authorships.filter(person=person).update(name=NAME, affiliations=["Quux University"])
+    award = make.make_award(edition, [person])
+    remember(edition, person, paper)
+    award.save()
+    refresh()
+    return person
+
+
+def remember(edition: Any, person: Person, paper: Paper) -> None:
+    """What an import of the person and the paper leaves behind."""
+    authors = [
+        {"person": "quux", "name": NAME, "affiliations": ["Quux University"]},
+        {"person": "x", "name": "Y"},
+    ]
+    run = ImportRun.objects.create(edition=edition, format="tables")
+    Provenance.objects.create(kind="person", object_id=person.pk, values={"name": NAME})
+    memory = Provenance.objects.create(
+        kind="paper", object_id=paper.pk, edition=edition, values={"title": "T", "authors": authors}
+    )
+    Change.objects.create(run=run, kind="paper", object_id=paper.pk, field="authors", old=[], new=authors)
+    Conflict.objects.create(
+        run=run, provenance=memory, field="authors", label="T", ours=authors, theirs=authors, base=None
+    )
+
+
+def everything() -> str:
+    """All that the database holds, as text."""
+    rows = [model._base_manager.values() for model in apps.get_models(include_auto_created=True)]
+    return "\n".join(str([*one]) for one in rows)
+
+
+def test_export_is_whole(person: Person, tmp_path: Path) -> None:
+    call_command("export_personal_data", person="quux@example.org", output=tmp_path / "quux.json")
+    found = json.loads((tmp_path / "quux.json").read_text())
+
+    assert found["person"][0]["email"] == "quux@example.org"
+    stands = found["stands in"][0]
+    assert {*stands} >= {"people.PersonName", "papers.Authorship", "papers.AwardGrant"}
+    assert (stands["papers.Authorship"][0]["name"], stands["papers.Authorship"][0]["in"]) == (
+        NAME,
+        "On machines",
+    )
+    assert found["last imported"] == [{"name": NAME}]
+    assert any("W. Quux" in str(one["values"]) for one in found["history"])
+    assert (tmp_path / "quux.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_erasing_leaves_the_paper_and_no_trace(person: Person, client: Client) -> None:
+    photo, paper = person.photo.name, Paper.objects.get(uid="p1")
+    assert "quux" in everything().lower()
+    out = io.StringIO()
+    call_command("erase_personal_data", person="quux", yes=True, stdout=out)
+
+    assert "quux" not in everything().lower()
+    assert out.getvalue() == f"{NAME} is anonymous now.\n"
+    assert [row.name.split()[0] for row in paper.authorships.order_by("position")] == ["Ada", "Anonymous"]
+    assert "Anonymous" in client.get(paper.get_absolute_url()).content.decode()
+    assert photo
+    assert not default_storage.exists(photo)
+    call_command("verify", verbosity=0)
+
+
+def test_erasing_touches_nobody_else(person: Person) -> None:
+    authors = Provenance.objects.get(kind="paper").values["authors"]
+    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+
+    assert authors[1] == Provenance.objects.get(kind="paper").values["authors"][1]
+    assert Authorship.objects.filter(name__startswith="Ada").count() == 1
+
+
+def test_who_was_merged_goes_along(person: Person) -> None:
+    twin = make.make_person("Mina Quux", uid="twin")
+    Person._base_manager.filter(pk=twin.pk).update(merged_into=person)
+    call_command("erase_personal_data", person="twin", yes=True, stdout=io.StringIO())
+
+    assert "quux" not in everything().lower()
+
+
+def test_who_was_merged_in_a_circle_is_found(person: Person) -> None:
+    twin = make.make_person("Mina Quux", uid="twin", merged_into=person)
+    Person._base_manager.filter(pk=person.pk).update(merged_into=twin)
+    subject = find_person("twin")
+
+    assert subject is not None
+    assert subject.uids == {"twin", "quux"}
+
+
+def test_texts_that_name_the_person_are_told(person: Person) -> None:
+    page = make.make_page(Paper.objects.get().edition, body=f"Thanks to {NAME}.")
+    out = io.StringIO()
+    call_command("erase_personal_data", person="quux", yes=True, stdout=out)
+
+    assert f"    conference.Page {page.pk}: body\n" in out.getvalue()
+
+
+def test_nothing_is_done_without_yes(person: Person) -> None:
+    before = everything()
+    call_command("erase_personal_data", person="quux", stdout=io.StringIO())
+
+    assert everything() == before
+
+
+@pytest.mark.django_db
+def test_an_account_is_closed_and_what_it_did_stays() -> None:
+    user = User.objects.create_superuser("quux", "quux@example.org", "correct horse")
+    client = Client()
+    client.login(username="quux", password="correct horse")
+    ChangeSet.objects.create(user=user, user_name="quux")
+    out = io.StringIO()
+    call_command("export_personal_data", account="quux", stdout=out)
+    call_command("erase_personal_data", account="quux@example.org", yes=True, stdout=io.StringIO())
+
+    assert json.loads(out.getvalue())["account"]["password"] == "(stored, not shown)"
+    assert "quux" not in everything()
+    assert client.get("/admin/").status_code == 302
+    assert ChangeSet.objects.get().user_name == f"former-{user.pk}"
+    assert not Client().login(username=f"former-{user.pk}", password="correct horse")
+
+
+def invite(edition: Edition, **fields: Any) -> Invitation:
+    invitation = Invitation(
+        edition=edition, role="viewer", **{"name": "W", "email": "w@example.org", **fields}
+    )
+    invitation.renew()
+    invitation.save()
+    return invitation
+
+
+def test_who_was_invited_is_taken_out_with_the_invitation(person: Person) -> None:
+    edition = Edition.objects.get()
+    invite(edition, email="QUUX@example.org", name="Quux")
+    invite(edition, person=person, name="Billy Quux")
+    other = invite(edition, name="Ada")
+    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+
+    assert [*Invitation.objects.all()] == [other]
+    assert "quux" not in everything().lower()
+
+
+def test_every_personal_column_of_a_person_is_emptied(person: Person) -> None:
+    Person.objects.filter(pk=person.pk).update(
+        orcid="0000-0002-1825-0097", native_name="Q", homepage="https://q.example"
+    )
+    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+    person.refresh_from_db()
+    left = {name: getattr(person, name) for name in PERSONAL["people.Person"] if getattr(person, name)}
+
+    assert left.pop("uid") != "quux"
+    assert left == {
+        "name": "Anonymous", "family": "Anonymous", "sort_key": "anonymous", "folded": "anonymous"
+    }  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_an_account_is_exported_with_its_invitations_and_where_it_is_signed_in() -> None:
+    user, edition = (
+        User.objects.create_superuser("quux", "quux@example.org", "correct horse"),
+        make.make_edition(),
+    )
+    Client(headers={"user-agent": "Firefox"}).login(username="quux", password="correct horse")
+    invite(edition, email="quux@example.org", name="Quux")
+    invite(edition, email="ada@example.org", created_by=user)
+    invite(edition, email="bob@example.org")
+    out = io.StringIO()
+    call_command("export_personal_data", account="quux", stdout=out)
+    found = json.loads(out.getvalue())
+
+    assert [one["email"] for one in found["invitations"]] == ["quux@example.org", "ada@example.org"]
+    (session,) = found["signed in"]
+    assert (session["user_id"], session["session_key"]) == (user.pk, "(stored, not shown)")
+    assert session["session_data"] == found["invitations"][0]["digest"] == "(stored, not shown)"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["export_personal_data", "erase_personal_data"])
+def test_nobody_is_nobody(command: str) -> None:
+    for whose in ({"person": "nobody"}, {"account": "nobody"}):
+        with pytest.raises(CommandError, match="nobody called “nobody”"):
+            call_command(command, **whose)

@@ -1,0 +1,151 @@
+"""Every invariant, broken by hand: `verify` says which row, `--repair` mends what can be mended."""
+
+import io
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from conference.models import Conference, Edition
+from exchange.models import Provenance
+from operations.indexing.update import refresh
+from operations.verify.checks import CHECKS
+from papers.models import Authorship, Paper
+from people.models import Person
+from search.models import Document, Word
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def paper() -> Paper:
+    paper = make.make_paper(make.make_edition(), ["Ada", "Béla", "Cleo"])
+    refresh()
+    return paper
+
+
+def verify(**options: Any) -> tuple[bool, list[str]]:
+    """Whether all is well at the end, and the faults with what they are about."""
+    out = io.StringIO()
+    try:
+        call_command("verify", verbosity=0, stdout=out, **options)
+    except CommandError:
+        return False, out.getvalue().splitlines()
+    return True, out.getvalue().splitlines()
+
+
+def break_places(paper: Paper) -> None:
+    Authorship._base_manager.filter(paper=paper, position=2).delete()
+
+
+def break_text(paper: Paper) -> None:
+    Paper._base_manager.filter(pk=paper.pk).update(abstract_html="<p>old</p>", sort_title="zzz")
+
+
+def break_memory(paper: Paper) -> None:
+    Provenance.objects.create(kind="paper", object_id=987_654, edition=paper.edition)
+
+
+def break_stamp(paper: Paper) -> None:
+    Edition._base_manager.update(changed_at=timezone.now() - timedelta(days=2))
+
+
+def break_index(paper: Paper) -> None:
+    Document.objects.filter(object_id=paper.pk, kind="paper").update(fingerprint=1)
+    Word.objects.filter(word="paper").update(documents=77)
+
+
+@pytest.mark.parametrize("wreck", [break_places, break_text, break_memory, break_stamp, break_index])
+def test_what_can_be_mended_is_found_and_mended(paper: Paper, wreck: Any) -> None:
+    assert verify() == (True, [])
+    wreck(paper)
+    is_well, said = verify()
+    assert (is_well, said[0].split(":")[0]) == (False, "WRONG")
+
+    assert verify(repair=True)[0]
+    assert verify() == (True, [])
+
+
+def test_mending_is_seen_by_who_keeps_pages(paper: Paper) -> None:
+    before = Edition.objects.get().revision
+    break_text(paper)
+    verify(repair=True)
+
+    paper.refresh_from_db()
+    assert "What was done" in paper.abstract_html
+    assert Edition.objects.get().revision > before
+
+
+def test_rows_of_two_years_are_told_apart(paper: Paper) -> None:
+    topic = make.make_topic(make.make_edition(2022))
+    Paper._base_manager.filter(pk=paper.pk).update(topic=topic)
+
+    assert verify(repair=True) == (False, [
+        "WRONG: rows belong to the edition of what they point at",
+        f"    paper {paper.pk}: “topic” is of another edition",
+    ])  # fmt: skip
+
+
+def test_a_lost_file_is_named(paper: Paper) -> None:
+    Conference._base_manager.update(logo="logos/lost.png")
+
+    said = verify(repair=True)[1]
+    assert [line for line in said if "lost.png" in line] == [
+        f"    conference {Conference.objects.get().pk}: the file logos/lost.png is not there"
+    ]
+
+
+def test_merged_people_stand_nowhere_and_lead_somewhere(paper: Paper) -> None:
+    first, second = (row.person_id for row in paper.authorships.order_by("position")[:2])
+    Person._base_manager.filter(pk=first).update(merged_into=second)
+    Person._base_manager.filter(pk=second).update(merged_into=first)
+
+    text = "\n".join(verify()[1])
+    assert len(re.findall("is merged in a circle", text)) == 2
+    assert len(re.findall("who was merged into another", text)) == 2
+
+
+def test_merged_institutions_stand_nowhere_and_lead_somewhere(paper: Paper) -> None:
+    first, second = make.make_institution("Tech"), make.make_institution("MIT")
+    author = paper.authorships.order_by("position")[0]
+    author.institutions.add(first)
+    type(first)._base_manager.filter(pk=first.pk).update(merged_into=second)
+    said = verify()[1]
+    type(first)._base_manager.filter(pk=second.pk).update(merged_into=first)
+
+    wrong = f"    authorship {author.pk}: is of institution {first.pk}, who was merged into another"
+    assert wrong in said
+    assert len(re.findall("institution .* is merged in a circle", "\n".join(verify()[1]))) == 2
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes no longer texts")
+def test_texts_that_only_sqlite_takes_are_named(paper: Paper) -> None:
+    Paper._base_manager.filter(pk=paper.pk).update(pages="1" * 31)
+
+    assert f"    paper {paper.pk}: “pages” is over 30 characters" in verify()[1]
+
+
+def test_what_was_deleted_and_may_come_back_is_no_fault(paper: Paper) -> None:
+    Provenance.objects.create(kind="paper", object_id=paper.pk, edition=paper.edition)
+    paper.delete()
+    refresh()
+
+    assert verify() == (True, [])
+
+
+def test_a_change_that_no_search_has_seen_is_no_fault(paper: Paper) -> None:
+    paper.title = "Another title"
+    paper.save()
+
+    assert verify() == (True, [])
+
+
+def test_every_check_says_what_must_hold() -> None:
+    titles = [check.title for check in CHECKS]
+
+    assert len({*titles}) == len(titles) == 10

@@ -1,0 +1,43 @@
+"""A page cache in front of an application that counts."""
+
+from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
+from wsgiref.util import setup_testing_defaults
+
+from pagecache.middleware import PageCache
+
+BODY = b"<p>" + 200 * b"abcd " + b"</p>"
+
+
+class Site:
+    """A WSGI application that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.status, self.body = "200 OK", BODY
+        self.headers = [("Content-Type", "text/html")]
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+        self.asked.append(environ["PATH_INFO"])
+        assert environ["REQUEST_METHOD"] == "GET" or "HTTP_COOKIE" in environ
+        start_response(self.status, self.headers)
+        return [self.body]
+
+
+def ask(
+    cache: PageCache, path: str = "/2021/", query: str = "", **headers: str
+) -> tuple[str, dict[str, str], bytes]:
+    environ: dict[str, Any] = {
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "HTTP_HOST": "127.0.0.1:8000",
+        **headers,
+    }
+    setup_testing_defaults(environ)
+    begun: list[Any] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Any:
+        begun[:] = [status, dict(headers)]
+
+    body = b"".join(cache(environ, start_response))
+    return begun[0], begun[1], body

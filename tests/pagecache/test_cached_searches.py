@@ -1,0 +1,165 @@
+"""Searches that many ask are answered once, and never from an index behind the program."""
+
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.core.cache.backends.locmem import LocMemCache
+from django.test import Client
+
+from conference.models import Edition
+from operations.indexing import update
+from pagecache import revisions
+from pagecache.middleware import LIFETIME_OF_SEARCH, LONGEST_QUESTION, PageCache, key_of, realm
+from pagecache.shared_pages import SharedPages
+from papers.models import Paper
+from tests import factories as make
+from tests.pagecache.cached_pages import ask
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def paper() -> Paper:
+    return make.make_paper(make.make_edition(), ["Ada Lovelace"], uid="p1", title="Steam engines")
+
+
+@pytest.fixture
+def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
+    """A cache before the whole site, which reads the stamps each time."""
+    monkeypatch.setattr(revisions, "READ_EVERY", -1.0)
+    client, asked = Client(), list[str]()
+
+    def site(environ: Any, start_response: Any) -> list[bytes]:
+        asked.append(address := f"{environ['PATH_INFO']}?{environ['QUERY_STRING']}")
+        response = client.get(address)
+        start_response(f"{response.status_code} {response.reason_phrase}", [*response.headers.items()])
+        return [response.getvalue()]
+
+    made = PageCache(site, shared=SharedPages(None))
+    vars(made)["asked"] = asked
+    return made
+
+
+def times(cache: PageCache) -> int:
+    """How often Django was asked."""
+    return len(vars(cache)["asked"])
+
+
+def found(cache: PageCache, query: str = "q=steam", path: str = "/search/") -> bool:
+    return b"Steam" in ask(cache, path, query)[2].replace(b"<mark>", b"").replace(b"</mark>", b"")
+
+
+@pytest.mark.parametrize("path", ["/search/", "/2021/search/", "/search/suggest", "/2021/search/suggest"])
+def test_question_of_many_is_answered_once(paper: Paper, cache: PageCache, path: str) -> None:
+    first, second = (ask(cache, path, query) for query in ("q=steam&kind=", "kind=&q=%73team"))
+
+    assert (first, times(cache)) == (second, 1)
+    assert first[1]["Cache-Control"] == "public, max-age=0, must-revalidate"
+
+
+def shared_by_processes() -> mock.Mock:
+    cache = LocMemCache("questions", {})
+    cache.clear()
+    return mock.Mock(wraps=cache)
+
+
+def test_one_process_answers_for_all_and_for_a_minute(paper: Paper, cache: PageCache) -> None:
+    kept = shared_by_processes()
+    processes = [PageCache(cache.application, shared=SharedPages(kept)) for _ in range(2)]
+    answers = [ask(process, "/search/", "q=steam") for process in processes]
+
+    assert (answers[0], times(cache)) == (answers[1], 1)
+    assert kept.set.call_args.kwargs["timeout"] <= LIFETIME_OF_SEARCH < revisions.LIFETIME
+    retitled(paper)
+    assert [found(process) for process in processes] == [False, False]
+
+
+def retitled(paper: Paper) -> None:
+    paper.title = "Looms"
+    paper.save()
+
+
+def withdrawn(paper: Paper) -> None:
+    Paper.objects.filter(pk=paper.pk).update(status="withdrawn")
+
+
+def hidden(paper: Paper) -> None:
+    Edition.objects.filter(pk=paper.edition_id).update(papers_public_from=None)
+
+
+@pytest.mark.parametrize("change", [retitled, withdrawn, hidden])
+@pytest.mark.parametrize("path", ["/search/", "/2021/search/", "/search/suggest"])
+def test_commit_is_seen_by_the_next_reader(paper: Paper, cache: PageCache, path: str, change: Any) -> None:
+    assert found(cache, path=path)
+
+    change(paper)
+
+    assert not found(cache, path=path)
+
+
+def test_person_whom_another_edition_hides_is_gone_from_searches_of_this_one(cache: PageCache) -> None:
+    here, there = make.make_edition(2021), make.make_edition(2022)
+    paper = make.make_paper(there, ["Ada Steam"])
+    make.make_paper(here, [paper.authorships.get().person], status="draft")
+    assert found(cache)
+
+    paper.edition.delete()
+
+    assert not found(cache)
+    assert realm("/2021/search/", "q=steam") == realm("/search/", "") == ""
+
+
+def test_answer_of_an_index_that_is_behind_is_not_kept(paper: Paper, cache: PageCache) -> None:
+    found(cache)
+    Paper.objects.filter(pk=paper.pk).update(title="Looms")
+    with update._busy:
+        answer = ask(cache, "/search/", "q=looms")
+    assert answer[1]["Cache-Control"] == "private, no-cache"
+
+    assert b"<mark>Looms</mark>" in ask(cache, "/search/", "q=looms")[2]
+    assert times(cache) == 3
+
+
+def test_answer_of_an_index_that_is_behind_is_not_shared(paper: Paper, cache: PageCache) -> None:
+    kept = shared_by_processes()
+    with update._busy:
+        answer = ask(PageCache(cache.application, shared=SharedPages(kept)), "/search/", "q=steam")
+
+    assert (answer[1]["Cache-Control"], kept.set.mock_calls) == ("private, no-cache", [])
+
+
+def test_answer_of_a_copy_that_lags_is_not_kept(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    update.refresh()
+    monkeypatch.setattr(
+        "operations.indexing.update.settings", SimpleNamespace(DATABASES={"default": {}, "replica": {}})
+    )
+    assert update.refreshed()
+
+    with mock.patch.object(update, "refresh", return_value=True):
+        retitled(paper)
+        assert not update.refreshed()
+
+
+def test_long_or_unknown_questions_and_those_of_who_is_signed_in_are_not_kept() -> None:
+    def key(query: str, cookie: str = "") -> object:
+        environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/search/", "QUERY_STRING": query}
+        return key_of(environ | {"HTTP_HOST": "127.0.0.1", "HTTP_COOKIE": cookie})
+
+    longest = f"q={'x' * (LONGEST_QUESTION - 2)}"
+    assert [key(longest), key("q=x&page=2")] == [("/search/", longest), ("/search/", "page=2&q=x")]
+    assert [key(f"{longest}x"), key("q=x&y=1"), key("q=x&room=1"), key("q=x", "sessionid=1")] == [None] * 4
+
+
+def test_unique_questions_push_out_no_page(paper: Paper, cache: PageCache) -> None:
+    bounded = PageCache(cache.application, most_bytes=400_000)
+    ask(bounded, "/2021/")
+    for number in range(12):
+        ask(bounded, "/search/", f"q=steam{number}")
+    asked = times(cache)
+
+    ask(bounded, "/2021/")
+    assert times(cache) == asked
+    ask(bounded, "/search/", "q=steam0")
+    assert times(cache) == asked + 1

@@ -1,0 +1,117 @@
+"""Pieces of pages that are kept: the same values are the same piece, any other value is another."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from django.template.loader import get_template
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import override
+
+from conference.models import Edition
+from pagecache.fragments import content, pieces, written, written_each
+from tests import factories as make
+
+MARK = "_award_mark.html"
+
+
+class Row(NamedTuple):
+    """A light row."""
+
+    name: str
+
+
+@pytest.fixture(autouse=True)
+def _empty() -> Iterator[None]:
+    pieces.clear()
+    yield
+    pieces.clear()
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def test_equal_values_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = written(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
+
+    again = written(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    assert (again, type(again)) == (first, SafeString)
+    assert "Best – 最佳" in again
+
+
+def test_other_values_and_languages_are_other_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def noted(name: str) -> Any:
+        made.append(name)
+        return get_template(name)
+
+    monkeypatch.setattr("pagecache.fragments.get_template", noted)
+    for language in ("en", "de", "de"):
+        with override(language):
+            written(MARK, {"name": "Best", "url": ""})
+
+    assert made == [MARK, MARK]
+    assert written(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
+
+
+def test_same_values_under_other_names_are_another_piece() -> None:
+    named = written(MARK, {"name": "Best", "url": ""})
+
+    assert "Best" in named
+    assert "Best" not in written(MARK, {"label": "Best", "url": ""})
+
+
+def test_words_that_are_safe_are_not_those_that_look_the_same() -> None:
+    assert written(MARK, {"name": mark_safe("a<b"), "url": ""}).count("a<b") == 1
+    assert written(MARK, {"name": "a<b", "url": ""}).count("a&lt;b") == 1
+
+
+@pytest.mark.django_db
+def test_row_of_a_model_counts_by_what_it_holds(edition: Edition) -> None:
+    session = make.make_session(edition, title="Morning")
+    before = content(session)
+    session.title = "Evening"
+
+    assert content(session) != before
+    assert content(session) == content(session)
+
+
+@pytest.mark.django_db
+def test_stamps_alone_make_no_other_piece(edition: Edition) -> None:
+    before = content(edition)
+    edition.revision += 1
+
+    assert content(edition) == before
+
+
+@pytest.mark.django_db
+def test_rows_that_know_each_other_count_once(edition: Edition) -> None:
+    session: Any = make.make_session(edition)
+    role = make.add_role(session, "Ada", "chair")
+    role.session = session
+    session.shown_roles = [role]
+
+    assert hash(content(session)) == hash(content(session))
+
+
+def test_what_could_change_unseen_is_refused() -> None:
+    with pytest.raises(TypeError, match="cannot hang on set"):
+        written(MARK, {"name": {"Best"}})
+
+
+def test_pieces_of_rows_are_those_of_each_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [Row("Best"), Row("Best <b>")]
+    alone = [written(MARK, {"url": "/a/", "name": row}) for row in rows]
+    monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
+
+    assert written_each(MARK, "name", rows, {"url": "/a/"}) == "".join(alone)
+    assert written_each(MARK, "name", [], {"url": "/a/"}) == ""
+
+
+def test_rows_by_other_names_are_other_pieces() -> None:
+    assert "Best" in written_each(MARK, "name", ["Best"], {"url": ""})
+    assert "Best" not in written_each(MARK, "label", ["Best"], {"url": ""})

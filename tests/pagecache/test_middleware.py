@@ -1,0 +1,244 @@
+"""The page cache: a hit never enters Django, a commit is seen, and nothing personal is ever shared."""
+
+import gzip
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import brotli
+import pytest
+from django.db import DatabaseError
+from django.utils import timezone
+from pytest_django import Settings
+
+from conference.models import Edition
+from pagecache import revisions
+from pagecache.entries import HEADERS_SIZE
+from pagecache.middleware import PageCache
+from papers.models import Paper
+from tests import factories
+from tests.pagecache.cached_pages import BODY, Site, ask
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return factories.make_edition()
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def cache(site: Site, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> PageCache:
+    """A cache that reads the stamps each time, so that no test has to wait."""
+    monkeypatch.setattr(revisions, "READ_EVERY", -1.0)
+    return PageCache(site)
+
+
+def test_second_reader_gets_the_same_page_without_django(cache: PageCache, site: Site) -> None:
+    first, second = ask(cache), ask(cache)
+    assert first == second
+    assert first[0] == "200 OK"
+    assert first[2] == BODY
+    assert site.asked == ["/2021/"]
+
+
+def test_commit_is_seen_by_the_next_reader(cache: PageCache, site: Site, edition: Edition) -> None:
+    before = ask(cache)
+    site.body = BODY + b"changed"
+    factories.make_paper(edition)
+    after = ask(cache)
+    assert after[2] == site.body
+    assert after[1]["ETag"] != before[1]["ETag"]
+    assert len(site.asked) == 2
+
+
+def test_while_an_edition_runs_what_tells_no_time_is_kept(
+    cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revisions, "LIFETIME_WHILE_RUNNING", 0.0)
+    year = timezone.now().year
+    factories.make_edition(year, start_date=timezone.now().date(), end_date=timezone.now().date())
+    own = [f"/{year}/{rest}" for rest in ("", "sessions/s1/x/", "schedule/", "papers/p1/x/", "schedule.ics")]
+    for path in (*own, *own):
+        ask(cache, path)
+
+    assert sorted(site.asked) == sorted([*own, *own[:3]])
+
+
+def test_edit_in_one_edition_leaves_the_others_warm(cache: PageCache, site: Site, edition: Edition) -> None:
+    other = factories.make_edition(2026)
+    ask(cache, "/2021/")
+    factories.make_paper(other)
+    ask(cache, "/2021/")
+    assert site.asked == ["/2021/"]
+
+
+def test_end_of_an_embargo_is_seen_although_nothing_was_edited(cache: PageCache, site: Site) -> None:
+    until = datetime.now(UTC) + timedelta(seconds=0.2)
+    edition = factories.make_edition(2027, papers_public_from=until)
+    ask(cache, "/2027/papers/")
+    threading.Event().wait(max(0.0, (until - datetime.now(UTC)).total_seconds()) + 0.05)
+    ask(cache, "/2027/papers/")
+    assert site.asked == ["/2027/papers/"] * 2
+    assert Paper.objects.filter(edition=edition).count() == 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"HTTP_COOKIE": "sessionid=abc"},
+        {"HTTP_COOKIE": "agenda=abc"},
+        {"HTTP_AUTHORIZATION": "Bearer abc"},
+        {"REQUEST_METHOD": "POST", "HTTP_COOKIE": "a=b"},
+        {"HTTP_HOST": "evil.example"},
+        {"PATH_INFO": "/admin/"},
+        {"QUERY_STRING": "utm_source=mail"},
+        {"QUERY_STRING": "page=" + 500 * "1"},
+    ],
+    ids=["session", "agenda", "token", "post", "host", "admin", "parameter", "long"],
+)
+def test_what_is_not_everybodys_goes_to_django_each_time(
+    cache: PageCache, site: Site, headers: dict[str, str]
+) -> None:
+    path, query = headers.pop("PATH_INFO", "/2021/"), headers.pop("QUERY_STRING", "")
+    ask(cache, path, query, **headers)
+    ask(cache, path, query, **headers)
+    assert len(site.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "header"),
+    [
+        ("404 Not Found", None),
+        ("302 Found", None),
+        ("200 OK", ("Set-Cookie", "csrftoken=x")),
+        ("200 OK", ("Cache-Control", "private, max-age=0")),
+        ("200 OK", ("Cache-Control", "no-store")),
+        ("200 OK", ("Vary", "Accept-Language")),
+    ],
+)
+def test_answer_that_objects_is_not_kept(
+    cache: PageCache, site: Site, status: str, header: tuple[str, str] | None
+) -> None:
+    site.status = status
+    site.headers += [header] if header else []
+    ask(cache)
+    assert ask(cache)[0] == status
+    assert len(site.asked) == 2
+
+
+def test_known_parameters_in_any_order_are_one_page(cache: PageCache, site: Site) -> None:
+    ask(cache, "/2021/papers/", "topic=a&page=2")
+    ask(cache, "/2021/papers/", "page=2&topic=a")
+    assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("condition", ["HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE"])
+def test_reader_who_has_the_page_gets_304_without_body(
+    cache: PageCache, site: Site, edition: Edition, condition: str
+) -> None:
+    headers = ask(cache)[1]
+    known = {condition: headers["ETag" if condition == "HTTP_IF_NONE_MATCH" else "Last-Modified"]}
+    status, answered, body = ask(cache, **known)
+    assert (status, body, answered["ETag"]) == ("304 Not Modified", b"", headers["ETag"])
+    Edition.objects.filter(pk=edition.pk).update(changed_at=datetime.now(UTC) + timedelta(seconds=2))
+    site.body = BODY + b"changed"
+    assert ask(cache, **known)[0] == "200 OK"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding", "decode"),
+    [
+        ("gzip, br", "br", brotli.decompress),
+        ("gzip", "gzip", gzip.decompress),
+        ("br;q=0, gzip;q=0.5", "gzip", gzip.decompress),
+        ("identity", None, bytes),
+    ],
+)
+def test_page_is_compressed_as_the_reader_takes_it(
+    cache: PageCache, accepted: str, encoding: str | None, decode: Any
+) -> None:
+    _, headers, body = ask(cache, HTTP_ACCEPT_ENCODING=accepted)
+    assert headers.get("Content-Encoding") == encoding
+    assert decode(body) == BODY
+    assert int(headers["Content-Length"]) == len(body)
+
+
+def test_head_has_the_headers_of_get_and_no_body(cache: PageCache) -> None:
+    get, head = ask(cache), ask(cache, REQUEST_METHOD="HEAD")
+    assert head == (get[0], get[1], b"")
+
+
+def test_memory_is_bounded_and_the_least_read_page_goes_first(site: Site, edition: Edition) -> None:
+    cache = PageCache(site, most_bytes=3 * HEADERS_SIZE)
+    for path in ("/2021/a", "/2021/b", "/2021/a", "/2021/c", "/2021/a", "/2021/b"):
+        ask(cache, path)
+    assert site.asked == ["/2021/a", "/2021/b", "/2021/c", "/2021/b"]
+
+
+def test_page_is_held_compressed(cache: PageCache) -> None:
+    ask(cache)
+    page = cache._pages.get(("/2021/", ""))
+
+    assert page is not None
+    assert (page.plain, page.short, {*page.compressed}) == (BODY, b"", {"br"})
+    assert len(page.packed) < page.size < len(page.packed) * 3 + HEADERS_SIZE
+
+
+def test_http_is_left_to_django_where_https_is_demanded(
+    cache: PageCache, site: Site, settings: Settings
+) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    ask(cache)
+    ask(cache)
+    assert len(site.asked) == 2
+    ask(cache, HTTP_X_FORWARDED_PROTO="https")
+    ask(cache, HTTP_X_FORWARDED_PROTO="https")
+    assert len(site.asked) == 3
+
+
+def test_pages_are_served_while_the_database_is_away(
+    cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(cache)
+
+    def fail(at: datetime) -> None:
+        raise DatabaseError
+
+    monkeypatch.setattr(revisions, "read_states", fail)
+    assert ask(cache)[2] == BODY
+    assert len(site.asked) == 1
+
+
+def test_many_readers_of_a_new_page_render_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    stamp = revisions.Stamp((("2021", 1),), 1, (True, True, True))
+    state = revisions.State(stamp, datetime.now(UTC), 60.0)
+    monkeypatch.setattr(revisions, "read_states", lambda at: {"": state})
+    started, asked = threading.Barrier(8), []
+
+    def slow(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+        asked.append(environ["PATH_INFO"])
+        threading.Event().wait(0.2)
+        start_response("200 OK", [("Content-Type", "text/html")])
+        return [BODY]
+
+    cache, answers = PageCache(slow), []
+
+    def read() -> None:
+        started.wait()
+        answers.append(ask(cache)[2])
+
+    readers = [threading.Thread(target=read) for _ in range(8)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert answers == [BODY] * 8
+    assert asked == ["/2021/"]

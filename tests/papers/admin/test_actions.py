@@ -1,0 +1,237 @@
+"""Actions over papers: awards, material from a list of addresses, sessions; said before and taken back."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from conference.models import Edition
+from papers import link_list
+from papers.models import Award, AwardGrant, Material, Paper
+from people.merging import merge
+from schedule.models import Presentation
+from tests import factories as make
+from tests.access.world import add_member
+from tests.posted import act, acted
+
+pytestmark = pytest.mark.django_db
+
+WAITING = "its presentation without a session goes to “Posters” (Poster)"
+PDF, CODE = "https://example.org/a.pdf", "https://example.org/b"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+def take_back(client: Client, page: str) -> None:
+    found = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
+    assert found
+    client.post(found[1])
+
+
+def test_award_goes_to_papers_behind_those_who_have_it(admin_client: Client, edition: Edition) -> None:
+    papers = [make.make_paper(edition, title=name) for name in ("One", "Two", "Three")]
+    award = make.make_award(make.make_edition(2022), [papers[1]])
+    page = act(admin_client, "grant_award", papers, award=award.pk)
+
+    assert "2 papers got the award. 1 has the award already." in page
+    assert list(AwardGrant.objects.values_list("position", "paper__title")) == [
+        (1, "Two"),
+        (2, "One"),
+        (3, "Three"),
+    ]
+    take_back(admin_client, page)
+    assert list(AwardGrant.objects.values_list("position", "paper__title")) == [(1, "Two")]
+    assert Award.objects.get() == award
+
+
+def test_award_goes_to_people_behind_those_who_have_it(admin_client: Client, edition: Edition) -> None:
+    ada, bob, old = (make.make_person(name) for name in ("Ada Byron", "Bob Cray", "Bobby Cray"))
+    paper = make.make_paper(edition, [ada, bob])
+    award = make.make_award(edition, [paper, bob])
+    merge.merge(bob, [old])
+    page = act(admin_client, "grant_award", [ada, bob, old], award=award.pk)
+
+    assert "1 person got the award. 1 has the award already. 1 was left alone." in page
+    grants = AwardGrant.objects.order_by("position").values_list("position", "paper", "person")
+    assert [*grants] == [(1, paper.pk, None), (2, None, bob.pk), (3, None, ada.pk)]
+    take_back(admin_client, page)
+    assert AwardGrant.objects.count() == 2
+
+
+@pytest.mark.parametrize("role", ["viewer", "session_chair", "editor"])
+def test_people_get_awards_of_the_own_edition_alone(client: Client, edition: Edition, role: str) -> None:
+    ada, beside = make.make_person("Ada Byron"), make.make_edition(2030)
+    make.make_paper(edition, [ada])
+    mine, theirs = make.make_award(edition), make.make_award(beside)
+    client.force_login(add_member("member", edition, role))
+    for award in (mine, theirs):
+        act(client, "grant_award", [ada], award=award.pk)
+
+    assert [*AwardGrant.objects.values_list("award", flat=True)] == ([mine.pk] if role == "editor" else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "pairs", "problems"),
+    [
+        (f"{PDF}\n\n{CODE}", [(0, PDF), (1, CODE)], []),
+        (f"p2 {PDF}\np1\t{CODE}", [(1, PDF), (0, CODE)], []),
+        (f"p1, {PDF}", [(0, PDF)], []),
+        ("", [], ["Paste at least one address."]),
+        (PDF, [], ["There are 1 addresses for 2 papers. Begin each line with the identifier."]),
+        (f"p1 {PDF}\np9 {CODE}", [], ["Line 2: no chosen paper has the identifier “p9”."]),
+        (
+            f"{PDF}\np1 {CODE}",
+            [],
+            ["Either each line begins with a paper's identifier or none does. Some do here, some do not."],
+        ),
+        (f"p1 {PDF} x", [], ["Line 1: give an address, or an identifier and an address."]),
+    ],
+)
+def test_lines_are_matched_or_named(source: str, pairs: list[tuple[int, str]], problems: list[str]) -> None:
+    assert link_list.matched(source, ["p1", "p2"]) == (pairs, problems)
+
+
+@pytest.mark.parametrize("bad", ["javascript:alert(1)", "ftp://example.org/a", "example", "https://"])
+def test_bad_address_is_named_with_its_line(bad: str) -> None:
+    pairs, problems = link_list.matched(f"p1 {PDF}\np2 {bad}", ["p1", "p2"])
+
+    assert pairs == []
+    assert [problem[: len(f"Line 2: “{bad}” is no address.")] for problem in problems] == [
+        f"Line 2: “{bad}” is no address."
+    ]
+
+
+def test_material_comes_from_a_list_and_goes_again(admin_client: Client, edition: Edition) -> None:
+    papers = [make.make_paper(edition, uid=uid, title=uid) for uid in ("p1", "p2")]
+    make.make_material(papers[0], url=PDF)
+    given = {"kind": "pdf", "label": "", "visible": "on", "addresses": f"p1 {PDF}\np2 {CODE}\np1 {CODE}"}
+    page = act(admin_client, "add_material", papers, **given)
+    stored = Material.objects.order_by("paper__uid", "position").values_list("paper__uid", "position", "url")
+
+    assert "1 is there already." in page
+    assert list(stored) == [("p1", 1, PDF), ("p1", 2, CODE), ("p2", 1, CODE)]
+    take_back(admin_client, page)
+    assert list(stored.all()) == [("p1", 1, PDF)]
+
+
+def test_label_of_material_may_be_as_long_as_on_its_form(admin_client: Client, edition: Edition) -> None:
+    paper, label = make.make_paper(edition, uid="p1"), "Slides of the talk, " * 15
+    page = act(admin_client, "add_material", [paper], kind="slides", label=label, addresses=f"p1 {PDF}")
+
+    assert "Material was added to 1 paper." in page
+    assert paper.materials.get().label == label.strip()
+
+
+def test_material_with_a_bad_line_is_refused_whole(admin_client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, uid="p1")
+    page = act(admin_client, "add_material", [paper], kind="pdf", label="", addresses=f"p1 {PDF}\np1 bad")
+
+    assert "Line 2: “bad” is no address." in page
+    assert not Material.objects.exists()
+
+
+def test_papers_are_put_into_a_session_by_what_waits_or_anew(admin_client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, title="Posters")
+    papers = [make.make_paper(edition, title=name) for name in ("One", "Two", "Three")]
+    make.make_presentation(session, papers[0], kind="poster")
+    waiting = make.make_presentation(None, papers[1], kind="poster")
+    old = make.make_paper(make.make_edition(2020), title="Old")
+    page = act(admin_client, "put_in_session", [*papers, old], session=session.pk, kind="poster")
+    placed = session.presentations.order_by("position").values_list("position", "paper__title")
+
+    assert "2 papers put into the session. 1 is there already. 1 was left alone." in page
+    # In the order of the list.
+    assert list(placed) == [(1, "One"), (2, "Three"), (3, "Two")]
+    take_back(admin_client, page)
+    assert list(placed.all()) == [(1, "One")]
+    assert list(Presentation.objects.filter(session=None)) == [waiting]
+
+
+def test_page_says_which_papers_bring_a_presentation_that_waits(
+    admin_client: Client, edition: Edition
+) -> None:
+    session = make.make_session(edition, title="Posters")
+    papers = [make.make_paper(edition, title=name) for name in ("One", "Two")]
+    make.make_presentation(None, papers[1], kind="poster")
+    page = acted(admin_client, "put_in_session", papers, session=session.pk, kind="poster")
+
+    assert [says for says in ("is presented in “Posters” (Poster)", WAITING) if says in page] == [
+        "is presented in “Posters” (Poster)",
+        WAITING,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "given", "reason"),
+    [
+        ("put_in_session", {"kind": "oral"}, "You may not add presentations there."),
+        ("put_in_session", {"kind": "poster"}, "You may not change its presentation."),
+        ("add_material", {"kind": "pdf", "addresses": PDF}, "You may not add material to it."),
+    ],
+)
+def test_role_in_another_edition_adds_nothing_to_papers_here(
+    client: Client, edition: Edition, action: str, given: dict[str, str], reason: str
+) -> None:
+    mia = add_member("mia", make.make_edition(2022), "editor")
+    mia.user_permissions.set(Permission.objects.filter(codename__in=["change_paper", "view_session"]))
+    client.force_login(mia)
+    paper, session = make.make_paper(edition), make.make_session(edition)
+    make.make_presentation(None, paper, kind="poster")
+    page = acted(client, action, [paper], session=session.pk, label="", **given)
+
+    assert reason in page
+    assert (Material.objects.count(), Presentation.objects.count(), session.presentations.count()) == (
+        0,
+        1,
+        0,
+    )
+
+
+def test_presentations_move_to_a_session_and_back_to_their_places(
+    admin_client: Client, edition: Edition
+) -> None:
+    old, new = make.make_session(edition), make.make_session(edition)
+    talks = [make.make_presentation(old, title=name) for name in ("One", "Two", "Three")]
+    make.make_presentation(new, title="Four")
+    page = act(admin_client, "set_session", [talks[0], talks[2]], session=new.pk, follow="on")
+
+    def order() -> list[list[tuple[int, str]]]:
+        rows = Presentation.objects.order_by("position")
+        return [list(rows.filter(session=one).values_list("position", "title")) for one in (old, new)]
+
+    assert order() == [[(1, "Two")], [(1, "Four"), (2, "One"), (3, "Three")]]
+    take_back(admin_client, page)
+    assert order() == [[(1, "One"), (2, "Two"), (3, "Three")], [(1, "Four")]]
+
+
+def test_presentations_lose_their_own_times_only_if_asked(admin_client: Client, edition: Edition) -> None:
+    old, new = make.make_session(edition), make.make_session(edition)
+    talk = make.make_presentation(old, start=old.start, end=old.end)
+    page = acted(admin_client, "set_session", [talk], session=new.pk, follow="on")
+    act(admin_client, "set_session", [talk], session=new.pk)
+    talk.refresh_from_db()
+
+    assert f"{old} → {new}, without times of its own" in page
+    assert (talk.session, talk.start) == (new, old.start)
+
+
+def test_choices_are_of_the_editions_of_the_chosen_rows(admin_client: Client, edition: Edition) -> None:
+    make.make_topic(edition, "Mine")
+    make.make_topic(make.make_edition(2020), "Elsewhere")
+    page = acted(admin_client, "set_topic", [make.make_paper(edition)])
+    offered = re.findall(r"<option[^>]*>([^<]+)</option>", page)
+
+    assert offered == ["No topic", "Mine"]
+
+
+def test_track_and_decision_are_set(admin_client: Client, edition: Edition) -> None:
+    papers = [make.make_paper(edition), make.make_paper(edition, track="Systems")]
+    page = act(admin_client, "set_track", papers, track="Systems")
+    act(admin_client, "set_decision", papers, decision="Accept (oral)")
+
+    assert "1 paper got the track. 1 has it already." in page
+    assert list(Paper.objects.values_list("track", "decision")) == [("Systems", "Accept (oral)")] * 2

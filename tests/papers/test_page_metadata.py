@@ -1,0 +1,186 @@
+"""What machines read of a paper's page: tags for citations, cards, linked data."""
+
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+
+from conference.models import Edition
+from papers.models import Paper
+from papers.page_metadata import pages
+from people.models import PersonName
+from tests import factories as make
+from tests.linked import linked, tags
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+SITE = "http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition(venue="Convention Center", country="USA")
+
+
+@pytest.fixture
+def paper(edition: Edition) -> Paper:
+    fields: dict[str, Any] = {
+        "uid": "p1",
+        "title": "Fast $O(n^2)$ & *safe* </script>",
+        "abstract": "What *was* done.",
+    }
+    paper = make.make_paper(edition, keywords=["graphs", "speed"], doi="10.1/x", pages="12\u201325", **fields)
+    make.add_author(paper, "Zed Young", affiliations=["King's College", "MIT"])
+    make.add_author(paper, make.make_person("Abe Old", orcid="0000-0002-1825-0097", email="abe@example.org"))
+    make.add_author(paper, "Mia Šimek")
+    return paper
+
+
+def head(client: Client, paper: Paper, prefix: str, key: str = "name") -> list[tuple[str, str]]:
+    found = tags(read(client, paper.get_absolute_url()), key)
+    return [(name.removeprefix(prefix), content) for name, content in found if name.startswith(prefix)]
+
+
+def test_citation_tags_keep_the_authors_in_order_as_printed(client: Client, paper: Paper) -> None:
+    make.make_material(paper, url="", file=ContentFile(b"%PDF-1.7", "notes.pdf"))
+
+    assert head(client, paper, "citation_") == [
+        ("title", "Fast O(n²) & safe </script>"),
+        ("author", "Zed Young"),
+        ("author_institution", "King's College"),
+        ("author_institution", "MIT"),
+        ("author", "Abe Old"),
+        ("author_orcid", "https://orcid.org/0000-0002-1825-0097"),
+        ("author", "Mia Šimek"),
+        ("publication_date", "2021/04/05"),
+        ("conference_title", "Conference on Machine Learning and Systems"),
+        ("conference", "MLSys 2021"),
+        ("firstpage", "12"),
+        ("lastpage", "25"),
+        ("doi", "10.1/x"),
+        ("language", "en"),
+        ("keywords", "graphs"),
+        ("keywords", "speed"),
+        ("abstract_html_url", f"{SITE}{paper.get_absolute_url()}"),
+        ("pdf_url", f"{SITE}{paper.materials.get().file.url}"),
+    ]
+
+
+def test_pdf_of_another_host_is_none_for_scholar(client: Client, paper: Paper) -> None:
+    make.make_material(paper, url="https://example.org/paper.pdf")
+
+    assert "pdf_url" not in dict(head(client, paper, "citation_"))
+    assert "encoding" not in linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("12-25", ("12", "25")),
+        ("7", ("7", "7")),
+        ("e12 – e13", ("e12", "e13")),
+        ("to appear", ("", "")),
+        ("", ("", "")),
+    ],
+)
+def test_pages_are_read(written: str, read: tuple[str, str]) -> None:
+    assert pages(written) == read
+
+
+def test_dublin_core(client: Client, paper: Paper) -> None:
+    assert head(client, paper, "DC.") == [
+        ("title", "Fast O(n²) & safe </script>"),
+        ("creator", "Zed Young"),
+        ("creator", "Abe Old"),
+        ("creator", "Mia Šimek"),
+        ("subject", "graphs"),
+        ("subject", "speed"),
+        ("description", "What was done."),
+        ("publisher", "Conference on Machine Learning and Systems"),
+        ("date", "2021-04-05"),
+        ("type", "Text"),
+        ("format", "text/html"),
+        ("identifier", f"{SITE}{paper.get_absolute_url()}"),
+        ("identifier", "doi:10.1/x"),
+        ("source", "MLSys 2021"),
+        ("language", "en"),
+    ]
+
+
+def test_open_graph_and_twitter(client: Client, paper: Paper) -> None:
+    assert head(client, paper, "og:", "property") == [
+        ("title", "Fast O(n²) & safe </script>"),
+        ("url", f"{SITE}{paper.get_absolute_url()}"),
+        ("type", "article"),
+        ("site_name", "Plenary"),
+        ("description", "What was done."),
+        ("image", f"{SITE}/2021/papers/p1/card.png"),
+        ("image:type", "image/png"),
+        ("image:width", "1200"),
+        ("image:height", "630"),
+        ("image:alt", "Fast O(n²) & safe </script>. Zed Young, Abe Old, Mia Šimek. MLSys 2021"),
+    ]
+    assert head(client, paper, "twitter:") == [("card", "summary_large_image")]
+
+
+def test_article_in_linked_data(client: Client, paper: Paper) -> None:
+    found = linked(client, paper.get_absolute_url())
+    article, way = found["ScholarlyArticle"], found["BreadcrumbList"]
+
+    assert article["headline"] == "Fast O(n²) & safe </script>"
+    assert [(one["name"], one.get("sameAs")) for one in article["author"]] == [
+        ("Zed Young", None),
+        ("Abe Old", "https://orcid.org/0000-0002-1825-0097"),
+        ("Mia Šimek", None),
+    ]
+    assert [one["name"] for one in article["author"][0]["affiliation"]] == ["King's College", "MIT"]
+    assert (article["pageStart"], article["pageEnd"], article["datePublished"]) == ("12", "25", "2021-04-05")
+    assert article["identifier"] == {"@type": "PropertyValue", "propertyID": "doi", "value": "10.1/x"}
+    assert [(one["name"], one["item"]) for one in way["itemListElement"]] == [
+        ("MLSys 2021", f"{SITE}/2021/"),
+        ("Papers", f"{SITE}/2021/papers/"),
+    ]
+
+
+def test_article_names_its_appearances(client: Client, edition: Edition, paper: Paper) -> None:
+    session = make.make_session(edition, room=make.make_room(edition, "Hall B"))
+    make.make_presentation(session, paper)
+    make.make_presentation(None, paper, kind="poster")
+    make.make_presentation(session, paper, kind="spotlight", status="cancelled")
+
+    events = linked(client, paper.get_absolute_url())["ScholarlyArticle"]["subjectOf"]
+
+    assert [(one["startDate"], one["eventStatus"].rpartition("/")[2]) for one in events] == [
+        ("2021-04-06T08:00:00-07:00", "EventScheduled"),
+        ("2021-04-06T08:00:00-07:00", "EventCancelled"),
+    ]
+    assert [(one["name"], one["containedInPlace"]["name"]) for one in events[0]["location"]] == [
+        ("Hall B", "Convention Center")
+    ]
+
+
+def test_no_data_ends_its_script(client: Client, paper: Paper) -> None:
+    text = client.get(paper.get_absolute_url()).content.decode()
+
+    assert "\\u003c/script\\u003e" in text
+    assert text.count("</script>") == text.count("<script")
+
+
+def test_hidden_name_and_email_are_in_no_tag(client: Client, paper: Paper) -> None:
+    author = paper.authorships.get(position=1)
+    PersonName.objects.create(person=author.person, name="Former Name", hidden=True)
+    paper.authorships.filter(pk=author.pk).update(name="FORMER NAME")
+
+    text = client.get(paper.get_absolute_url()).content.decode().lower()
+
+    assert ("former name" in text, "abe@" in text, text.count("zed young") > 4) == (False, False, True)
+
+
+def test_paper_without_anything_is_valid(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, uid="bare", title="Bare", abstract="")
+
+    article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+
+    assert "author" not in article
+    assert [one["@type"] for one in (article["publisher"], article["isPartOf"])] == ["Organization", "Book"]

@@ -1,0 +1,157 @@
+"""Likely duplicates among people, without a database: how names differ, what else speaks for and against."""
+
+from typing import Any
+
+import pytest
+
+from people.duplicates.evidence import Figure
+from people.duplicates.finder import find
+from people.duplicates.reasons import sentence
+from people.duplicates.spelling import compare_names
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("Paolo Costa", "Paolo Costa", "same"),
+        ("Paolo Costa", "PAOLO costa", "case"),
+        ("José Núñez", "Jose Nunez", "accents"),
+        ("Jürgen Müller", "Juergen Mueller", "accents"),
+        ("Costa Paolo", "Paolo Costa", "order"),
+        ("Costa, Paolo", "Paolo Costa", "order"),
+        ("Maria Garcia Lopez", "Garcia Lopez Maria", "order"),
+        ("Paolo Costa", "Paolo Costa Costa", "doubled"),
+        ("Yu Wang NameError", "Yu Wang", "placeholder"),
+        ("Xiao-Ming Wang", "Xiaoming Wang", "joined"),
+        ("PaoloCosta", "Paolo Costa", "joined"),
+        ("李明", "Liming", "accents"),
+        ("John A. Smith", "John Smith", "middle"),
+        ("Yu (Emma) Wang", "Yu Wang", "called"),
+        ("Ana García", "Ana García Márquez", "extra"),
+        ("J. Smith", "John Smith", "initials"),
+        ("J. R. Smith", "John Ronald Smith", "initials"),
+        ("Chris Okafor", "Christopher Okafor", "short"),
+        ("Anna Kowalski", "Anna Kowlaski", "typo"),
+    ],
+)
+def test_spellings_of_one_name(one: str, other: str, kind: str) -> None:
+    found = [compare_names(one, other), compare_names(other, one)]
+
+    assert [like and like.kind for like in found] == [kind, kind]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("John A. Smith", "John B. Smith"),
+        ("Wei Li", "Wei Lu"),
+        ("Soo-Hee Kim", "Hee-Soo Kim"),
+        ("Ana García", "Ana Márquez"),
+        ("J. Smith", "Paul Smith"),
+        ("Wei Wang 0001", "Wei Wang 0002"),
+        ("Ana García López", "Ana Ruiz García"),
+        ("Smith", "John"),
+    ],
+)
+def test_names_of_two_people(one: str, other: str) -> None:
+    assert (compare_names(one, other), compare_names(other, one)) == (None, None)
+
+
+def person(key: int, *names: str, papers: dict[int, set[str]] | None = None, **more: object) -> Figure:
+    places = {place for found in (papers or {}).values() for place in found}
+    printed = {paper: frozenset(found) for paper, found in (papers or {}).items()}
+    return Figure(key, names, papers=printed, affiliations=places, **more)  # type: ignore[arg-type]
+
+
+def word(number: int) -> str:
+    return "".join(chr(97 + number // place % 26) for place in (676, 26, 1))
+
+
+def pairs(*people: Figure, apart: frozenset[frozenset[int]] = frozenset()) -> list[tuple[int, int]]:
+    return [(one.first, one.second) for one in find(people, apart)]
+
+
+def test_rare_names_suffice_and_common_ones_need_more() -> None:
+    others = [person(100 + n, f"Ada{word(n)} Lov{word(n)}") for n in range(3_000)]
+    rare = [person(1, "Paolo Costantini"), person(2, "COSTANTINI Paolo")]
+    common = [person(3, "Wei Wang"), person(4, "Wang Wei")]
+
+    assert pairs(*rare, *common, *others) == [(1, 2)]
+    # Among so few, they are one.
+    assert pairs(*common) == [(3, 4)]
+
+
+def test_a_common_name_with_the_same_people_around_it_is_one_person() -> None:
+    others = [person(9, "Zed", papers={1: set(), 2: set()}), person(8, "Abe", papers={1: set(), 2: set()})]
+    two = [person(1, "Wei Wang", papers={1: {"basel"}}), person(2, "Wang, Wei", papers={2: {"basel"}})]
+    (found,) = find([*two, *others])
+
+    assert (found.first, found.second, found.signs) == (1, 2, ("name_order", "coauthors", "affiliation"))
+    assert found.reasons[1][1] == {"count": 2, "people": [8, 9]}
+
+
+def test_different_orcids_and_a_chairs_word_say_that_they_are_two() -> None:
+    two = [person(1, "Paolo Costa", orcid="a"), person(2, "Costa Paolo", orcid="b")]
+    other = person(3, "PAOLO COSTA")
+
+    assert pairs(*two) == []
+    assert pairs(*two, other, apart=frozenset({frozenset((2, 3))})) == [(1, 3)]
+
+
+def test_twice_on_a_paper_by_spelling_but_not_by_initials_or_on_two_papers() -> None:
+    there = {1: {"milan"}}
+    twice = [person(1, "Paolo Costa", papers=there), person(2, "Costa Paolo", papers=there)]
+    initials = [person(3, "Y. Wang", papers={2: set()}), person(4, "Yan Wang", papers={2: set()})]
+    often = {3: set[str](), 4: set[str]()}
+    writing = [person(5, "Ana Duarte", papers=often), person(6, "Ana M. Duarte", papers=often)]
+
+    assert pairs(*twice, *writing) == [(1, 2)]
+    assert pairs(*initials) == []
+
+
+def test_another_spelling_and_an_address_are_evidence() -> None:
+    married = [person(1, "Ana Duarte", "Ana Ruiz"), person(2, "Ana Ruiz")]
+    mailed = [
+        person(3, "Wei Wang", contacts=frozenset({"w@example.org"})),
+        person(4, "W. Wang", contacts=frozenset({"w@example.org"})),
+    ]
+
+    assert pairs(*married) == [(1, 2)]
+    assert pairs(*mailed) == [(3, 4)]
+
+
+def test_what_speaks_against_is_told_too() -> None:
+    ids = [frozenset({("dblp", "1")}), frozenset({("dblp", "2")})]
+    two = [person(n, "Paolo Costantini", ids=one, papers={n: {f"place{n}"}}) for n, one in enumerate(ids)]
+    (found,) = find(two, least=1)
+
+    assert found.signs == ("name_same", "elsewhere", "other_ids")
+    assert found.score < find([person(1, "Paolo Costantini"), person(2, "Paolo Costantini")])[0].score
+
+
+def test_many_of_one_name_are_compared_only_where_something_tells() -> None:
+    crowd = [person(key, "Wei Wang", papers={key: {f"place {key}"}}) for key in range(400)]
+    one = person(500, "Wei Wang", papers={500: {"basel"}}, contacts=frozenset({"w@example.org"}))
+    other = person(501, "Wang Wei", papers={501: {"basel"}}, contacts=frozenset({"w@example.org"}))
+
+    assert pairs(*crowd, one, other) == [(500, 501)]
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "words"),
+    [
+        ("affiliation", {"place": "MIT"}, "Both are of MIT."),
+        (
+            "other_ids",
+            {"schemes": ["dblp", "x"]},
+            "They have different identifiers of dblp, x, which speaks against it.",
+        ),
+        ("together", {"count": 1}, "Both stand on 1 paper, which speaks against it."),
+        ("together", {"count": 2}, "Both stand on 2 papers, which speaks against it."),
+        ("shared_people", {"count": 1}, "1 person is of both."),
+        ("coauthors", {"count": 2, "people": [8, 9]}, "2 co-authors in common: Abe, Zed."),
+        ("coauthors", {"count": 3, "people": [8, 7]}, "3 co-authors in common: Abe …"),
+    ],
+)
+def test_reason_is_a_sentence(code: str, values: dict[str, Any], words: str) -> None:
+    assert sentence(code, values, {8: "Abe", 9: "Zed"}) == words

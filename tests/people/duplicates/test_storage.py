@@ -1,0 +1,109 @@
+"""Likely duplicates as they are stored, while others write."""
+
+import logging
+import threading
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.core.management import call_command
+from django.db import OperationalError, connection, connections, transaction
+from django.test import Client
+
+from people.duplicates import storage
+from people.merging import merge
+from people.models import Comparison, Person, PersonPair
+from tests import factories as make
+
+# Waits, so that no test hangs.
+SECONDS = 20
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
+
+
+def make_twins() -> tuple[Person, Person]:
+    one, other = make.make_person("Paolo Costantini"), make.make_person("Costantini Paolo")
+    make.make_paper(make.make_edition(), [one, other])
+    return one, other
+
+
+def beside(work: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]]:
+    """Do something over another connection."""
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET lock_timeout = '{SECONDS}s'")
+            work()
+        except Exception as error:
+            failed.append(error)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, failed
+
+
+def until_somebody_waits(thread: threading.Thread) -> None:
+    with connection.cursor() as cursor:
+        while thread.is_alive():
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+
+
+@on_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_two_who_look_at_once_write_one_after_the_other() -> None:
+    make_twins()
+    storage.look(Person)
+    with transaction.atomic():
+        storage.look(Person)
+        thread, failed = beside(lambda: storage.look(Person))
+        until_somebody_waits(thread)
+    thread.join(SECONDS)
+
+    assert failed == []
+    assert PersonPair.objects.count() == 1
+
+
+@on_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_look_does_not_wait_for_a_merge() -> None:
+    one, other = make_twins()
+    with transaction.atomic():
+        merge._locked(Person, [one, other])
+        one.save()
+        thread, failed = beside(lambda: storage.look(Person))
+        thread.join(SECONDS)
+        assert not thread.is_alive()
+
+    assert failed == []
+    assert PersonPair.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_list_opens_while_the_database_is_busy(
+    admin_client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_twins()
+    with mock.patch.object(storage, "look", side_effect=OperationalError("database is locked")):
+        page = admin_client.get("/admin/people/personpair/")
+
+    assert page.status_code == 200
+    assert "Duplicates could not be looked for" in caplog.text
+    assert caplog.records[-1].levelno == logging.ERROR
+    assert not Comparison.objects.exists()
+
+
+@pytest.mark.django_db
+def test_command_looks_for_people_and_institutions() -> None:
+    make_twins()
+    out = StringIO()
+    call_command("find_duplicates", stdout=out)
+
+    assert out.getvalue().splitlines() == ["people: 1 likely duplicates", "institutions: 0 likely duplicates"]
+    assert PersonPair.objects.count() == 1

@@ -1,0 +1,93 @@
+"""Where there is no page: plain words, the right status, and a way on from each."""
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.test import Client
+from django.urls import resolve
+
+from tests import factories as make
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+def fail(error: Exception) -> Any:
+    def failing(*args: Any, **kwargs: Any) -> None:
+        raise error
+
+    return failing
+
+
+@pytest.fixture
+def visitor() -> Client:
+    return Client(raise_request_exception=False)
+
+
+def test_500_says_whose_mistake_it_is(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("website.context_processors.published_editions", fail(ValueError("x")))
+    page = read(visitor, "/people/", 500)
+
+    assert page.texts("h1") == ["Something went wrong here"]
+    assert [link.attributes["href"] for link in page.all("a")] == ["/", "/"]
+
+
+def test_503_while_the_database_is_away(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("website.context_processors.published_editions", fail(OperationalError("x")))
+    response = visitor.get("/people/")
+    page = read(visitor, "/people/", 503)
+
+    assert response.headers["Retry-After"] == "30"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert page.texts("h1") == ["Back in a moment"]
+    assert [link.text for link in page.all("a")] == ["Program", "Try again", "The front page"]
+
+
+@pytest.mark.parametrize(("error", "status"), [(OperationalError("x"), 503), (ValueError("x"), 500)])
+def test_api_says_so_in_json(
+    visitor: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+) -> None:
+    monkeypatch.setattr("api.reader.Reader.rows", fail(error))
+    make.make_edition()
+    response = visitor.get("/api/v1/papers/")
+
+    assert (response.status_code, list(json.loads(response.content))) == (status, ["detail"])
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "title"),
+    [
+        ("/2021/nothing/", 404, "There is no page here"),
+        ("/2021/papers/?sort=nonsense", 400, "This address cannot be read"),
+    ],
+)
+def test_faults_lead_on(client: Client, path: str, status: int, title: str) -> None:
+    make.make_paper(make.make_edition())
+    page = read(client, path, status)
+    ways = [link.attributes["href"] for link in page.all("div", "fault")[0].inside("a")]
+
+    assert page.texts("h1") == [title]
+    assert "/" in ways
+    assert all(resolve(way) for way in ways)
+
+
+def test_403_names_who_can_help() -> None:
+    User.objects.create_user("editor", password="correct horse", is_staff=True)
+    client = Client()
+    client.login(username="editor", password="correct horse")
+    page = read(client, "/admin/papers/paper/add/", 403)
+
+    assert page.texts("h1") == ["This is not yours to open"]
+    assert page.all("div", "fault")[0].inside("a")[0].attributes["href"] == "/admin/"
+
+
+def test_a_form_without_its_mark_says_what_to_do() -> None:
+    client = Client(enforce_csrf_checks=True)
+    response = client.post("/admin/login/", {"username": "chair", "password": "x"})
+
+    assert response.status_code == 403
+    assert "Nothing was saved." in response.content.decode()
+    assert 'href="/admin/login/"' in response.content.decode()

@@ -1,0 +1,70 @@
+"""Which sections an edition has: those with something public in them, whichever way it got there."""
+
+from collections.abc import Callable
+
+import pytest
+
+from conference.models import Edition, MenuItem
+from people.models import Person
+from tests import factories as make
+from website.sections import filled
+
+pytestmark = pytest.mark.django_db
+
+Section = MenuItem.Section
+ADA = "Ada Lovelace"
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition(2021)
+
+
+def test_empty_edition_has_no_section(edition: Edition) -> None:
+    make.make_person()
+    draft = make.make_paper(edition, [ADA], status="draft")
+    make.make_material(draft, "video")
+    assert filled(edition).sections == set()
+
+
+@pytest.mark.parametrize(
+    "appear",
+    [
+        lambda edition, ada: make.make_paper(edition, [ada]),
+        lambda edition, ada: make.make_presentation(make.make_session(edition), speakers=[ada]),
+        lambda edition, ada: make.add_role(make.make_session(edition), ada),
+        lambda edition, ada: make.make_committee_role(edition, ada),
+        lambda edition, ada: make.make_award(edition, [ada]),
+    ],
+    ids=["paper", "talk", "session", "committee", "award"],
+)
+def test_there_are_people_where_one_appears(
+    edition: Edition, appear: Callable[[Edition, Person], object]
+) -> None:
+    ada = make.make_person(ADA)
+    appear(edition, ada)
+    assert Section.PEOPLE in filled(edition).sections
+    assert list(Person.objects.published()) == [ada]
+    Person.objects.filter(pk=ada.pk).update(merged_into=make.make_person())
+    assert Section.PEOPLE not in filled(edition).sections
+
+
+def test_award_of_a_paper_alone_brings_no_people(edition: Edition) -> None:
+    make.make_award(edition, [make.make_paper(edition)])
+    assert filled(edition).sections == {Section.PAPERS, Section.AWARDS}
+
+
+@pytest.mark.parametrize("recorded", ["session", "talk", "video", "nothing"])
+def test_there_are_recordings_of_each_kind(edition: Edition, recorded: str) -> None:
+    url = "https://example.org/watch"
+    session = make.make_session(edition, recording_url=url if recorded == "session" else "")
+    paper = make.make_paper(edition)
+    make.make_presentation(session, paper=paper, recording_url=url if recorded == "talk" else "")
+    make.make_material(paper, "video", visible=recorded == "video")
+    make.make_material(make.make_paper(edition), "video")
+    assert (Section.RECORDINGS in filled(edition).sections) == (recorded != "nothing")
+
+
+def test_recordings_of_other_years_are_theirs(edition: Edition) -> None:
+    make.make_session(make.make_edition(2020), recording_url="https://example.org/watch")
+    assert filled(edition).sections == set()
