@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.backends import ModelBackend
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Membership
 from accounts.roles import FIELDS, Role, granted, permissions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOTHING = Q(pk__in=())
 
 # For models without an edition: the rows that an account may see, or change, by its roles.
-SCOPES: dict[type[Model], Callable[["Access", str], Q]] = {}
+SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
 # The rows of an account itself, for roles that see nothing else; it is asked with the account.
 OWN: dict[type[Model], Callable[[Any], Q]] = {}
 

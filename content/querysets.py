@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from typing import Any, Self, cast
 
 from django.db import models

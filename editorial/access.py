@@ -23,7 +23,7 @@ from accounts.roles import ALL
 from content.editions import get_edition_model
 
 if TYPE_CHECKING:
-    from conference.models import Edition
+    pass
 
 
 def access_for(request: HttpRequest) -> Access:

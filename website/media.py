@@ -2,7 +2,6 @@
 
 from hashlib import sha256
 from pathlib import PurePosixPath
-from typing import Any
 
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import default_storage
