@@ -1,6 +1,6 @@
 """The model of an edition, named by a setting: what lies below the conference's own app asks for it here.
 
-It works as `django.contrib.auth.get_user_model()` does, so that rooms of a lower floor import no app above them.
+It works as `django.contrib.auth.get_user_model()` does, so that lower packages import no app above them.
 """
 
 from typing import TYPE_CHECKING

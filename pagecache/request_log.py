@@ -1,6 +1,6 @@
 """What is noted of the request at hand, for the log and the metrics: never who asked, nor for what exactly.
 
-The layer around the whole site (`operations.monitoring.wsgi`) opens a note; the page cache and Django fill it in.
+`operations.monitoring.wsgi` opens a note; the page cache and Django fill it in.
 """
 
 import re

@@ -23,7 +23,7 @@ from people.models import PersonName
 from search.index import FOLDING
 from search.models import Indexed
 
-# Another number makes every database compare all rows anew, as after a change of `operations.indexing.documents`.
+# Another number makes every database compare all rows again, as after a change of `documents`.
 VERSION = 1
 # The key of the whole site's state beside those of the editions.
 SITE = 0
