@@ -105,6 +105,7 @@ def page(request: HttpRequest, status: int, **more: Any) -> HttpResponse:
     """Answer in the look of the admin. The address is a secret: it goes nowhere from here."""
     context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
     response = render(request, "admin/invitation.html", context, status=status)
-    response["Referrer-Policy"] = "no-referrer"
+    # Not "no-referrer": browsers then post the form with `Origin: null`, which the CSRF check refuses.
+    response["Referrer-Policy"] = "same-origin"
     response["X-Robots-Tag"] = "noindex"
     return response

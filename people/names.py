@@ -50,6 +50,11 @@ ORCID = re.compile(
 )
 
 
+# The sort key of a name without a letter or digit, such as "-", begins with it: all other keys are ASCII, and
+# in every collation this last syllable of Hangul sorts after them.
+SORTS_LAST = "\ud7a3"
+
+
 @dataclass(frozen=True, slots=True)
 class NameParts:
     given: str
@@ -84,8 +89,10 @@ def sort_key(given: str, family: str, display: str = "") -> str:
     if not (given or family):
         parts = split(display)
         given, family = parts.given, parts.family
-    keys = [re.sub(r"[^\w\s]+", " ", fold(part).replace("'", "")) for part in (family, given)]
-    return ", ".join(" ".join(key.split()) for key in keys if key.strip())
+    keys = [re.sub(r"[\W_]+", " ", fold(part).replace("'", "")) for part in (family, given)]
+    found = ", ".join(" ".join(key.split()) for key in keys if key.strip())
+    written = display or f"{given} {family}".strip()
+    return found or (f"{SORTS_LAST} {written}" if written else "")
 
 
 def initial(sort_key: str) -> str:
@@ -118,6 +125,7 @@ def suspicions(display: str) -> list[str]:
     words = [word.strip(",") for word in name.split()]
     if not words:
         return ["The name is empty."]
+    has_letters = any(sign.isalnum() for sign in name)
     found = [
         sentence
         for is_suspect, sentence in (
@@ -130,7 +138,8 @@ def suspicions(display: str) -> list[str]:
             (re.search(r"[\\{}$<>]", name), "It contains markup."),
             (re.search(r"\d", name), "It contains a digit."),
             (any(word in NOT_NAMES for word in words), "It contains a placeholder, not a name."),
-            (len(words) == 1 and not NATIVE.search(name), "It is a single word."),
+            (not has_letters, "It has no letter and no digit."),
+            (has_letters and len(words) == 1 and not NATIVE.search(name), "It is a single word."),
         )
         if is_suspect
     ]

@@ -81,7 +81,8 @@ class LetteredQuerySet(ContentQuerySet[Any]):
         found = self.order_by().annotate(initial=Substr(self.LETTERED, 1, 1)).values_list("initial")
         counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
         for letter, count in found.annotate(number=Count("pk")):
-            counts[letter.upper() if letter in ascii_lowercase else NO_LETTER] += count
+            # An empty key is in every string, and no letter.
+            counts[letter.upper() if letter and letter in ascii_lowercase else NO_LETTER] += count
         return counts
 
 

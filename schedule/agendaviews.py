@@ -93,7 +93,8 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
 def private(response: HttpResponseBase) -> HttpResponseBase:
     """Keep a reply from caches, search engines and, as its address may be a secret, from other sites."""
     response.headers["Cache-Control"] = "private, no-store"
-    response.headers["Referrer-Policy"] = "no-referrer"
+    # Not "no-referrer": browsers then post forms with `Origin: null`, which the CSRF check refuses.
+    response.headers["Referrer-Policy"] = "same-origin"
     response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response
 

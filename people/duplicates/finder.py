@@ -156,6 +156,8 @@ def blocks(figures: list[Figure]) -> Iterator[Block]:
 
 def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
     """Yield what names have in common that differ in order, spaces, additions or by a slip."""
+    if not name:
+        return
     some = sorted(set(name[:MOST_WORDS]))
     yield "".join(name)
     yield "".join([name[-1], *name[:-1]])

@@ -121,6 +121,8 @@ def _is_own(one: Place, other: Place) -> bool:
 def compare_places(one: str, other: str) -> tuple[int, str] | None:
     """Tell how two names are alike; `None` if they are two."""
     a, b = words(one), words(other)
+    if not (a and b):
+        return None
     if sorted(a) == sorted(b):
         return SAME_WORDS, "place_words"
     here, there = set(a), set(b)

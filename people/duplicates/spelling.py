@@ -74,7 +74,9 @@ def number(name: str) -> str:
 
 
 def compare_names(one: str, other: str) -> Likeness | None:
-    """Tell how two names as written are alike; `None` if they are two names."""
+    """Tell how two names as written are alike; `None` if they are two names, or one has no letter."""
+    if not (words(one) and words(other)):
+        return None
     here, there = number(one), number(other)
     if here and there and here != there:
         return None

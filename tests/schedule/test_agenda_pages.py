@@ -247,7 +247,7 @@ def test_replies_are_private(client: Client, edition: Edition) -> None:
     for path in ("/2021/agenda/", f"/2021/agenda/{token}/", f"/2021/agenda/{token}.ics"):
         headers = client.get(path).headers
         assert headers["Cache-Control"] == "private, no-store"
-        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Referrer-Policy"] == "same-origin"
         assert headers["X-Robots-Tag"] == "noindex, nofollow"
     page = read(client, f"/2021/agenda/{token}/")
     assert page.all("meta", name="robots")
