@@ -20,7 +20,7 @@ from exchange.formats import readable
 from exchange.importjob import ImportJob, PlannedRow
 from exchange.load import Report, load
 from exchange.loading.planning import Plan
-from exchange.permitting import concealed, permit
+from exchange.permitting import concealed, permit, protected
 from exchange.previewing import digest, store
 from exchange.problems import Problem, ProgramError, Where
 from exchange.records import Program
@@ -127,7 +127,12 @@ def _written(job: ImportJob, told: private.Told) -> None:
 def _loaded(job: ImportJob, told: private.Told, **options: Any) -> Report:
     program = _read(job, told)
     slug = job.edition.slug if job.edition else _new_slug(program)
-    options |= {"user": job.user, "concealed": concealed(job.user), "progress": told}
+    options |= {
+        "user": job.user,
+        "concealed": concealed(job.user),
+        "protected": protected(job.user),
+        "progress": told,
+    }
     return load(program, slug, format_name=job.format, files=job.files, **options)
 
 

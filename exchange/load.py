@@ -70,17 +70,19 @@ def load(
     progress: Progress | None = None,
     look: Callable[[Plan], None] = unseen,
     concealed: Concealed = NOBODY,
+    protected: Concealed = NOBODY,
 ) -> Report:
     """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing.
 
     `look` is shown the plan before anything is written; what it raises stops the import. A dry run locks
     nothing. Whom and what is `concealed` no name in the file means, and what names them by a key is refused.
+    Who and what is `protected` stays as it is.
     """
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
     try:
         with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.hold():
-            plan = _planned(program, edition_slug, shown, concealed, is_locking=not dry_run)
+            plan = _planned(program, edition_slug, shown, concealed, protected, is_locking=not dry_run)
             report = _report(plan, program)
             look(plan)
             if not dry_run and any(plan.steps.values()):
@@ -110,10 +112,18 @@ def _refused(reason: str, error: Exception) -> ProgramError:
 
 
 def _planned(
-    program: Program, edition_slug: str, progress: Progress, concealed: Concealed, *, is_locking: bool
+    program: Program,
+    edition_slug: str,
+    progress: Progress,
+    concealed: Concealed,
+    protected: Concealed,
+    *,
+    is_locking: bool,
 ) -> Plan:
     findings, edition = Findings(), edition_for(program, edition_slug)
-    plan = Plan(program, edition, findings, progress, concealed=concealed, is_locking=is_locking)
+    plan = Plan(
+        program, edition, findings, progress, concealed=concealed, protected=protected, is_locking=is_locking
+    )
     findings.settle()
     return plan
 

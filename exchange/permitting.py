@@ -37,6 +37,19 @@ def concealed(user: Any) -> Concealed:
     }
 
 
+def protected(user: Any) -> Concealed:
+    """Return the people and institutions that no file of the account may change, by kind."""
+    access = access_of(user)
+    if may_import_all(access):
+        return {}
+    return {
+        kind.name: frozenset(
+            kind.model._base_manager.exclude(access.scope(kind.model, "change")).values_list("pk", flat=True)
+        )
+        for kind in (PERSON, INSTITUTION)
+    }
+
+
 def permit(plan: Plan, user: Any) -> None:
     """Raise `ProgramError` with every row of edition and conference that the account may not write so."""
     access = access_of(user)

@@ -1,16 +1,21 @@
 """Which people and institutions a role reaches: they belong to no edition, and an edition shows them.
 
-Whoever enters the program finds all people but those whom nothing shows beside the drafts of other editions,
-so that nobody is entered twice; and changes those whom the own edition shows, and new ones.
+Whoever enters the program finds all people but those who stand only in drafts of other editions, so that
+nobody is entered twice. Changing somebody, and reading what is private of them, needs more than a row that
+one can add: see `established` and `made`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from django.apps import apps
 from django.db.models import Exists, Model, OuterRef, Q
 
 from accounts.access_scope import NOTHING, OWN, SCOPES, Access
+from accounts.models import Membership
+from content.editions import get_edition_model
 from content.history import RowChange
+from content.row_values import part_of
 from people.models import (
     Institution,
     InstitutionDistinction,
@@ -22,12 +27,59 @@ from people.models import (
 from people.querysets import appearances, appearing
 
 
-def shown_nowhere(model: type[Model]) -> Q:
-    """Those whom nothing shows yet, not even a draft."""
-    some = Q()
+def established(model: type[Model], access: Access, editions: set[int]) -> Q:
+    """Those whom a published row of one of these editions shows that the account did not add itself."""
+    found = NOTHING
+    for rows, name in appearances(model) if editions else ():
+        shown = rows.objects.published().filter(
+            **{f"{rows.edition_lookup}__in": editions, f"{name}__isnull": False}
+        )
+        for mine in added_by(access.user, rows, name):
+            shown = shown.exclude(mine)
+        found |= Q(pk__in=shown.order_by().values(name))
+    return found
+
+
+def added_by(user: Any, model: type[Model], name: str) -> Iterator[Q]:
+    """Yield conditions on rows that the account added, or whose `name` it changed."""
+    own = RowChange.objects.filter(change_set__user=user.pk).order_by()
+    created = own.filter(kind=RowChange.Kind.CREATED)
+    changed = own.filter(kind=RowChange.Kind.CHANGED, values__has_key=name)
+    label = model._meta.label_lower
+    yield Q(pk__in=created.filter(model=label).values("object_id"))
+    yield Q(pk__in=changed.filter(model=label).values("object_id"))
+    # The history has no line for a row that came with a new owner, such as an author of a new paper.
+    for path, owner in owners(model):
+        keys = created.filter(model=owner._meta.label_lower).values("object_id")
+        yield Q(**{f"{path}__in": keys, f"{path}__isnull": False})
+
+
+def owners(model: type[Model], prefix: str = "") -> Iterator[tuple[str, type[Model]]]:
+    """Walk the models on whose forms a row stands, with the path to each, up to the edition's."""
+    for name in part_of(model):
+        owner: Any = model._meta.get_field(name).related_model
+        if owner is not get_edition_model():
+            yield f"{prefix}{name}", owner
+            yield from owners(owner, f"{prefix}{name}__")
+
+
+def made(model: type[Model], access: Access, editions: set[int]) -> Q:
+    """Those whom the account or a colleague entered, or who came in with rows of these editions.
+
+    Colleagues have a role in one of the editions, and may have entered somebody for another: so no other
+    edition may show these.
+    """
+    label = model._meta.label_lower
+    created = RowChange.objects.filter(model=label, kind=RowChange.Kind.CREATED).order_by()
+    with_rows = RowChange.objects.filter(change_set=OuterRef("change_set"), edition_key__in=editions)
+    own = created.filter(Q(change_set__user=access.user.pk) | Exists(with_rows))
+    team = Membership.objects.filter(edition__in=editions).order_by().values("user")
+    by_team = created.filter(change_set__user__in=team)
+    elsewhere = NOTHING
     for rows, name in appearances(model):
-        some &= ~Q(Exists(rows._base_manager.filter(**{name: OuterRef("pk")})))
-    return some
+        others = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
+        elsewhere |= Q(pk__in=others.filter(**{f"{name}__isnull": False}).order_by().values(name))
+    return Q(pk__in=own.values("object_id")) | Q(pk__in=by_team.values("object_id")) & ~elsewhere
 
 
 def kept_by_others(model: type[Model], editions: set[int]) -> Q:
@@ -43,9 +95,11 @@ def kept_by_others(model: type[Model], editions: set[int]) -> Q:
 def scope(model: type[Model], access: Access, action: str) -> Q:
     """Return the rows with which roles allow this."""
     editions = access.editions(action, model)
-    here = appearing(model, editions)
     if action != "view":
-        return here | shown_nowhere(model) if editions else NOTHING
+        if not editions:
+            return NOTHING
+        return established(model, access, editions) | made(model, access, editions)
+    here = appearing(model, editions)
     if not access.editions("change", model):
         return here
     public = Q(pk__in=model._default_manager.all().published().order_by().values("pk"))  # type: ignore[attr-defined]

@@ -56,11 +56,12 @@ class Plan:
         progress: Progress | None = None,
         *,
         concealed: Concealed = NOBODY,
+        protected: Concealed = NOBODY,
         is_locking: bool = True,
     ) -> None:
         self.program, self.edition, self.findings = program, edition, findings
         self._progress = progress or (lambda what, done, total: None)
-        self._concealed = concealed
+        self._concealed, self._protected = concealed, protected
         self.steps: dict[str, list[Step]] = defaultdict(list)
         # Rows for which nothing is to be written.
         self.idle: dict[str, list[Step]] = defaultdict(list)
@@ -227,6 +228,8 @@ class Plan:
 
     def _take(self, step: Step) -> None:
         """Bring what is taken into the row, in memory, and judge it."""
+        if step.row.pk in self._protected.get(step.kind.name, ()):
+            self._leave(step)
         self.tallies[step.kind.name].add(step)
         if step.is_idle:
             step.memory = None
@@ -238,6 +241,16 @@ class Plan:
         for name, value in step.merge.taken.items():
             self._assign(step, name, value)
         check_row(step, self.findings)
+
+    def _leave(self, step: Step) -> None:
+        """Take nothing from the file for a row that the account may not change, and say so."""
+        if step.merge.taken or step.merge.clashes:
+            fields = ", ".join([*step.merge.taken, *step.merge.clashes])
+            message = gettext("%(row)s is not yours to change and stays as it is here: %(fields)s.")
+            said = message % {"row": step.row, "fields": fields}
+            self.findings.note("warning", step.where, said)
+        step.merge, step.old = Merge(memory=step.memory.values if step.memory else {}), {}
+        step.is_mentioned = True
 
     def _assign(self, step: Step, name: str, value: Any) -> None:
         listing = step.kind.listing(name)

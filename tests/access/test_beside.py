@@ -3,12 +3,14 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Membership
+from content.actor import acting
 from content.history import ChangeSet, Origin, RowChange
 from content.recording import recording
 from papers.models import Paper
@@ -36,11 +38,12 @@ def merged_into(row: Any) -> int:
     return act.pk if act else merge.merge(row, [other]).change_set
 
 
-def split_from(person: Any) -> int:
-    """Return the act by which another was split from a person."""
+def split_from(person: Any, user: User) -> int:
+    """Return the act by which an account split another from a person."""
     if not split.acts().exists():
         spelling = person.names.earliest("pk")
-        split.split(person, "Twin", {type(spelling): [spelling.pk]})
+        with acting(Origin.FORM, user):
+            split.split(person, "Twin", {type(spelling): [spelling.pk]})
     return int(split.acts().get().pk)
 
 
@@ -65,7 +68,7 @@ def address(name: str, world: World) -> str:
         "accounts_membership_send": [Invitation.objects.get().pk],
         "people_person_split": [rows["people.person"].pk],
         "take_back": [acted_on(rows["papers.paper"])],
-        "people_person_unsplit": [split_from(rows["people.person"])],
+        "people_person_unsplit": [split_from(rows["people.person"], world.users["owner"])],
         "people_person_unmerge": [merged_into(rows["people.person"])],
         "people_institution_unmerge": [merged_into(rows["people.institution"])],
         **{f"conference_edition_{page}": [edition.pk] for page in ("as_public", "preview", "publish")},

@@ -12,7 +12,8 @@ from accounts.models import Membership
 from accounts.roles import Role
 from api.models import Token
 from conference.models import Edition
-from content.history import ChangeSet, RowChange
+from content.history import ChangeSet, Origin, RowChange
+from content.recording import recording
 from exchange.importjob import ImportJob
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import AwardGrant
@@ -27,9 +28,11 @@ MARKER = "Zyxwv"
 
 def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Model]:
     """Make a row of every kind in an edition, named by a word."""
-    person = make.make_person(f"{word} Author", email=f"{word}@example.org", affiliation=f"{word} Lab")
-    institution = make.make_institution(f"{word} University")
-    topic = make.make_topic(edition, f"{word} topic")
+    # One change set, as of an import: so they were made for this edition.
+    with recording(Origin.IMPORT):
+        person = make.make_person(f"{word} Author", email=f"{word}@example.org", affiliation=f"{word} Lab")
+        institution = make.make_institution(f"{word} University")
+        topic = make.make_topic(edition, f"{word} topic")
     paper = make.make_paper(edition, [person], title=f"{word} paper", topic=topic, status=status)
     authorship = paper.authorships.get()
     authorship.institutions.add(institution)

@@ -6,6 +6,8 @@ import pytest
 
 from accounts.roles import Role
 from conference.models import Edition
+from content.history import Origin
+from content.recording import recording
 from people.models import PersonAccount
 from tests import factories as make
 from tests.access.world import add_member
@@ -76,7 +78,8 @@ def test_session_chair_changes_the_own_order_but_not_what_is_not_theirs(edition:
 
 @pytest.mark.parametrize(("role", "shown"), [("viewer", False), ("editor", True)])
 def test_email_is_told_to_those_who_keep_people(role: str, shown: bool, edition: Edition) -> None:
-    person = make.make_person("Ada", uid="ada", email="ada@example.org")
-    make.make_paper(edition, [person], status="draft")
+    with recording(Origin.IMPORT):
+        person = make.make_person("Ada", uid="ada", email="ada@example.org")
+        make.make_paper(edition, [person], status="draft")
 
     assert ("ada@example.org" in writer(role, edition, "read").get("people/ada/").text) is shown
