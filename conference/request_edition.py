@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conference.models import Edition
-from content.prepared import prepared
 from content.querysets import moment
 from content.revision import SiteRevision
 
@@ -35,7 +34,6 @@ def published_editions(request: HttpRequest) -> list[Edition]:
     return editions
 
 
-@prepared
 def _stamped(at: datetime) -> Any:
     return Edition.objects.published(at).select_related("conference").annotate(**SITE_STAMP)
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db.models import Expression, F, Field, Lookup
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -50,4 +51,6 @@ class Among(Lookup[Any]):
     def _keys(self, compiler: SQLCompiler, connection: Any) -> Any:
         if isinstance(self.rhs, Expression):
             return compiler.compile(self.rhs)[1]
+        if not self.rhs:
+            raise EmptyResultSet
         return [KEYS.get_db_prep_value(self.rhs, connection)]

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from conference.models import Edition
 from content.array_lookup import Among, Keys
-from content.prepared import prepared
 from exchange.dump import rank
 from exchange.loading.listings import MATERIALS
 from exchange.loading.rows import parts_by_owner
@@ -125,7 +124,6 @@ def _people(keys: Keys) -> tuple[PersonRecord, ...]:
 # Questions
 
 
-@prepared
 def _lines(edition: int, at: datetime) -> Any:
     rows = Presentation.objects.published(at).filter(edition=edition).order_by()
     own = ("start", "title", "board", "status")
@@ -134,37 +132,31 @@ def _lines(edition: int, at: datetime) -> Any:
     )
 
 
-@prepared
 def _presentations(keys: Keys, at: datetime) -> Any:
     rows = Presentation.objects.published(at).filter(Among("pk", keys)).order_by()
     return rows.values_list("pk", "room__slug", *EVENT)
 
 
-@prepared
 def _sessions(edition: int, at: datetime) -> Any:
     rows = Session.objects.published(at).filter(edition=edition).order_by()
     return rows.values_list("pk", "room__slug", "parent__uid", *SESSION)
 
 
-@prepared
 def _details(papers: Keys, at: datetime) -> Any:
     rows = Paper.objects.published(at).filter(Among("pk", papers)).order_by()
     return rows.values_list("pk", "uid", "abstract", "track", "topic__slug")
 
 
-@prepared
 def _topics(edition: int, at: datetime) -> Any:
     rows = Topic.objects.published(at).filter(edition=edition).order_by()
     return rows.values_list("slug", "name")
 
 
-@prepared
 def _rooms(edition: int, at: datetime) -> Any:
     rows = Room.objects.published(at).filter(edition=edition).order_by()
     return rows.values_list("position", "slug", "name", "capacity")
 
 
-@prepared
 def _identifiers(people: Keys) -> Any:
     rows = PersonIdentifier.objects.filter(Among("person_id", people))
     return rows.values_list("person__uid", "scheme", "value")

@@ -13,7 +13,6 @@ from django.db.models import Q
 
 from conference.models import Edition
 from content.array_lookup import Among, Keys
-from content.prepared import prepared
 from exchange.dump import writing_context
 from exchange.formats.ics import Part
 from exchange.formats.ics.appointments import Wanted
@@ -124,14 +123,12 @@ def _add_talk(to: Gathered, row: Any, people: Printed) -> None:
 # Questions
 
 
-@prepared
 def _presentations(keys: Keys, at: datetime) -> Any:
     rows = Presentation.objects.published(at).filter(Among("pk", keys)).order_by()
     paper = ("paper_id", "session__uid", "paper__uid", "paper__title", "paper__abstract")
     return rows.values_list("pk", "edition_id", "session_id", *paper, *ROOM, "board", *EVENT)
 
 
-@prepared
 def _sessions(keys: Keys, at: datetime) -> Any:
     """Sessions with these keys, and the wholes of which they are parts."""
     wholes = Session.objects.filter(Among("pk", keys)).order_by().values("parent")

@@ -12,7 +12,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conference.models import Edition
-from content.prepared import prepared
 from exchange.calendarrows import parts
 from exchange.dump import NOTHING
 from exchange.formats.ics import Part
@@ -133,41 +132,34 @@ def shown_presentation(edition: Edition, uid: str) -> Presentation | None:
     return found
 
 
-@prepared
 def _presentation(edition: int, uid: str, at: datetime) -> Any:
     rows = Presentation.objects.published(at).filter(edition=edition, uid=uid)
     return rows.select_related("paper").only("title", "paper__title")
 
 
-@prepared
 def _of_paper(paper: int, at: datetime) -> Any:
     return _keys(Presentation.objects.published(at).filter(paper=paper))
 
 
-@prepared
 def _family(session: int, at: datetime) -> Any:
     return _keys(Session.objects.published(at).filter(Q(pk=session) | Q(parent=session)))
 
 
-@prepared
 def _timed(session: int, at: datetime) -> Any:
     inside = Q(session=session) | Q(session__parent=session)
     return _keys(Presentation.objects.published(at).filter(inside & OWN_TIME))
 
 
-@prepared
 def _held(person: int, at: datetime) -> Any:
     roles = SessionRole.objects.filter(person=person).order_by().values("session")
     return _keys(Session.objects.published(at).filter(pk__in=roles))
 
 
-@prepared
 def _spoken(person: int, at: datetime) -> Any:
     talks = Speaker.objects.filter(person=person).order_by().values("presentation")
     return _keys(Presentation.objects.published(at).filter(pk__in=talks))
 
 
-@prepared
 def _written(person: int, at: datetime) -> Any:
     papers = Authorship.objects.filter(person=person).order_by().values("paper")
     return _keys(Presentation.objects.published(at).filter(paper__in=papers))

@@ -14,7 +14,6 @@ from django.utils.http import content_disposition_header, http_date, quote_etag
 from conference.models import Announcement, Edition
 from conference.request_edition import published_editions
 from content import revision
-from content.prepared import prepared
 
 # Anybody may keep a copy, but has to ask whether it still holds.
 CACHING = "public, max-age=0, must-revalidate"
@@ -66,7 +65,6 @@ def _opened(edition: Edition, at: datetime) -> list[datetime]:
     return [*_gates(edition, at), *_newest(edition.pk, at)]
 
 
-@prepared
 def _newest(edition: int, at: datetime) -> Any:
     """When the newest announcement of an edition became public."""
     rows = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from content.array_lookup import Among, Keys
-from content.prepared import prepared
 from exchange.records import AuthorRecord, PersonRef, RoleRecord, SpeakerRecord
 from papers.models import Authorship
 from people.models import PersonName
@@ -70,24 +69,20 @@ def _by_owner(rows: Any, owners: Collection[int], at: datetime) -> Rows:
     return found
 
 
-@prepared
 def _roles(sessions: Keys, at: datetime) -> Any:
     rows = SessionRole.objects.published(at).filter(Among("session_id", sessions))
     return rows.order_by("session_id", "position", "pk").values_list("session_id", "role", *PERSON)
 
 
-@prepared
 def _speakers(presentations: Keys, at: datetime) -> Any:
     rows = Speaker.objects.published(at).filter(Among("presentation_id", presentations))
     return rows.order_by("presentation_id", "position", "pk").values_list("presentation_id", *PERSON)
 
 
-@prepared
 def _authors(papers: Keys, at: datetime) -> Any:
     rows = Authorship.objects.published(at).filter(Among("paper_id", papers))
     return rows.order_by("paper_id", "position", "pk").values_list("paper_id", "presenting", *PERSON)
 
 
-@prepared
 def _hidden(people: Keys) -> Any:
     return PersonName.objects.filter(Among("person_id", people), hidden=True).values_list("person_id", "name")

@@ -19,7 +19,6 @@ from django.db.models.functions import Cast
 
 from conference.models import Edition
 from content import touches
-from content.prepared import prepared
 from content.querysets import published_rows
 from pagecache.per_revision import kept_while_it_stands
 from papers.board_order import NO_TIME, running_order
@@ -181,12 +180,10 @@ def moment_of(written: str | None) -> datetime | None:
 # Questions
 
 
-@prepared
 def _taking_place(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
     return _on_day(edition, at, start, end)
 
 
-@prepared
 def _changed(
     edition: int, at: datetime, keys: Collection[int], papers: Collection[int], start: datetime, end: datetime
 ) -> Any:

@@ -16,7 +16,6 @@ from django.db.models import Q
 
 from conference.models import Edition
 from content import touches
-from content.prepared import prepared
 from pagecache.per_revision import kept_while_it_stands
 from papers.board_order import Board, natural
 from papers.models import Authorship, Material, Paper
@@ -122,13 +121,11 @@ def _title(key: int, uid: str, topic: str | None, track: str) -> Title:
     return Title(key, uid, topic or "", track)
 
 
-@prepared
 def _titled(edition: int, at: datetime, keys: Collection[int], uids: Collection[str]) -> Any:
     rows = Paper.objects.published(at).filter(Q(pk__in=keys) | Q(uid__in=uids), edition=edition)
     return rows.by_title().values_list(*COLUMNS, "sort_title")
 
 
-@prepared
 def _before(edition: int, at: datetime, title: str, uid: str) -> Any:
     """The paper that stands before one by its title as it is sorted, and the edition's revision."""
     before = Q(sort_title__lt=title) | Q(uid__lt=uid)

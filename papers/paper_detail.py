@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 from conference.models import Edition
-from content.prepared import prepared
 from content.querysets import moment
 from papers.models import Paper
 
@@ -17,6 +16,5 @@ def full_paper(edition: Edition, uid: str, at: datetime | None = None) -> Paper 
     return paper
 
 
-@prepared
 def _in_full(edition: int, uid: str, at: datetime) -> Any:
     return Paper.objects.published(at).in_full(at).filter(edition=edition, uid=uid)

@@ -17,7 +17,6 @@ import markup
 from conference.summaries import Face, columns
 from content.array_lookup import Among, Keys
 from content.page_paths import path_of
-from content.prepared import prepared
 from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
 from people.rows import Named
@@ -136,7 +135,6 @@ def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> M
     return gathered((paper, Named(*who)) for paper, *who in _authors(papers.model, Keys(keys), moment(at)))
 
 
-@prepared
 def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = with_shown_names(published_rows(papers, "authorships", at)).filter(Among("paper_id", keys))
     columns = ("paper_id", "person__uid", "person__name", "shown_name")
@@ -150,7 +148,6 @@ def honours(papers: Any, keys: Collection[int], at: datetime | None = None) -> M
     )
 
 
-@prepared
 def _honours(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = published_rows(papers, "grants", at).filter(Among("paper_id", keys))
     ordered = rows.order_by("award__position", "award__pk", "position")
@@ -163,7 +160,6 @@ def lines(papers: Any, keys: Collection[int], at: datetime | None = None) -> Map
     return {key: PaperRow(uid, title, html, Face(*face)) for key, uid, title, html, *face in rows}
 
 
-@prepared
 def _lines(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = papers._default_manager.published(at).filter(Among("pk", keys))  # type: ignore[attr-defined]
     return rows.values_list("pk", "uid", "title", "title_html", *columns("edition__"))
@@ -178,7 +174,6 @@ def links(papers: Any, keys: Collection[int], at: datetime | None = None) -> Man
     )
 
 
-@prepared
 def _links(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = published_rows(papers, "materials", at).filter(Among("paper_id", keys)).order_by("position", "pk")
     return rows.values_list("paper_id", "kind", "label", "url", "file")
@@ -191,7 +186,6 @@ def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) 
     return gathered((paper, Appearance(labels[kind], *own)) for paper, kind, *own in rows)
 
 
-@prepared
 def _appearances(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = published_rows(papers, "presentations", at).filter(Among("paper_id", keys)).with_beginning()
     placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))

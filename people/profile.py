@@ -8,7 +8,6 @@ from typing import Any
 
 from conference.models import Edition
 from conference.summaries import Face
-from content.prepared import prepared
 from content.querysets import moment, published_rows
 from people import names
 from people.models import Person
@@ -75,7 +74,6 @@ def papers_of(person: Person, at: datetime | None = None) -> list[Any]:
     return shown
 
 
-@prepared
 def _written_by(person: int, at: datetime) -> Any:
     wrote = published_rows(Person, "authorships", at)
     keys = wrote.filter(person=person).order_by().values("paper")
@@ -87,7 +85,6 @@ def person_with_vita(uid: str, at: datetime | None = None) -> Person | None:
     return next(iter(_person(uid, moment(at))), None)
 
 
-@prepared
 def _person(uid: str, at: datetime) -> Any:
     return Person.objects.published(at).with_vita(at).filter(uid=uid)
 

@@ -1,4 +1,4 @@
-"""What every page of the timetable asks, composed once for all of them: see `content.prepared`.
+"""What every page of the timetable asks of the database.
 
 Rows know the edition that they were asked for, so that none is fetched with each.
 """
@@ -7,7 +7,6 @@ from datetime import date, datetime
 from typing import Any
 
 from conference.models import Edition
-from content.prepared import prepared
 from pagecache.per_revision import kept_while_it_stands
 from papers.models import Topic
 from schedule.models import Release, Room, Session
@@ -56,12 +55,12 @@ def used(edition: Edition, at: datetime) -> list[tuple[datetime, str]]:
 
 def used_rooms(edition: Edition, at: datetime) -> list[Room]:
     """Return the rooms in which something takes place, in order. One query."""
-    return _rooms(edition.pk, at)
+    return list(_rooms(edition.pk, at))
 
 
 def used_topics(edition: Edition, at: datetime) -> list[Topic]:
     """Return the topics that have papers. One query."""
-    return _topics(edition.pk, at)
+    return list(_topics(edition.pk, at))
 
 
 def current_release(edition: Edition, at: datetime) -> Release | None:
@@ -86,36 +85,29 @@ def _shown(rows: Any, at: datetime) -> Any:
     return rows.in_order().select_related("room", "parent").with_people(at).with_talk_counts(at)
 
 
-@prepared
 def _between(edition: int, start: datetime, end: datetime, at: datetime) -> Any:
     return _shown(_sessions(edition, at).starting_between(start, end), at)
 
 
-@prepared
 def _family(edition: int, uid: str, at: datetime) -> Any:
     return _shown(_sessions(edition, at).with_parts(uid), at)
 
 
-@prepared
 def _beside(edition: int, key: int, parent: int | None, start: datetime, end: datetime, at: datetime) -> Any:
     return _sessions(edition, at).starting_between(start, end).beside(key, parent)
 
 
-@prepared
 def _used(edition: int, at: datetime) -> Any:
     return _sessions(edition, at).order_by().values_list("start", "kind").distinct()
 
 
-@prepared
 def _rooms(edition: int, at: datetime) -> Any:
     return Room.objects.published(at).filter(edition=edition)
 
 
-@prepared
 def _topics(edition: int, at: datetime) -> Any:
     return Topic.objects.published(at).filter(edition=edition)
 
 
-@prepared
 def _releases(edition: int, at: datetime) -> Any:
     return Release.objects.published(at).filter(edition=edition).newest_first()[:1]

@@ -14,7 +14,6 @@ import markup
 from conference.summaries import Face
 from content.array_lookup import Among, Keys
 from content.page_paths import path_of
-from content.prepared import prepared
 from content.querysets import moment
 from papers.board_order import running_order
 from papers.models import Paper
@@ -156,7 +155,6 @@ def _rows(talks: Any, sessions: Collection[int], abstracts: bool) -> Any:
     return rows.order_by("position", "pk").values_list(*columns, named=True)
 
 
-@prepared
 def _public_rows(sessions: Collection[int], abstracts: bool, at: datetime) -> Any:
     return _rows(Presentation.objects.published(at), sessions, abstracts)
 
@@ -208,7 +206,6 @@ def speakers(talks: Collection[int], at: datetime | None = None) -> Many[Named]:
     return gathered((talk, Named(*who)) for talk, *who in _speakers(Keys(talks), moment(at)))
 
 
-@prepared
 def _speakers(talks: Keys, at: datetime) -> Any:
     named = with_shown_names(Speaker.objects.published(at)).filter(Among("presentation_id", talks))
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")

@@ -11,7 +11,6 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
-from content.prepared import prepared
 from pagecache.per_revision import DATES, kept, kept_while_it_stands, site_stamp
 from website.sections import filled
 
@@ -144,7 +143,6 @@ def site_pages() -> list[Link]:
     return [Link(page.title, page.get_absolute_url()) for page in _site_pages(timezone.now())]
 
 
-@prepared
 def _site_pages(at: datetime) -> Any:
     return Page.objects.published(at).filter(edition=None)
 

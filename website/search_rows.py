@@ -3,7 +3,7 @@
 Why plain values: see `papers.rows`.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -20,7 +20,6 @@ from django.db.models import (
 from django.db.models.functions import Cast, Coalesce
 
 from conference.models import Page
-from content.prepared import prepared
 from content.querysets import moment
 from papers.models import Authorship, AwardGrant, Paper
 from papers.rows import Honour
@@ -30,8 +29,6 @@ from people.rows import Named
 from schedule.models import Presentation, Session, SessionRole, Speaker
 from search.hits import Hit
 
-# So many places of each kind a question has at least, whatever was found, so that one statement serves.
-PLACES = 32
 NOTHING = Value("", TextField())
 NO_TIME = Cast(Value(None), DateTimeField())
 NO = Value(False, BooleanField())
@@ -63,29 +60,16 @@ class Around(NamedTuple):
     awards: Mapping[tuple[str, int], list[Honour]]
 
 
-def rows(hits: Iterable[Hit], at: datetime | None = None) -> dict[tuple[str, int], Found]:
+def rows(hits: Collection[Hit], at: datetime | None = None) -> dict[tuple[str, int], Found]:
     """Return what the hits stand for, as far as it is public. One query."""
-    keys = {what: places([]) for what in ("paper", "person", "session", "talk", "page")}
-    for what in keys:
-        keys[what] = places([hit.object_id for hit in hits if hit.kind == what])
-    found = (Found(*row) for row in _rows(*keys.values(), moment(at)))
+    kinds = ("paper", "person", "session", "talk", "page")
+    keys = [[hit.object_id for hit in hits if hit.kind == what] for what in kinds]
+    found = (Found(*row) for row in _rows(keys, moment(at))) if any(keys) else ()
     return {(row.what, row.pk): row for row in found}
 
 
-def places(keys: Collection[int]) -> list[int]:
-    """Return the keys, and in the places left the key of nothing."""
-    return [*keys, *[0] * (PLACES - len(keys))]
-
-
-@prepared
-def _rows(
-    papers: Collection[int],
-    people: Collection[int],
-    sessions: Collection[int],
-    talks: Collection[int],
-    pages: Collection[int],
-    at: datetime,
-) -> Any:
+def _rows(keys: Collection[Collection[int]], at: datetime) -> Any:
+    papers, people, sessions, talks, pages = keys
     own = [_papers(papers, at), _people(people, at), _sessions(sessions, at), _talks(talks, at)]
     return own[0].union(*own[1:], _pages(pages, at), all=True).order_by()
 
@@ -130,10 +114,10 @@ def _branch(what: str, shown: Any, *columns: Any) -> Any:
 
 def around(found: Collection[tuple[str, int]], at: datetime | None = None) -> Around:
     """Return who stands on these papers, sessions and talks, and what papers were awarded. One query."""
-    keys = [places([key for kind, key in found if kind == what]) for what in ("paper", "session", "talk")]
+    keys = [[key for kind, key in found if kind == what] for what in ("paper", "session", "talk")]
     people: dict[tuple[str, int], list[Named]] = {one: [] for one in found}
     awards: dict[tuple[str, int], list[Honour]] = {one: [] for one in found}
-    for what, owner, *_, first, second, third in sorted(_around(*keys, moment(at))):
+    for what, owner, *_, first, second, third in sorted(_around(keys, moment(at)) if any(keys) else ()):
         if what == "award":
             awards["paper", owner].append(Honour(first, second, third))
         else:
@@ -141,8 +125,8 @@ def around(found: Collection[tuple[str, int]], at: datetime | None = None) -> Ar
     return Around(people, awards)
 
 
-@prepared
-def _around(papers: Collection[int], sessions: Collection[int], talks: Collection[int], at: datetime) -> Any:
+def _around(keys: Collection[Collection[int]], at: datetime) -> Any:
+    papers, sessions, talks = keys
     grants = AwardGrant.objects.published(at).filter(paper__in=papers)
     honour = ("award__edition__slug", "award__uid", "award__name")
     authors = Authorship.objects.published(at).filter(paper__in=papers)

@@ -10,7 +10,6 @@ from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Que
 from django.db.models.functions import Coalesce
 
 from conference.models import Edition, MenuItem, Sponsor
-from content.prepared import prepared, prepared_for_any
 from content.querysets import moment
 from papers.models import Award, Paper
 from people.models import CommitteeRole, Person
@@ -55,7 +54,6 @@ def filled(edition: Edition, at: datetime | None = None) -> Filled:
     return Filled(sections, pages, rows[0]["has_menu"])
 
 
-@prepared_for_any
 def _filled(edition: int, at: datetime) -> Any:
     asked: dict[str, Any] = {section: Exists(rows) for section, rows in contents(edition, at).items()}
     # Each part is looked up by itself: PostgreSQL would collect all videos, and all who appear anywhere.
@@ -81,7 +79,6 @@ def counts(edition: Edition, at: datetime | None = None) -> dict[str, int]:
     return {Section(name.removeprefix("number_")): number for name, number in row.items()}
 
 
-@prepared
 def _counts(edition: int, at: datetime) -> Any:
     rows = contents(edition, at)
     asked = {

@@ -14,7 +14,6 @@ from django.db.models import Exists, OuterRef, Subquery
 from conference.models import Edition
 from conference.request_edition import SITE_STAMP
 from content import touches
-from content.prepared import prepared
 from content.preview_context import GATES
 from content.querysets import public_parts
 from content.revision import SiteRevision
@@ -91,7 +90,6 @@ def state_of_site(revision: int | None, names: str, editions: Mapping[int, str])
     return f"{revision} {digest(names, *editions.items())}"
 
 
-@prepared
 def _editions() -> Any:
     shown = Indexed.objects.filter(edition=OuterRef("pk")).values("state")
     gone = Indexed.objects.exclude(edition=SITE).exclude(edition__in=Edition.objects.values("pk"))

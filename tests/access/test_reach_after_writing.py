@@ -254,7 +254,9 @@ def test_trap_33_api_shows_and_changes_nothing_private(site: Site) -> None:
 
 
 def test_trap_33_import_changes_nobody_of_others(site: Site) -> None:
-    described = PersonRecord(ref=PersonRef(name="Vic Changed", uid="victim"), homepage="https://example.org/mine")
+    described = PersonRecord(
+        ref=PersonRef(name="Vic Changed", uid="victim"), homepage="https://example.org/mine"
+    )
     written = program(paper("p1", author("Vic Tim", uid="victim")), people=(described,))
     content = json.loads(json_of(written))
     sent = {name: content[name] for name in ("format", "version", "papers", "people")}

@@ -153,7 +153,7 @@ def test_crash_in_between_leaves_all_to_the_next(paper: Paper) -> None:
         refresh()
     assert titles() == ["engines", "looms"]
 
-    with mock.patch.object(Indexed.objects, "filter", side_effect=DatabaseError("gone")):
+    with mock.patch("django.db.models.QuerySet.update", side_effect=DatabaseError("gone")):
         assert not refresh()
 
     assert (compared(), titles()) == ([], ["looms", "pistons"])
