@@ -14,7 +14,6 @@ from exchange.problems import ProgramError
 from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRef, Program, stated
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "miniconf-emnlp2020"
-needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the reference data is not beside the checkout")
 
 PAPERS = """UID,title,authors,abstract,keywords,sessions,track,pdf_url
 B.1,On  n bodies,Mia Zed|Ann Abe,Done.,chaos|stars,P1,Mechanics,https://example.org/1.pdf
@@ -176,7 +175,6 @@ def test_tags_of_yaml_make_no_objects() -> None:
     assert program.edition.name == "x"
 
 
-@needs_shared
 @pytest.mark.shared
 def test_real_conference_has_known_figures() -> None:
     sources = [Source(path.name, path.read_bytes()) for path in sorted(SHARED.iterdir())]

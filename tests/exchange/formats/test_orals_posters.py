@@ -34,8 +34,6 @@ ROW: dict[str, Any] = {"id": 7, "uid": "ab", "name": "T", "eventtype": "Poster"}
 TIMES = {"starttime": "2026-07-08T01:00:00-07:00", "endtime": "2026-07-08T02:00:00-07:00"}
 START, END = datetime(2026, 7, 8, 8, tzinfo=UTC), datetime(2026, 7, 8, 9, tzinfo=UTC)
 
-needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the reference data is not beside the checkout")
-
 
 def page(*rows: dict[str, Any], **head: Any) -> Source:
     content = {"count": len(rows), "next": None, "results": [{**ROW, **row} for row in rows], **head}
@@ -364,7 +362,6 @@ def linked(program: Program) -> tuple[PresentationRecord, ...]:
     )
 
 
-@needs_shared
 @pytest.mark.shared
 def test_read_real_conference_has_known_figures() -> None:
     names = ("icml-2026-orals-posters.json", "icml-2026-abstracts.json")
@@ -379,7 +376,6 @@ def test_read_real_conference_has_known_figures() -> None:
     assert [note.kind for note in program.notes] == ["repeat"]
 
 
-@needs_shared
 @pytest.mark.shared
 def test_write_real_conference_reads_back_the_same() -> None:
     names = ("icml-2026-orals-posters.json", "neurips-2025-two-rows.json")
