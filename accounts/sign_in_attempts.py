@@ -5,6 +5,7 @@ to an account from an address before is counted apart there: others cannot lock 
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.core.cache import cache
 from django.dispatch import receiver
+from redis.exceptions import RedisError
 
 from accounts.client_address import client_address
 
@@ -42,18 +44,25 @@ def counters(request: Any, name: str) -> Iterator[tuple[str, int]]:
 
 def is_blocked(request: Any, name: str) -> bool:
     """Tell whether nobody may try this account from this address for a while."""
-    return any((cache.get(key) or 0) >= most for key, most in counters(request, name))
+    try:
+        return any((cache.get(key) or 0) >= most for key, most in counters(request, name))
+    except RedisError:
+        # People sign in while the cache is away; `/readyz` says that it is.
+        return False
 
 
 @receiver(user_login_failed)
 def failed(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
     """Count a failure."""
-    for key, _most in counters(request, credentials.get("username", "")) if request is not None else ():
-        if not cache.add(key, 1, WINDOW):
-            try:
-                cache.incr(key)
-            except ValueError:
-                cache.set(key, 1, WINDOW)
+    if request is None:
+        return
+    with suppress(RedisError):
+        for key, _most in counters(request, credentials.get("username", "")):
+            if not cache.add(key, 1, WINDOW):
+                try:
+                    cache.incr(key)
+                except ValueError:
+                    cache.set(key, 1, WINDOW)
 
 
 @receiver(user_logged_in)
@@ -61,5 +70,6 @@ def succeeded(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
     """Know this address again, and forget what was mistyped at it."""
     account = folded(user.get_username())
     pair = key_of("pair", account, client_address(request))
-    cache.delete_many([pair, key_of("account", account)])
-    cache.set(key_of("known", pair), 1, KNOWN)
+    with suppress(RedisError):
+        cache.delete_many([pair, key_of("account", account)])
+        cache.set(key_of("known", pair), 1, KNOWN)

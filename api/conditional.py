@@ -1,6 +1,5 @@
 """What answers say to caches and to pages of other sites: ETag, 304, who may keep them, who may read them."""
 
-from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -12,9 +11,10 @@ from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pagecache.entries import ENCODERS, SMALLEST_COMPRESSED, accepted_encodings
-from pagecache.middleware import realm
-from pagecache.revisions import State, read_states
+from conference.cache_scopes import read_scopes
+from pagecache.entries import ENCODERS, MIN_COMPRESSED_BYTES, accepted_encodings
+from pagecache.revisions import SITE, Scopes
+from pagecache.tags import scope
 
 READING = ("GET", "HEAD", "OPTIONS")
 # Anybody may keep a copy, but has to ask whether it still holds.
@@ -48,13 +48,13 @@ def etag_of(content: bytes, encoding: str = "") -> str:
 def best_encoding(request: HttpRequest, content: bytes) -> str:
     """Return the best encoding that the asker takes; none for what is short."""
     wanted = accepted_encodings(request.META.get("HTTP_ACCEPT_ENCODING", ""))
-    return next((name for name in ENCODERS if name in wanted and len(content) >= SMALLEST_COMPRESSED), "")
+    return next((name for name in ENCODERS if name in wanted and len(content) >= MIN_COMPRESSED_BYTES), "")
 
 
-def conditional(request: Any, response: Any, states: Mapping[str, State]) -> Any:
+def conditional(request: Any, response: Any, scopes: Scopes) -> Any:
     """Give a good answer its ETag and date, or 304 in its place where the asker has it already.
 
-    The date is that of the states which were there before it was made.
+    The date is that of the scopes which were there before it was made.
     """
     if not is_anonymous(request):
         response["Cache-Control"] = OWN
@@ -69,8 +69,8 @@ def conditional(request: Any, response: Any, states: Mapping[str, State]) -> Any
         response.render()
     changed, encoding = None, ""
     if is_anonymous(request):
-        slug = realm(request.path, request.META.get("QUERY_STRING", ""))
-        changed = int((states.get(slug) or states[""]).changed_at.timestamp())
+        slug = scope(request.path, request.META.get("QUERY_STRING", ""))
+        changed = int((scopes.get(slug) or scopes[SITE]).shown_at.timestamp())
         response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
         patch_vary_headers(response, ["Accept-Encoding"])
         encoding = best_encoding(request, response.content)
@@ -88,13 +88,13 @@ def _let_go(answer: Any) -> None:
 class Answering(APIView):
     """What all views of the API share: conditional answers, and that pages of other sites may read them."""
 
-    states: Mapping[str, State] = {}
+    scopes: Scopes = {}
 
     def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
         """Read what an answer is dated by before anything that stands in it: later changes are not in it."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD") and is_anonymous(request):
-            self.states = read_states(timezone.now())
+            self.scopes = read_scopes(timezone.now())
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Answer a browser that asks whether a page of another site may read."""
@@ -114,4 +114,4 @@ class Answering(APIView):
         if isinstance(finished, Response):
             finished.add_post_render_callback(_let_go)
         say_who_may_read(self.request, finished)
-        return conditional(self.request, finished, self.states)
+        return conditional(self.request, finished, self.scopes)

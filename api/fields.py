@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
@@ -13,7 +14,6 @@ from rest_framework import serializers
 
 import markup
 from api.shapes import Field, Row
-from pagecache.request_settings import door
 from people.querysets import with_shown_names
 
 # Titles and abstracts are the same in answer after answer.
@@ -118,4 +118,4 @@ def with_names(rows: Any, at: Any) -> Any:
 
 
 def full(path: str) -> str:
-    return f"{door().site}{path}"
+    return f"{settings.SITE_URL}{path}"

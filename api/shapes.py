@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
-
-from pagecache.request_settings import door
 
 VERSION = "v1"
 
@@ -147,7 +146,7 @@ class Resource(Shape):
     def url(self, edition: str | None, key: object) -> str:
         """Return the address of one of it."""
         middle = f"{edition}/" if edition else ""
-        return f"{door().site}/api/{VERSION}/{self.name}/{middle}{key}/"
+        return f"{settings.SITE_URL}/api/{VERSION}/{self.name}/{middle}{key}/"
 
 
 RESOURCES: dict[str, Resource] = {}
@@ -183,4 +182,4 @@ ID_HELP = _("Fixed for life; unique in its edition, or in the site for what belo
 
 def list_url(name: str) -> str:
     """Return the address of the list of a resource."""
-    return f"{door().site}/api/{VERSION}/{name}/"
+    return f"{settings.SITE_URL}/api/{VERSION}/{name}/"

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
@@ -31,11 +32,12 @@ class PerMinute(BaseThrottle):
         now = self.timer()
         self.left = MINUTE - now % MINUTE
         key = f"throttle:{who}:{int(now // MINUTE)}"
-        if cache.add(key, 1, timeout=2 * MINUTE):
-            return most > 0
         try:
+            if cache.add(key, 1, timeout=2 * MINUTE):
+                return most > 0
             return cache.incr(key) <= most
-        except ValueError:
+        except (ValueError, RedisError):
+            # It expired meanwhile, or the cache is away.
             return True
 
     def wait(self) -> float:

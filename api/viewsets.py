@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -23,7 +24,6 @@ from api.reader import Reader
 from api.searching import ranked
 from api.selection import Wanted
 from api.shapes import Resource
-from pagecache.request_settings import door
 
 JSON = "json"
 # The method named list hides the type of that name from what stands below it.
@@ -134,4 +134,4 @@ class ResourceViewSet(ViewSetMixin, Answering):
             return None
         query = request.query_params.copy()
         query["cursor"] = str(following)
-        return f"{door().site}{request.path}?{query.urlencode(safe=',/:')}"
+        return f"{settings.SITE_URL}{request.path}?{query.urlencode(safe=',/:')}"

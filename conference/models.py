@@ -77,7 +77,7 @@ class Edition(Clocked, Content):
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
-    unrecorded_fields: ClassVar[tuple[str, ...]] = ("revision", "changed_at", "touched")
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ("revision", "changed_at")
 
     class Mode(models.TextChoices):
         IN_PERSON = "in_person", _("In person")
@@ -155,8 +155,6 @@ class Edition(Clocked, Content):
     logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
-    # What the last changes touched, as `content.touches` notes it.
-    touched = models.TextField(default="", db_default="", blank=True, editable=False)
 
     objects = EditionQuerySet.as_manager()
 

@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "people",
     "conference",
     "accounts",
+    "pagecache",
     "content",
     "search",
     "django_filters",
@@ -107,13 +108,23 @@ if env.str("DATABASE_REPLICA_URL", ""):
 CACHE_URL: str = env.str("CACHE_URL", "")
 CACHES: dict[str, Any] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 if CACHE_URL:
-    # A visitor waits half a second at most for what is only a help.
+    # A visitor waits half a second at most: whoever uses it goes on without it.
     CACHES["default"] = {
-        "BACKEND": "pagecache.shared_cache.SharedCache",
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": CACHE_URL,
         "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
         "KEY_PREFIX": "plenary",
     }
+
+# The page cache (docs/caching.md): for so many seconds after a change readers may get the old page, while the
+# new one is rendered; caches in front of the site may keep a page for so many.
+PAGE_CACHE_STALE_SECONDS: float = env.float("PAGE_CACHE_STALE_SECONDS", 10.0)
+SHARED_CACHE_SECONDS: int = env.int("SHARED_CACHE_SECONDS", 1)
+PAGE_CACHE_SCOPES = "conference.cache_scopes.read_scopes"
+# Where a cache in front is told what changed, by POST or PURGE, with a header such as "Fastly-Key: …".
+PURGE_URL: str = env.str("PURGE_URL", "")
+PURGE_METHOD: str = env.str("PURGE_METHOD", "PURGE").upper()
+PURGE_HEADER: str = env.str("PURGE_HEADER", "")
 
 # The one language of the interface: no page varies with what a browser asks for, as pages are kept once.
 LANGUAGE_CODE: str = env.str("LANGUAGE_CODE", "en-gb")

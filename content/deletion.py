@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from itertools import starmap
 from typing import Any
 
 from django.apps import apps
@@ -30,16 +29,14 @@ def delete(
     for kind, keys in going.items():
         _note_rows(log, kind, keys, chosen if kind is model else set())
     losing = _note_losses(log, collector, going)
-    gone = {kind: keys for kind, keys in going.items() if keys}
-    changed = losing.union(gone)
-    names = set(map(revision.kind_of, losing)).union(*starmap(revision.named, gone.items()))
+    changed = losing.union(kind for kind, keys in going.items() if keys)
     years = going.get(apps.get_model("conference", "Edition"), ())
     owners, tied = owners_left(going), revision.tied(changed, [*editions, *years])
     with revision.hold():
         deleted: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)
         if deleted[0]:
-            revision.advance({*editions, *tied}, names)
+            revision.advance({*editions, *tied})
     return deleted
 
 

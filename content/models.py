@@ -1,7 +1,7 @@
 """What every model of the program shares: text derived at save, stamp and history, order, publication."""
 
 import re
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable
 from datetime import date
 from typing import Any, ClassVar, Self
 
@@ -9,13 +9,14 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from content import deletion, recording, revision, touches
+from content import deletion, recording, revision
 from content.history import ChangeSet, RowChange
+from content.invalidation import Invalidation
 from content.ordering import close_gaps, has_places
 from content.revision import SiteRevision
 from content.row_values import held, part_of, read, recorded_fields
 
-__all__ = ["ChangeSet", "Content", "RowChange", "SiteRevision", "Status", "ends_before_start"]
+__all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
 
 # Embeddings, overrides and isolates: nothing that a program needs, and what stands behind them is turned.
 TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
@@ -58,8 +59,8 @@ class Content(models.Model):
             before = self._stored_values(kwargs.get("update_fields"))
             tied = self._tied(before)
             super().save(*args, **kwargs)
-            edition, touched = self.stamped_edition(), revision.named(type(self), [self.pk])
-            editions = {edition, *tied}
+            edition = self.stamped_edition()
+            editions, tags = {edition, *tied}, None
             if before is None:
                 log.created(self)
             else:
@@ -68,14 +69,12 @@ class Content(models.Model):
                 log.changed(type(self), self.pk, before, after, edition)
                 self._leave_no_gap(before)
                 changed = {name for name in after if before[name] != after[name]}
-                if changed <= {*self.words}:
-                    name = self.named_by(changed)
-                    touched = {name} if name else touched
+                if changed <= {*self.words} and (tag := self.cache_tag()):
+                    tags = {tag}
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # What belongs to the row goes with it, out of another edition perhaps.
-                    touched = {touches.KIND}
                     editions.add(self._edition_by(owner, before[owner]))
-            revision.advance(editions, touched)
+            revision.advance(editions, tags)
 
     def _tied(self, before: dict[str, Any] | None) -> set[int]:
         """Return the editions that the row tied to its own so far."""
@@ -93,8 +92,8 @@ class Content(models.Model):
         model: Any = self._meta.get_field(owner).related_model
         return recording.row_editions(model, [key]).get(key)
 
-    def named_by(self, words: Set[str]) -> str:
-        """Return the part of its address by which pages that show these fields of the row name it."""
+    def cache_tag(self) -> str:
+        """Return the tag of the responses that show the row's `words`, such as "paper:17"."""
         return ""
 
     def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from content import deletion, preview_context, recording, revision, touches
+from content import deletion, preview_context, recording, revision
 from content.preview_context import GATES
 from content.row_values import part_of, plain, read, read_keys, recorded_fields
 
@@ -100,7 +100,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
             if before:
                 self._note(log, before, kwargs, editions)
             if count:
-                revision.advance({*editions, *tied}, [revision.kind_of(self.model)])
+                revision.advance({*editions, *tied})
         return count
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -161,7 +161,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
             for row in rows:
                 log.created(row)
             if rows:
-                revision.advance({row.stamped_edition() for row in rows}, [revision.kind_of(self.model)])
+                revision.advance({row.stamped_edition() for row in rows})
         return created
 
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
@@ -171,12 +171,8 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         model: Any = self.model
         names = [*dict.fromkeys([*fields, *model.derived_fields])]
         own = {*names} - {*model.derived_fields}
-        touched = {row.named_by(own) for row in rows} if own <= {*model.words} else {""}
-        if model.edition_lookup.partition("__")[0] in own:
-            touched = {touches.KIND}
-        elif "" in touched or len(touched) > touches.MOST:
-            touched = revision.named(model, (row.pk for row in rows))
-        with recording.together(), revision.hold(), revision.of(touched):
+        tags = {row.cache_tag() for row in rows} if own <= {*model.words} else {""}
+        with recording.together(), revision.hold(), revision.changing_only(None if "" in tags else tags):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:
                 revision.advance({row.stamped_edition() for row in rows})

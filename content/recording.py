@@ -209,7 +209,7 @@ def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) 
     """
     owner: Any = links(model)[name].model
     if owner is not model and (keys := list(far)):
-        revision.advance(row_editions(owner, keys).values(), [revision.kind_of(owner)])
+        revision.advance(row_editions(owner, keys).values())
 
 
 def _by_lookup(model: type[models.Model], keys: list[int], lookup: str) -> dict[int, Values]:

@@ -46,5 +46,5 @@ def _links_change(sender: Any, instance: Any, action: str, **more: Any) -> None:
             values = {**held(instance, part_of(model)), name: before}
             log.changed(model, instance.pk, values, {name: now}, edition_of(instance))
         if links(model)[name].model is model:
-            revision.advance([edition_of(instance)], [revision.kind_of(model)])
+            revision.advance([edition_of(instance)])
         advance_for_links(model, name, {*before} ^ {*now})

@@ -1,6 +1,7 @@
-"""The revision stamp: how often an edition, or the site, has changed. Every cached answer hangs on it.
+"""The revision of an edition, or of the site: how often it has changed. Every cached response depends on it.
 
-A change advances the stamp in its own transaction, so that a reader who sees the stamp sees the change.
+A change advances the revision in its own transaction, and records the cache tags that it invalidates: whoever
+sees the revision sees the change.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -13,27 +14,32 @@ from typing import Any
 from django.apps import apps
 from django.db import models, transaction
 from django.db.models import Case, F, Q, When
+from django.dispatch import Signal
 from django.utils import timezone
 
-from content import touches
-from content.prepared import prepared_update
+from content import invalidation
+from content.invalidation import MAX_TAGS_PER_CHANGE, SITE_KEY, SITE_TAG
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
-# By edition the names of what was touched.
-_held: ContextVar[dict[int | None, set[str]] | None] = ContextVar("held_editions", default=None)
-EVERYTHING = frozenset([touches.KIND])
-_named: ContextVar[Collection[str] | None] = ContextVar("named_things", default=None)
+# Sent after the commit of a change, with the cache `tags` that it invalidated.
+invalidated = Signal()
+
+# The changed things by edition; `None` stands for the whole edition.
+type Changes = dict[int | None, set[str] | None]
+_held: ContextVar[Changes | None] = ContextVar("held_changes", default=None)
+_tags: ContextVar[Collection[str] | None] = ContextVar("changed_tags", default=None)
 
 
 class SiteRevision(models.Model):
-    """The stamp of what belongs to no edition: people, institutions, pages for all years. One row."""
+    """The revision of what belongs to no edition: people, institutions, pages for all years. One row."""
 
     revision = models.PositiveBigIntegerField(default=0)
     changed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        app_label = "conference"
         constraints = [models.CheckConstraint(condition=Q(pk=1), name="site_revision_is_one_row")]
 
     def __str__(self) -> str:
@@ -41,8 +47,8 @@ class SiteRevision(models.Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """The state of one edition together with the site: equal stamps mean equal pages."""
+class Revision:
+    """The revisions of one edition and of the site: equal ones mean equal pages."""
 
     edition: int
     site: int
@@ -50,79 +56,68 @@ class Stamp:
 
     @property
     def etag(self) -> str:
-        """The stamp as text for an ETag."""
+        """Both numbers as text for an ETag."""
         return f"{self.edition}.{self.site}"
 
 
-def kind_of(model: type[models.Model]) -> str:
-    """Return how a change of some rows of a model is noted; of what all years share, as everything."""
-    is_part = bool(getattr(model, "edition_lookup", ""))
-    return f"{touches.KIND}{model._meta.label_lower if is_part else ''}"
+def advance(editions: Iterable[int | None], tags: Collection[str] | None = None) -> None:
+    """Advance the revisions of these editions (by primary key); `None` stands for the site.
 
-
-def named(model: type[models.Model], keys: Iterable[int]) -> set[str]:
-    """Return how a change of these rows of a model is noted."""
-    kind = kind_of(model)
-    return {kind} if kind == touches.KIND else {f"{kind}/{key}" for key in keys}
-
-
-def advance(editions: Iterable[int | None], touched: Collection[str] = EVERYTHING) -> None:
-    """Advance the stamps of these editions (by primary key); `None` stands for the site as a whole.
-
-    `touched` names the things if only their words changed, or the rows or their kinds (`content.touches`).
+    `tags` are those of the things that changed, such as "paper:17", if nothing but their words did.
     """
-    wanted, named = set(editions), _named.get()
-    names = touched if named is None else named
+    changed = _tags.get() if tags is None else tags
+    wanted = set(editions)
     held = _held.get()
     if held is not None:
         for key in wanted:
-            held.setdefault(key, set()).update(names)
+            before = held.get(key, set())
+            held[key] = None if before is None or changed is None else before | {*changed}
         return
-    now, note = timezone.now(), touches.written(names)
-    keys = [key for key in wanted if key is not None]
-    if keys:
-        change = _change_all if touches.is_of_everything(note) else _change_kinds
-        (_change_words if touches.is_of_words(note) else change)(keys, now, note)
-    if None in wanted and not _advance_site(now):
-        SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": timezone.now()})
+    with transaction.atomic():
+        now = timezone.now()
+        recorded: list[str] = []
+        if keys := [key for key in wanted if key is not None]:
+            recorded += _advance_editions(keys, now, changed)
+        if None in wanted:
+            recorded += _advance_site(now)
+        if recorded and invalidated.receivers:
+            transaction.on_commit(lambda: invalidated.send(SiteRevision, tags=recorded), robust=True)
+
+
+def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[str] | None) -> list[str]:
+    rows = apps.get_model("conference", "Edition")._base_manager.filter(Q(pk__in=keys) | showing(keys))
+    rows.update(**further(now))
+    recorded: list[str] = []
+    for key, slug, revision, changed_at in rows.order_by("pk").values_list(
+        "pk", "slug", "revision", "changed_at"
+    ):
+        tags = [invalidation.edition_tag(slug)]
+        if changed and len(changed) <= MAX_TAGS_PER_CHANGE:
+            tags = [*changed, invalidation.papers_tag(slug)]
+        recorded += invalidation.record(key, revision, changed_at, tags)
+    return recorded
+
+
+def _advance_site(now: datetime) -> list[str]:
+    rows = SiteRevision.objects.filter(pk=1)
+    if not rows.update(**further(now)):
+        SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
+    site = rows.get()
+    return invalidation.record(SITE_KEY, site.revision, site.changed_at, [SITE_TAG])
 
 
 @contextmanager
-def of(names: Collection[str]) -> Iterator[None]:
-    """Count what advances the stamps inside as a change of these things or kinds."""
-    token = _named.set(names)
+def changing_only(tags: Collection[str] | None) -> Iterator[None]:
+    """Record changes inside as changes of the words of these things; `None` as those of whole editions."""
+    token = _tags.set(tags)
     try:
         yield
     finally:
-        _named.reset(token)
-
-
-@prepared_update
-def _change_all(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
-    return _showing(keys), {**further(now), "touched": touches.alone(note)}
-
-
-@prepared_update
-def _change_kinds(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
-    return _showing(keys), {**further(now), "touched": touches.with_kinds(note)}
-
-
-@prepared_update
-def _change_words(keys: Collection[int], now: datetime, note: Any) -> tuple[Any, dict[str, Any]]:
-    return _showing(keys), {**further(now), "touched": touches.with_words(note)}
-
-
-def _showing(keys: Collection[int]) -> Any:
-    return apps.get_model("conference", "Edition")._base_manager.filter(Q(pk__in=keys) | showing(keys))
-
-
-@prepared_update
-def _advance_site(now: datetime) -> tuple[Any, dict[str, Any]]:
-    return SiteRevision.objects.filter(pk=1), further(now)
+        _tags.reset(token)
 
 
 def further(now: datetime) -> dict[str, Any]:
-    """Return what a stamp becomes: one more, changed now, or where the clock was put back, a second later.
+    """Return what a revision becomes: one more, changed now, or where the clock was put back, a second later.
 
     Caches ask whether something changed since a moment, in seconds.
     """
@@ -140,7 +135,7 @@ def tie() -> Any:
 def tied(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
     """Return the editions that are tied to these, if ties are among what is going to change.
 
-    They are asked for before it does: afterwards nothing leads to them.
+    They are read before it does: afterwards nothing leads to them.
     """
     keys = {key for key in editions if key is not None}
     if tie() not in changed or not keys:
@@ -150,7 +145,7 @@ def tied(changed: Collection[type[models.Model]], editions: Iterable[int | None]
 
 
 def showing(keys: Collection[int]) -> Q:
-    """Editions that show something of these: an award for an older paper stands on the pages of both."""
+    """Editions that show something of these: an award for an older paper is on the pages of both."""
     grants = tie()._base_manager.order_by()
     newer = grants.filter(paper__edition__in=keys).values("award__edition")
     older = grants.filter(award__edition__in=keys).exclude(paper=None).values("paper__edition")
@@ -159,26 +154,30 @@ def showing(keys: Collection[int]) -> Q:
 
 @contextmanager
 def hold() -> Iterator[None]:
-    """Make all changes inside count as one: the stamps advance once, when the block ends."""
+    """Make all changes inside count as one: the revisions advance once, when the block ends."""
     if _held.get() is not None:
         yield
         return
     with transaction.atomic():
-        editions: dict[int | None, set[str]] = {}
-        token = _held.set(editions)
+        changes: Changes = {}
+        token = _held.set(changes)
         try:
             yield
         finally:
             _held.reset(token)
-        same = {frozenset(names) for names in editions.values()}
-        for touched in sorted(same, key=sorted):
-            advance([key for key, names in editions.items() if names == touched], touched)
+        whole = [key for key, tags in changes.items() if tags is None or key is None]
+        if whole:
+            advance(whole)
+        for tags in {
+            frozenset(tags) for key, tags in changes.items() if tags is not None and key is not None
+        }:
+            advance([key for key, named in changes.items() if key is not None and named == tags], tags)
 
 
-def current(edition: int | None) -> Stamp:
-    """Return the stamp of an edition, or of the site alone. Two short queries."""
+def current(edition: int | None) -> Revision:
+    """Return the revision of an edition, or of the site alone. Two short queries."""
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
     if edition is None:
-        return Stamp(0, site.revision, site.changed_at)
+        return Revision(0, site.revision, site.changed_at)
     row = apps.get_model("conference", "Edition")._base_manager.only("revision", "changed_at").get(pk=edition)
-    return Stamp(row.revision, site.revision, max(row.changed_at, site.changed_at))
+    return Revision(row.revision, site.revision, max(row.changed_at, site.changed_at))

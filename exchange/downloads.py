@@ -35,13 +35,13 @@ def state_of(edition: Edition, at: datetime | None = None) -> State:
     return State(f"{stamp.etag}.{int(changed.timestamp())}", changed)
 
 
-def _stamp(edition: Edition) -> revision.Stamp:
+def _stamp(edition: Edition) -> revision.Revision:
     """Return the stamp of an edition as it was fetched: what is read afterwards is no older."""
     held = vars(edition)
     if "site_revision" not in held:
         return revision.current(edition.pk)
     changed = max(edition.changed_at, held["site_changed_at"] or revision.BEGINNING)
-    return revision.Stamp(edition.revision, held["site_revision"] or 0, changed)
+    return revision.Revision(edition.revision, held["site_revision"] or 0, changed)
 
 
 def state_of_all(request: HttpRequest, at: datetime | None = None) -> State:

@@ -128,7 +128,7 @@ def _take_list(listing: Listing, row: Content, value: list[Values], finder: Find
     for part in parts:
         _judge(part)
     write(listing, {row.pk: parts})
-    revision.advance([row.stamped_edition()], [revision.kind_of(listing.model)])
+    revision.advance([row.stamped_edition()])
 
 
 def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:

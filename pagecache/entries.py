@@ -1,8 +1,9 @@
-"""One answer of the page cache: the bytes as rendered, kept compressed, each form made once, and its 304."""
+"""A cached response: held compressed, sent in the reader's encoding, or as 304 to who has it."""
 
 import gzip
 import hashlib
 import re
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import InitVar, dataclass, field
 from datetime import datetime
@@ -10,124 +11,123 @@ from functools import lru_cache
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import brotli
+from django.conf import settings
 from django.utils.http import http_date, parse_etags, parse_http_date_safe
 
-from content import touches
-from pagecache.revisions import Stamp, State
+from pagecache.revisions import Revisions
+from pagecache.tags import header_tags
 
-SMALLEST_COMPRESSED = 400
+MIN_COMPRESSED_BYTES = 400
 OK, NOT_MODIFIED = "200 OK", "304 Not Modified"
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: bytes(brotli.compress(body, quality=5)),
     "gzip": lambda body: gzip.compress(body, compresslevel=6, mtime=0),
 }
-# The form in which a page is held.
-PACKED = "br"
+# The encoding in which a body is held.
+HELD_IN = "br"
 REFUSED = re.compile(r"q=0(\.0*)?$")
-# Written anew for every answer, or true of one connection only.
-OWN_HEADERS = frozenset(("content-length", "etag", "last-modified", "vary", "date", "connection"))
-# What a 304 says again: how long to keep, and whether pages of other sites may read it.
-KEPT_BY_304 = frozenset(("cache-control", "access-control-allow-origin", "access-control-expose-headers"))
-# Readers keep a page and ask each time whether it is still the one: that costs a 304 and is never stale.
-REVALIDATE = "public, max-age=0, must-revalidate"
-
-# What the headers of a page take, and what its other compressed form has more than the one it is kept in.
-HEADERS_SIZE, FORMS = 4_000, 2.5
+# Written by the cache itself, or true of one connection only.
+OWN_HEADERS = frozenset(
+    ("cache-control", "content-length", "etag", "last-modified", "vary", "date", "connection")
+)
+# What a 304 repeats, besides those of the cache itself.
+REPEATED_BY_304 = frozenset(("access-control-allow-origin", "access-control-expose-headers"))
+# What headers and a tag take in memory, and the other encoding of a body beside the one it is held in.
+HEADERS_BYTES, TAG_BYTES, ENCODINGS = 4_000, 100, 2.5
+# A shared cache may keep a response that was stale already for no longer than this (seconds).
+STALE_SHARED_SECONDS = 1
 
 type Headers = list[tuple[str, str]]
-# Path and parameters.
-type Key = tuple[str, str]
 
 
 @lru_cache(maxsize=200)
 def accepted_encodings(header: str) -> frozenset[str]:
-    """Return the encodings that a reader takes: the names of Accept-Encoding without those it refuses."""
+    """Return the encodings that a reader accepts: the names of Accept-Encoding without those it refuses."""
     parts = [part.replace(" ", "").split(";") for part in header.lower().split(",")]
     return frozenset(part[0] for part in parts if not any(REFUSED.match(option) for option in part[1:]))
 
 
 @lru_cache(maxsize=500)
-def shared_header(name: str, value: str) -> tuple[str, str]:
-    """Return a header as other pages hold it: most say the same."""
+def interned_header(name: str, value: str) -> tuple[str, str]:
+    """Return a header as other entries hold it: most are the same."""
     return name, value
 
 
-@dataclass(slots=True)
-class KeptPage:
-    """A whole answer of status 200, good while its stamp is the current one and until it expires.
+@lru_cache(maxsize=500)
+def cache_control(shared_seconds: int) -> str:
+    """Return how long a response may be kept: browsers ask each time, shared caches for a while."""
+    return f"public, max-age=0, s-maxage={shared_seconds}, stale-while-revalidate=1"
 
-    What is worth it is held as brotli alone, a fifth of its bytes; most readers take it so.
+
+@dataclass(slots=True)
+class CacheEntry:
+    """A complete response of status 200 with its tags, valid until one of them is invalidated or it expires.
+
+    `revision` is the number (see `Revisions`) up to which it is known to be valid.
     """
 
-    stamp: Stamp
+    tags: frozenset[str]
+    revision: int
     expires: float
     changed_at: datetime
     headers: Headers
-    body: InitVar[bytes] = b""
+    body: InitVar[bytes]
     etag: str = ""
-    compressed: dict[str, bytes] = field(default_factory=dict)
-    # A body too short to be compressed.
-    short: bytes = b""
-    # All headers of a whole answer, and of a 304, by encoding: written once.
+    # The body by encoding; "" for one that is too short to be compressed.
+    bodies: dict[str, bytes] = field(default_factory=dict)
+    # The headers of a 200 and of a 304 by encoding, without Cache-Control.
     written: dict[str, tuple[Headers, Headers]] = field(default_factory=dict)
 
     def __post_init__(self, body: bytes) -> None:
-        own = [shared_header(*pair) for pair in self.headers if pair[0].lower() not in OWN_HEADERS]
-        if not any(name.lower() == "cache-control" for name, _ in own):
-            own.append(("Cache-Control", REVALIDATE))
-        self.headers = own
-        self.etag = self.etag or hashlib.blake2b(body, digest_size=9).hexdigest()
-        if len(body) >= SMALLEST_COMPRESSED:
-            self.compressed[PACKED] = ENCODERS[PACKED](body)
+        own = [interned_header(*pair) for pair in self.headers if pair[0].lower() not in OWN_HEADERS]
+        tags = header_tags(self.tags)
+        self.headers = [*own, ("Surrogate-Key", " ".join(tags)), ("Cache-Tag", ",".join(tags))]
+        self.etag = hashlib.blake2b(body, digest_size=9).hexdigest()
+        if len(body) >= MIN_COMPRESSED_BYTES:
+            self.bodies[HELD_IN] = ENCODERS[HELD_IN](body)
         else:
-            self.short = body
+            self.bodies[""] = body
 
     @property
     def plain(self) -> bytes:
         """The body as it was rendered."""
-        packed = self.compressed.get(PACKED)
-        return brotli.decompress(packed) if packed is not None else self.short
-
-    @property
-    def packed(self) -> bytes:
-        """The body as it is held."""
-        return self.compressed.get(PACKED, self.short)
+        return self.bodies[""] if "" in self.bodies else brotli.decompress(self.bodies[HELD_IN])
 
     @property
     def size(self) -> int:
-        """Bytes held in memory, with the other compressed form as it usually is."""
-        return int(len(self.packed) * FORMS) + HEADERS_SIZE
+        """Bytes held in memory, with the other encoding as it usually is."""
+        held = len(self.bodies.get(HELD_IN, b"")) or len(self.bodies[""])
+        return int(held * ENCODINGS) + HEADERS_BYTES + TAG_BYTES * len(self.tags)
 
-    def stands(self, key: Key, state: State) -> bool:
-        """Whether nothing changed since, or nothing but words of things that it does not name.
-
-        A page that stands has the new stamp from then on.
-        """
-        if self.stamp != state.stamp:
-            path, query = key
-            names = (
-                None if query or not touches.holds(path, state.touched) else state.touched_since(self.stamp)
-            )
-            if names is None or touches.touches(self.plain, path, names):
-                return False
-        # Also where it is equal: one that came from another process is held once.
-        self.stamp = state.stamp
+    def revalidate(self, revisions: Revisions) -> bool:
+        """Whether it is still valid; if so, it is from now on valid up to the current number."""
+        number = revisions.number
+        if time.monotonic() >= self.expires or not revisions.is_valid(self.tags, self.revision):
+            return False
+        self.revision = number
         return True
 
+    def stale_seconds(self, revisions: Revisions) -> float:
+        """Return for how long it has not been valid. Rather too long where that is not known exactly."""
+        found = revisions.moment_after(self.revision)
+        is_changed = self.revision < revisions.number and not revisions.is_valid(self.tags, self.revision)
+        since = min(self.expires, found) if is_changed else self.expires
+        return time.monotonic() - since
+
     def encoded(self, accept: str) -> tuple[str, bytes]:
-        """Return the best encoding that the reader takes ("" for none), and the body in it."""
-        if PACKED not in self.compressed:
-            return "", self.short
-        wanted = accepted_encodings(accept)
+        """Return the best encoding that the reader accepts ("" for none), and the body in it."""
+        if "" in self.bodies:
+            return "", self.bodies[""]
+        accepted = accepted_encodings(accept)
         for name, encode in ENCODERS.items():
-            if name in wanted:
-                if name not in self.compressed:
-                    self.compressed[name] = encode(self.plain)
-                return name, self.compressed[name]
+            if name in accepted:
+                if name not in self.bodies:
+                    self.bodies[name] = encode(self.plain)
+                return name, self.bodies[name]
         return "", self.plain
 
-    def is_known_to(self, environ: WSGIEnvironment) -> bool:
-        """Whether the reader has this very page already, by ETag or, without one, by date."""
+    def matches(self, environ: WSGIEnvironment) -> bool:
+        """Whether the reader has this response already, by ETag or, without one, by date."""
         tags = environ.get("HTTP_IF_NONE_MATCH")
         if tags:
             return tags.strip() == "*" or any(self.etag in tag for tag in parse_etags(tags))
@@ -136,31 +136,35 @@ class KeptPage:
         since = parse_http_date_safe(environ["HTTP_IF_MODIFIED_SINCE"])
         return since is not None and int(self.changed_at.timestamp()) <= since
 
-    def answer(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a GET or HEAD: the page in the reader's encoding, or 304 where it has it."""
+    def respond(
+        self, environ: WSGIEnvironment, start_response: StartResponse, *, is_stale: bool = False
+    ) -> Iterable[bytes]:
+        """Answer a GET or HEAD: the response in the reader's encoding, or 304 if the reader has it."""
         encoding, body = self.encoded(environ.get("HTTP_ACCEPT_ENCODING", ""))
         if encoding not in self.written:
-            self.written[encoding] = self._headers_of(encoding, len(body))
-        whole, known = self.written[encoding]
-        if self.is_known_to(environ):
-            start_response(NOT_MODIFIED, [*known])
+            self.written[encoding] = self._write_headers(encoding, len(body))
+        complete, unmodified = self.written[encoding]
+        left = STALE_SHARED_SECONDS if is_stale else max(0, int(self.expires - time.monotonic()))
+        control = ("Cache-Control", cache_control(min(settings.SHARED_CACHE_SECONDS, left)))
+        if self.matches(environ):
+            start_response(NOT_MODIFIED, [control, *unmodified])
             return []
-        start_response(OK, [*whole])
+        start_response(OK, [control, *complete])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
-    def _headers_of(self, encoding: str, length: int) -> tuple[Headers, Headers]:
+    def _write_headers(self, encoding: str, length: int) -> tuple[Headers, Headers]:
         conditions = [
             ("ETag", f'"{self.etag}-{encoding}"' if encoding else f'"{self.etag}"'),
             ("Last-Modified", http_date(self.changed_at.timestamp())),
             ("Vary", "Accept-Encoding"),
         ]
         content = [("Content-Length", str(length)), *([("Content-Encoding", encoding)] if encoding else [])]
-        kept = [(name, value) for name, value in self.headers if name.lower() in KEPT_BY_304]
-        return [*conditions, *self.headers, *content], [*conditions, *kept]
+        repeated = [(name, value) for name, value in self.headers if name.lower() in REPEATED_BY_304]
+        return [*conditions, *self.headers, *content], [*conditions, *repeated]
 
 
-def keepable(status: str, headers: Headers) -> bool:
-    """Whether an answer is the same for everybody: it is whole, sets no cookie and does not object."""
+def is_cacheable(status: str, headers: Headers) -> bool:
+    """Whether a response is the same for everybody: complete, without a cookie, and not declared private."""
     values = {name.lower(): value.lower() for name, value in headers}
     control = re.split(r"[\s,]+", values.get("cache-control", ""))
     objections = {"private", "no-store", "no-cache"} & set(control)

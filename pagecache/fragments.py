@@ -1,7 +1,7 @@
-"""Pieces of pages that hang on nothing but the values they show: written once, kept while they are asked for.
+"""The cache of template fragments by the values that they show.
 
-After a change most of a page is as before: a piece whose values are the same ones is the same piece. So
-nothing has to be told that it changed, and no preview can leak: who gets a piece has its values already.
+After a change most of a page is as before: a fragment with the same values is the same. Nothing invalidates
+it, and no preview can leak: who gets a fragment has its values already.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -18,18 +18,18 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
-from pagecache.lru import Shelf
+from pagecache.lru import LRUCache
 
-MOST_BYTES = 16_000_000
-# What a piece was made of takes so many times as much as its markup.
-VALUES = 2
+MAX_BYTES = 16_000_000
+# The values of a fragment take so many times the memory of its markup.
+VALUES_FACTOR = 2
 # They say that something changed, not what is shown.
-STAMPS = frozenset(("revision", "changed_at", "touched", "site_revision", "site_changed_at"))
-PLAIN = (str, int, float, bytes, date, time, UUID, type(None))
+REVISION_FIELDS = frozenset(("revision", "changed_at", "site_revision", "site_changed_at"))
+PLAIN_TYPES = (str, int, float, bytes, date, time, UUID, type(None))
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Fragment:
     """Markup as it was written, in UTF-8: one letter beyond Latin would double all others."""
 
     markup: bytes
@@ -37,37 +37,37 @@ class Piece:
     @property
     def size(self) -> int:
         """Bytes of the markup and of the values it was made from, roughly."""
-        return (1 + VALUES) * len(self.markup)
+        return (1 + VALUES_FACTOR) * len(self.markup)
 
 
-pieces: Shelf[Hashable, Piece] = Shelf(MOST_BYTES)
+fragments: LRUCache[Hashable, Fragment] = LRUCache(MAX_BYTES)
 
 
-def written(template: str, values: Mapping[str, Any]) -> SafeString:
+def rendered(template: str, values: Mapping[str, Any]) -> SafeString:
     """Return what the template says of these values, and of nothing else: it sees no request.
 
     Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
     that was fetched with them. A value of any other kind is a `TypeError`: it could change unseen.
     """
-    return mark_safe(_written(template, values, (template, get_language(), *_held(values))).decode())
+    return mark_safe(_rendered(template, values, (template, get_language(), *_held(values))).decode())
 
 
-def written_each(template: str, name: str, rows: Iterable[Any], values: Mapping[str, Any]) -> SafeString:
+def rendered_each(template: str, name: str, rows: Iterable[Any], values: Mapping[str, Any]) -> SafeString:
     """Return what the template says of each of the rows, called by this name, beside the same values."""
     same = template, get_language(), *_held(values)
     return mark_safe(
         b"".join(
-            [_written(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows]
+            [_rendered(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows]
         ).decode()
     )
 
 
-def _written(template: str, values: Mapping[str, Any], key: Hashable) -> bytes:
-    kept = None if settings.DEBUG else pieces.get(key)
-    if kept is None:
-        kept = Piece(get_template(template).render(dict(values)).encode())
-        pieces.put(key, kept)
-    return kept.markup
+def _rendered(template: str, values: Mapping[str, Any], key: Hashable) -> bytes:
+    found = None if settings.DEBUG else fragments.get(key)
+    if found is None:
+        found = Fragment(get_template(template).render(dict(values)).encode())
+        fragments.put(key, found)
+    return found.markup
 
 
 def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:
@@ -76,7 +76,7 @@ def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:
     if isinstance(value, SafeString):
         # It is equal to the same words that are yet to be escaped.
         return SafeString, str(value)
-    if isinstance(value, PLAIN) or hasattr(value, "_fields"):
+    if isinstance(value, PLAIN_TYPES) or hasattr(value, "_fields"):
         # A named tuple holds plain values and tuples of them alone, as it says.
         return plain
     if isinstance(value, (list, tuple)):
@@ -88,11 +88,11 @@ def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:
     if isinstance(value, Model):
         path = (*above, id(value))
         return type(value), *_held(vars(value), path), *_held(value._state.fields_cache, path)
-    raise TypeError(f"A piece of a page cannot hang on {type(value).__name__}.")
+    raise TypeError(f"A fragment cannot depend on {type(value).__name__}.")
 
 
 def _held(names: Mapping[str, Any], above: tuple[int, ...] = ()) -> Iterator[tuple[str, Hashable]]:
-    """Yield the names and contents of what a row holds, but for its own state, stamps and what is above."""
+    """Yield the names and contents of what a row holds, but for its own state, revision and what is above."""
     for name, held in names.items():
-        if name != "_state" and name not in STAMPS and id(held) not in above:
+        if name != "_state" and name not in REVISION_FIELDS and id(held) not in above:
             yield name, content(held, above)

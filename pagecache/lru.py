@@ -1,8 +1,8 @@
-"""Things kept in memory by key, the least asked for of which go when there are too many bytes."""
+"""A least-recently-used cache that is bounded in bytes."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Protocol
 
 
@@ -13,35 +13,44 @@ class Sized(Protocol):
     def size(self) -> int: ...
 
 
-class Shelf[K: Hashable, V: Sized]:
-    """Kept things by key. For many threads."""
+class LRUCache[K: Hashable, V: Sized]:
+    """Values by key; the least recently used are dropped first. Safe for threads."""
 
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self._kept: OrderedDict[K, V] = OrderedDict()
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._values: OrderedDict[K, V] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
     def get(self, key: K) -> V | None:
-        """Return the thing, which counts as asked for."""
-        found = self._kept.get(key)
+        """Return the value, which counts as used."""
+        found = self._values.get(key)
         if found is not None:
             with self._lock:
-                if key in self._kept:
-                    self._kept.move_to_end(key)
+                if key in self._values:
+                    self._values.move_to_end(key)
         return found
 
-    def put(self, key: K, thing: V) -> None:
-        """Keep a thing in place of the one that was there."""
+    def put(self, key: K, value: V, replaces: Callable[[V], bool] | None = None) -> None:
+        """Store a value; over another one only if it `replaces` that."""
         with self._lock:
-            replaced = self._kept.pop(key, None)
-            self._size += thing.size - (replaced.size if replaced else 0)
-            self._kept[key] = thing
-            while self._size > self.most_bytes and len(self._kept) > 1:
-                _, dropped = self._kept.popitem(last=False)
+            before = self._values.get(key)
+            if before is not None and replaces is not None and not replaces(before):
+                return
+            self._values.pop(key, None)
+            self._size += value.size - (before.size if before else 0)
+            self._values[key] = value
+            while self._size > self.max_bytes and len(self._values) > 1:
+                _, dropped = self._values.popitem(last=False)
                 self._size -= dropped.size
+
+    def discard(self, key: K) -> None:
+        """Drop the value of a key, if there is one."""
+        with self._lock:
+            dropped = self._values.pop(key, None)
+            self._size -= dropped.size if dropped else 0
 
     def clear(self) -> None:
         with self._lock:
-            self._kept.clear()
+            self._values.clear()
             self._size = 0

@@ -1,268 +1,166 @@
-"""The page cache: a small WSGI layer around Django, so that an anonymous hit never enters Django's machinery.
+"""The page cache: a WSGI application around Django's that answers anonymous readers from memory.
 
-Kept are answers to readers without a session, of addresses with known parameters only. An entry is good
-while the stamp of its edition is the current one: what is served is at most a moment behind a commit.
+After an invalidation readers get the old response for some seconds while a thread renders the new one.
 """
 
+import contextvars
 import re
 import threading
 import time
-from collections.abc import Iterable, Set
-from functools import lru_cache
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from zlib import crc32
 
-from django.http.request import split_domain_port, validate_host
+from django.conf import settings
 
-from pagecache import request_log
-from pagecache.board import Board
-from pagecache.entries import Headers, KeptPage, Key, keepable
-from pagecache.freed import Freed
-from pagecache.lru import Shelf
-from pagecache.request_settings import door
-from pagecache.revisions import Stamps, State
-from pagecache.shared_pages import SharedPages
+from pagecache.entries import CacheEntry, Headers, is_cacheable
+from pagecache.keys import Key, cache_key, without_unknown_parameters
+from pagecache.lru import LRUCache
+from pagecache.revisions import SITE, Revisions
+from pagecache.tags import scope, tags_of
 
-# First parts of addresses that are never kept: what is per person, or is somebody else's to serve.
-APART = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
-# Cards of thousands of papers would push out the pages; `conference.cards` keeps the last ones by itself.
-DRAWN = "/card.png"
-# Parameters that may stand in a key. An address with any other goes to Django each time, and fills no cache.
-LISTS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
-FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "topic", "track"))
-PARAMETERS = LISTS | FACETS
-# Below it any parameter may stand in a key: the API itself refuses those that it does not know.
-API = "api"
-OF_ALL_YEARS = frozenset(("conferences", "editions", "institutions", "people"))
-# But what people type, and moments, are asked for once.
-UNKEPT = frozenset(("q", "changed_since"))
-LONGEST_ADDRESS = 400
-# Searches, and what is found while somebody types. Longer questions are hardly asked twice.
-SEARCHES = re.compile(r"/(?:[^/]+/)?search/(?:suggest)?")
-ASKED = frozenset(("q", "kind", "page"))
-LONGEST_QUESTION = 120
-# Where processes share pages they lie for so long (seconds): words of one reader take little place there.
-LIFETIME_OF_SEARCH = 60
-# Where nothing says what is on now: while an edition runs, its other pages live for seconds.
-TIMELESS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
-READING = frozenset(("GET", "HEAD"))
-# For so many addresses what they name is remembered.
-MOST_NAMES = 5_000
-MOST_BYTES = 40 * 1024 * 1024
-# Of these bytes the API, and searches, get one in so many beside them.
-API_SHARE, SEARCH_SHARE = 2, 8
-# What a request says of one reader: it must not shape a page that all readers share.
+MAX_BYTES = 50 * 1024 * 1024
+# Nothing on these pages depends on the time of day; others live for seconds while an edition runs.
+STEADY = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
+# What a request says of one reader must not shape a page that all readers share.
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
-# So many new pages are written at once by a process: more would only take turns, and those who ask for kept
-# pages with them. Who waits longer (seconds) goes on: exports may take both lanes.
-LANES, LANE_WAIT = 2, 0.6
-# An answer of more bytes left much free that was made of rows.
-LARGE = 500_000
-# How long a reader waits while another renders the same page; then the version just passed is good enough.
-WAIT = 1.0
+# How long a reader waits for another who renders the same page, before rendering it too (seconds).
+WAIT_SECONDS = 10.0
+# Where the request notes what the cache did: "hit", "stale" or "miss".
+STATUS = "pagecache.status"
 
-
-def key_of(environ: WSGIEnvironment) -> Key | None:
-    """Return what names an answer that all readers share: path and known parameters in order; else `None`."""
-    if environ["REQUEST_METHOD"] not in READING or "HTTP_AUTHORIZATION" in environ:
-        return None
-    if has_session(environ) or not is_own_host(environ) or not is_secure_enough(environ):
-        return None
-    path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
-    return shared_by_all(path, query) if len(path) + len(query) <= LONGEST_ADDRESS else None
-
-
-@lru_cache(maxsize=MOST_NAMES)
-def shared_by_all(path: str, query: str) -> Key | None:
-    """Return the key of an address whose answer all readers share; else `None`."""
-    if first_part(path) in APART or path.endswith(DRAWN):
-        return None
-    if not query:
-        return path, ""
-    pairs = sorted(parse_qsl(query, keep_blank_values=True))
-    return (path, urlencode(pairs)) if is_known(path, query, {name for name, _ in pairs}) else None
-
-
-def is_known(path: str, query: str, names: Set[str]) -> bool:
-    """Whether these parameters may stand in a key at this address."""
-    if is_data(path):
-        return UNKEPT.isdisjoint(names)
-    if is_search(path):
-        return names <= ASKED and len(query) <= LONGEST_QUESTION
-    return names <= PARAMETERS
-
-
-def first_part(path: str) -> str:
-    """Return what stands between the first two slashes: an edition's slug, or a section of the whole site."""
-    return path.removeprefix("/").partition("/")[0]
-
-
-def is_data(path: str) -> bool:
-    """Whether it is an address of the API itself, such as /api/v1/papers/, and no page about it."""
-    return path.startswith(f"/{API}/v")
-
-
-@lru_cache(maxsize=MOST_NAMES)
-def is_search(path: str) -> bool:
-    """Whether something is looked for at this address."""
-    return SEARCHES.fullmatch(path) is not None
-
-
-@lru_cache(maxsize=MOST_NAMES)
-def realm(path: str, query: str) -> str:
-    """Return the slug of the edition whose stamp an answer hangs on; anything else for the whole site's.
-
-    A search of an edition finds what belongs to all years, too.
-    Addresses of the API name it behind the resource, or as `edition`. What belongs to all years,
-    or is nested so deep that it may lead to other years, hangs on the whole site's.
-    """
-    first, *rest = path.lstrip("/").split("/")
-    if first != API:
-        return "" if is_search(path) else first
-    asked = dict(parse_qsl(query))
-    if OF_ALL_YEARS.intersection(rest[1:2]) or "." in asked.get("expand", ""):
-        return ""
-    # v1/papers/?edition=2021, or v1/papers/2021/17/
-    places = {3: asked.get("edition", ""), 5: "".join(rest[2:3])}
-    return places.get(len(rest), "")
-
-
-def has_session(environ: WSGIEnvironment) -> bool:
-    """Whether the reader is, or may be, signed in, or has an agenda kept here."""
-    if not environ.get("HTTP_COOKIE"):
-        return False
-    try:
-        return not door().cookies.isdisjoint(SimpleCookie(environ["HTTP_COOKIE"]))
-    except CookieError:
-        return True
-
-
-def is_own_host(environ: WSGIEnvironment) -> bool:
-    """Whether the request names a host that the site answers to: no other may make an entry, or get one."""
-    return _is_one_of(environ.get("HTTP_HOST") or environ["SERVER_NAME"], door().hosts)
-
-
-@lru_cache(maxsize=100)
-def _is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
-    domain, _ = split_domain_port(host)
-    return bool(domain) and validate_host(domain, allowed)
-
-
-def is_secure_enough(environ: WSGIEnvironment) -> bool:
-    """Whether the request came by https, or need not: a redirect to https is Django's to give."""
-    secure = door().secure
-    return secure is None or environ.get(secure[0]) == secure[1]
+# Status, headers and body.
+type Response = tuple[str, Headers, bytes]
 
 
 class PageCache:
     """A WSGI application in front of Django's."""
 
-    def __init__(
-        self, application: WSGIApplication, most_bytes: int = MOST_BYTES, shared: SharedPages | None = None
-    ) -> None:
+    def __init__(self, application: WSGIApplication, max_bytes: int = MAX_BYTES) -> None:
         self.application = application
-        self.stamps = Stamps(Board.configured())
-        self.shared = shared or SharedPages.configured()
-        # Whoever walks through the whole API, or asks for all words, takes no page's place.
-        self._pages = Shelf[Key, KeptPage](most_bytes)
-        self._data = Shelf[Key, KeptPage](most_bytes // API_SHARE)
-        self._searches = Shelf[Key, KeptPage](most_bytes // SEARCH_SHARE)
+        self.revisions = Revisions()
+        self.entries = LRUCache[Key, CacheEntry](max_bytes)
         self._lock = threading.Lock()
-        self._rendering: dict[Key, threading.Lock] = {}
-        self._lanes = threading.BoundedSemaphore(LANES)
-        self._freed = Freed()
+        self._rendering: dict[Key, threading.Event] = {}
+        # One thread: what it renders competes with the requests for the processor.
+        self._refreshing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-cache")
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        key = key_of(environ)
-        state = self.stamps.of(realm(*key)) if key else None
-        if key is None or state is None:
-            return self.application(environ, start_response)
-        page = self._good(key, state)
-        if page is not None:
-            request_log.cached("hit")
-            return page.answer(environ, start_response)
-        return self._render(key, state, environ, start_response)
+        key = cache_key(environ)
+        if key is None or not self.revisions.poll():
+            return self.application(without_unknown_parameters(environ), start_response)
+        entry = self.entries.get(key)
+        if entry is not None:
+            if entry.revalidate(self.revisions):
+                return self._respond("hit", entry, environ, start_response)
+            if entry.stale_seconds(self.revisions) < settings.PAGE_CACHE_STALE_SECONDS:
+                self._refresh(key, environ)
+                return self._respond("stale", entry, environ, start_response)
+        return self._render_or_wait(key, environ, start_response)
 
     def clear(self) -> None:
-        """Forget all pages and stamps."""
-        for shelf in (self._pages, self._data, self._searches):
-            shelf.clear()
-        self.stamps.forget()
+        """Drop all entries, and read the revisions again."""
+        self.entries.clear()
+        self.revisions.expire()
 
-    def _shelf(self, key: Key) -> Shelf[Key, KeptPage]:
-        if is_search(key[0]):
-            return self._searches
-        return self._data if first_part(key[0]) == API else self._pages
+    def close(self) -> None:
+        """Wait until nothing is being rendered any more."""
+        self._refreshing.shutdown()
 
-    def _good(self, key: Key, state: State) -> KeptPage | None:
-        page = self._shelf(key).get(key)
-        if page is None or page.expires < time.monotonic():
-            return None
-        return page if page.stands(key, state) else None
-
-    def _render(
-        self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
+    def _respond(
+        self, status: str, entry: CacheEntry, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        """Let one reader render a page while the others wait for it, or take the version just passed."""
+        environ[STATUS] = status
+        return entry.respond(environ, start_response, is_stale=status == "stale")
+
+    def _begin(self, key: Key) -> threading.Event | None:
+        """Return the event of who renders this page already; `None` if it is this thread's to render."""
         with self._lock:
-            turn = self._rendering.setdefault(key, threading.Lock())
-        is_mine = turn.acquire(timeout=WAIT)
-        try:
-            page = self._good(key, state) or (None if is_mine else self._shelf(key).get(key))
-            if page is not None:
-                request_log.cached("hit")
-                return page.answer(environ, start_response)
-            with self.shared.turn(key, state) as shared:
-                request_log.cached("shared" if shared else "miss")
-                if shared is None:
-                    return self._fresh(key, state, environ, start_response)
-                self._shelf(key).put(key, shared)
-                return shared.answer(environ, start_response)
-        finally:
-            if is_mine:
-                turn.release()
-                with self._lock:
-                    self._rendering.pop(key, None)
+            running = self._rendering.get(key)
+            if running is None:
+                self._rendering[key] = threading.Event()
+            return running
 
-    def _fresh(
-        self, key: Key, state: State, environ: WSGIEnvironment, start_response: StartResponse
-    ) -> Iterable[bytes]:
-        has_lane = self._lanes.acquire(timeout=LANE_WAIT)
+    def _end(self, key: Key) -> None:
+        with self._lock:
+            self._rendering.pop(key).set()
+
+    def _refresh(self, key: Key, environ: WSGIEnvironment) -> None:
+        """Render a page in the background, unless somebody does."""
+        if self._begin(key) is not None:
+            return
+        request = shared_request(key, environ)
         try:
-            status, headers, body = whole_answer(self.application, environ)
+            # With the context of the request, which says for example which database it reads.
+            self._refreshing.submit(contextvars.copy_context().run, self._refresh_now, key, request)
+        except RuntimeError:
+            # No thread can be started: the next reader after the stale seconds renders it.
+            self._end(key)
+
+    def _refresh_now(self, key: Key, request: WSGIEnvironment) -> None:
+        try:
+            self._render(key, request)
         finally:
-            if has_lane:
-                self._lanes.release()
-        if len(body) > LARGE:
-            self._freed.give_back_soon()
-        if not keepable(status, headers):
-            start_response(status, headers)
-            return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
-        lifetime = state.steady if TIMELESS.fullmatch(key[0]) else state.lifetime
-        expires = time.monotonic() + lifetime * spread(key)
-        page = KeptPage(state.stamp, expires, state.changed_at, headers, body)
-        self._shelf(key).put(key, page)
-        most = LIFETIME_OF_SEARCH if is_search(key[0]) else lifetime
-        self.shared.keep(key, page, most * spread(key))
-        return page.answer(environ, start_response)
+            self._end(key)
+
+    def _render_or_wait(
+        self, key: Key, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Let one reader render a page while the others wait for it."""
+        until = time.monotonic() + WAIT_SECONDS
+        while running := self._begin(key):
+            is_done = running.wait(max(0.0, until - time.monotonic()))
+            entry = self.entries.get(key)
+            if entry is not None and entry.revalidate(self.revisions):
+                return self._respond("hit", entry, environ, start_response)
+            if not is_done:
+                break
+        try:
+            environ[STATUS] = "miss"
+            entry, (status, headers, body) = self._render(key, shared_request(key, environ))
+        finally:
+            if not running:
+                self._end(key)
+        if entry is not None:
+            return entry.respond(environ, start_response)
+        start_response(status, headers)
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+
+    def _render(self, key: Key, request: WSGIEnvironment) -> tuple[CacheEntry | None, Response]:
+        """Return what Django answers, and the entry that it makes, if it may be cached."""
+        number, scopes = self.revisions.number, self.revisions.scopes
+        status, headers, body = response = complete_response(self.application, request)
+        if not is_cacheable(status, headers):
+            # Withdrawn, perhaps: nobody gets the old one any more.
+            self.entries.discard(key)
+            return None, response
+        shown = scopes.get(scope(*key)) or scopes[SITE]
+        lifetime = (shown.steady if STEADY.fullmatch(key.path) else shown.lifetime) * spread(key)
+        tags = tags_of(key, body, (slug for slug in scopes if slug))
+        expires = time.monotonic() + min(lifetime, shown.next_gate)
+        entry = CacheEntry(tags, number, expires, shown.shown_at, headers, body)
+        self.entries.put(key, entry, replaces=lambda before: before.revision <= number)
+        return entry, response
 
 
 def spread(key: Key) -> float:
-    """Return which part of its time a page lives: what was written together does not end together."""
+    """Return the part of its lifetime that a page is cached: not all expire together that began together."""
     return 1 - crc32("?".join(key).encode()) % 1000 / 2500
 
 
-def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tuple[str, Headers, bytes]:
-    """Run the application and return its whole answer to GET, without what this one reader asks for."""
-    shared = {name: value for name, value in environ.items() if name not in PERSONAL} | {
-        "REQUEST_METHOD": "GET"
-    }
+def shared_request(key: Key, environ: WSGIEnvironment) -> WSGIEnvironment:
+    """Return the GET request for a page that all readers share."""
+    shared = {name: value for name, value in environ.items() if name not in PERSONAL}
+    return shared | {"REQUEST_METHOD": "GET", "QUERY_STRING": key.query, "wsgi.input": BytesIO()}
+
+
+def complete_response(application: WSGIApplication, environ: WSGIEnvironment) -> Response:
+    """Run the application and return its status, headers and whole body."""
     begun: list[Any] = []
     body = BytesIO()
 
@@ -270,7 +168,7 @@ def whole_answer(application: WSGIApplication, environ: WSGIEnvironment) -> tupl
         begun[:] = [status, headers]
         return lambda data: None
 
-    answer = application(shared, start_response)
+    answer = application(environ, start_response)
     try:
         # Not joined: the pieces of a calendar of all talks would be held beside the whole.
         body.writelines(answer)

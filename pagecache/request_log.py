@@ -20,7 +20,7 @@ class Note:
     view: str = ""
     # Such as "<key:edition>/papers/": the address itself may hold a secret, or words that somebody typed.
     route: str = ""
-    # "hit", "shared" (another process wrote it), "miss", or empty where the page cache has no part in it.
+    # "hit", "stale" (an old response while the new one is rendered), "miss", or empty: not cacheable.
     cache: str = ""
 
     @property
@@ -46,10 +46,3 @@ def end() -> None:
 def note() -> Note | None:
     """Return the note of the request at hand; `None` outside of any."""
     return _note.get()
-
-
-def cached(word: str) -> None:
-    """Note what the page cache did."""
-    found = _note.get()
-    if found is not None:
-        found.cache = word

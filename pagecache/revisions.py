@@ -1,187 +1,142 @@
-"""The stamps of all editions as the page cache reads them: all at once, every quarter of a second or so."""
+"""What a process knows of changes of content: it reads the revisions of all editions a few times a second.
+
+Each reading that finds a change gets the next number here, and the tags that were invalidated are remembered
+with it. A cached response is as good as new while none of its tags has a later number than itself.
+"""
 
 import threading
 import time
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
-from django.apps import apps
+from django.conf import settings
 from django.db import DatabaseError, close_old_connections
-from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
-from content import touches
-from content.prepared import prepared
-from content.revision import BEGINNING, SiteRevision
-from content.touches import Touches
-from pagecache.board import Board, mark_of
+from content.invalidation import SITE_KEY, SITE_TAG, edition_tag, tags_between
 
-READ_EVERY = 0.25
-# How long a reader waits for a reading of this second, while another thread is at it.
-MOMENT = 0.1
-# Pages say what is on now, and what is dated ahead comes: nothing may stand still for ever although nothing
-# was edited. What tells no time lives longer while nothing comes soon.
-LIFETIME = timedelta(minutes=5).total_seconds()
-LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
-LIFETIME_OF_STEADY = timedelta(hours=1).total_seconds()
-# What has come is on every page after so long (`pagecache.per_revision` keeps things for a minute).
-SETTLED = timedelta(minutes=2)
-SWITCHES = ("public_from", "papers_public_from", "schedule_public_from")
+POLL_SECONDS = 0.25
+# For so many changes the moment is remembered at which they were found.
+MAX_MOMENTS = 10_000
+MAX_TAGS = 50_000
+# The slug that stands for the site, and for pages that show several editions.
+SITE = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """What an edition's pages look like: equal stamps mean equal pages. Without edition: the whole site's."""
+class Scope:
+    """An edition or, with the key 0, the site: its revision, and how long a response may be cached (seconds).
 
-    revisions: tuple[tuple[str, int], ...]
-    site: int
-    switches: tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A stamp, when the content behind it last changed, how long a page made now may be kept (seconds).
-
-    `steady` is how long if it tells no time.
+    `steady` is how long if nothing in it depends on the time of day.
     """
 
-    stamp: Stamp
+    key: int
+    revision: int
+    # When rows changed last, and when what the pages show did: gates may have opened since.
     changed_at: datetime
+    shown_at: datetime
     lifetime: float
-    steady: float = LIFETIME
-    # By slug, what is noted of the last changes.
-    touched: Mapping[str, Touches] = field(default_factory=dict)
-
-    def touched_since(self, stamp: Stamp) -> Set[str] | None:
-        """Return the names of all that changed since another stamp; `None` if that may be anything."""
-        old, new = dict(stamp.revisions), dict(self.stamp.revisions)
-        is_same_site = (stamp.site, stamp.switches) == (self.stamp.site, self.stamp.switches)
-        if not is_same_site or old.keys() != new.keys() or any(old[slug] > new[slug] for slug in old):
-            return None
-        moved = [slug for slug in old if old[slug] != new[slug]]
-        return touches.together(touches.since(self.touched[slug], old[slug], new[slug]) for slug in moved)
+    steady: float
+    # In so many seconds something of it becomes public.
+    next_gate: float = float("inf")
 
 
-class Stamps:
-    """The current states by edition slug; "" stands for pages that show several editions."""
+type Scopes = Mapping[str, Scope]
 
-    def __init__(self, board: Board | None = None) -> None:
-        self._board = board or Board()
-        self._mark = self._board.mark
-        self._states: dict[str, State] = {}
+
+def configured_reader() -> Callable[[datetime], Scopes]:
+    """Return the function that reads the scopes: which models there are is known to the apps above."""
+    reader: Callable[[datetime], Scopes] = import_string(settings.PAGE_CACHE_SCOPES)
+    return reader
+
+
+class Revisions:
+    """The scopes by slug as last read, and the numbers at which tags were invalidated."""
+
+    def __init__(self) -> None:
+        self.scopes: Scopes = {}
+        self.number = 0
+        self._invalidated: dict[str, int] = {}
+        # Everything before this number is invalid.
+        self._floor = 0
+        self._moments: deque[float] = deque([0.0], maxlen=MAX_MOMENTS)
         self._read_at = float("-inf")
-        self._second = 0
         self._lock = threading.Lock()
 
-    def of(self, slug: str) -> State | None:
-        """Return the state of an edition's pages, or of the site's where no edition has that slug.
+    def poll(self) -> bool:
+        """Read the revisions if it is time to; return whether they were ever read.
 
-        `None` before the first reading succeeded. While the database is away, the last reading stands.
+        While one thread reads, others go on with what is known, as everybody does while the database is away.
         """
-        # Another process has shown another state: nobody here goes on before it is read.
-        is_behind = self._board.mark != self._mark
-        if is_behind or self._is_due():
-            patience = -1 if is_behind or not self._states else MOMENT if self._is_of_before() else 0
-            if self._lock.acquire(timeout=patience):
-                try:
-                    if self._board.mark != self._mark or self._is_due():
-                        self._read()
-                finally:
-                    self._lock.release()
-            elif patience:
-                # The database hangs: nobody else waits in this second.
-                self._second = int(time.time())
-        return self._states.get(slug) or self._states.get("")
+        is_due = time.monotonic() - self._read_at > POLL_SECONDS
+        if is_due and self._lock.acquire(blocking=not self.scopes):
+            try:
+                if time.monotonic() - self._read_at > POLL_SECONDS:
+                    self._read()
+            finally:
+                self._lock.release()
+        return bool(self.scopes)
 
-    def forget(self) -> None:
-        """Read again at the next question."""
+    def scope(self, slug: str) -> Scope:
+        """Return the scope of an edition; that of the site where no edition has this slug."""
+        return self.scopes.get(slug) or self.scopes[SITE]
+
+    def is_valid(self, tags: Iterable[str], since: int) -> bool:
+        """Whether none of these tags was invalidated after this number."""
+        if since < self._floor:
+            return False
+        return since == self.number or all(self._invalidated.get(tag, 0) <= since for tag in tags)
+
+    def moment_after(self, number: int) -> float:
+        """Return when the first change after this number was found, by the monotonic clock."""
+        index = number + 1 - (self.number + 1 - len(self._moments))
+        return self._moments[index] if 0 <= index < len(self._moments) else float("-inf")
+
+    def expire(self) -> None:
+        """Read again at the next request."""
         self._read_at = float("-inf")
 
-    def _is_due(self) -> bool:
-        return self._is_of_before() or time.monotonic() - self._read_at > READ_EVERY
-
-    def _is_of_before(self) -> bool:
-        """Whether it was read in an earlier second: nginx keeps what is answered to the end of this one."""
-        return int(time.time()) != self._second
-
     def _read(self) -> None:
-        began, second, self._mark = time.monotonic(), int(time.time()), self._board.mark
+        began = time.monotonic()
         try:
-            self._states = read_states(timezone.now())
+            scopes = configured_reader()(timezone.now())
+            tags = changed_tags(self.scopes, scopes) if self.scopes else set()
         except DatabaseError:
             close_old_connections()
         else:
-            self._tell(mark_of(self._states[""].stamp))
-        self._read_at, self._second = began, second
+            self._remember(tags)
+            self.scopes = scopes
+        self._read_at = began
 
-    def _tell(self, mark: int) -> None:
-        """Put up what was read, unless another process put up something meanwhile: that is read next."""
-        if self._board.mark == self._mark:
-            self._board.mark = self._mark = mark
-
-
-def read_states(at: datetime) -> dict[str, State]:
-    """Read the states of all editions. Two queries."""
-    site = (_site() or [SiteRevision(changed_at=BEGINNING)])[0]
-    editions = _editions(*soon(at))
-    touched = {row["slug"]: touches.read(row["touched"]) for row in editions}
-    states, is_moving = {}, any(is_turning(row, at) for row in editions)
-    today = at.astimezone(UTC).date()
-    for row in editions:
-        switches = tuple(row[name] is not None and row[name] <= at for name in SWITCHES)
-        stamp = Stamp(((row["slug"], row["revision"]),), site.revision, switches)
-        is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
-        changed_at = max(row["changed_at"], site.changed_at, *passed(row, at))
-        lifetime = LIFETIME_WHILE_RUNNING if is_near else LIFETIME
-        steady = LIFETIME if is_moving or row["is_to_come"] else LIFETIME_OF_STEADY
-        states[row["slug"]] = State(stamp, changed_at, lifetime, steady, touched)
-    stamps = [state.stamp for state in states.values()]
-    whole = Stamp(
-        tuple(pair for stamp in stamps for pair in stamp.revisions),
-        site.revision,
-        tuple(switch for stamp in stamps for switch in stamp.switches),
-    )
-    changed = max([site.changed_at, *(state.changed_at for state in states.values())])
-    lifetime = min([LIFETIME, *(state.lifetime for state in states.values())])
-    steady = min([LIFETIME_OF_STEADY, *(state.steady for state in states.values())])
-    return {**states, "": State(whole, changed, lifetime, steady, touched)}
+    def _remember(self, tags: set[str] | None) -> None:
+        if tags is not None and not tags:
+            return
+        number = self.number + 1
+        if tags is None or len(self._invalidated) > MAX_TAGS:
+            self._invalidated.clear()
+            self._floor = number
+        self._invalidated.update(dict.fromkeys(tags or (), number))
+        self._moments.append(time.monotonic())
+        self.number = number
 
 
-@prepared
-def _site() -> Any:
-    return SiteRevision.objects.filter(pk=1)
-
-
-@prepared
-def _editions(first: datetime, last: datetime) -> Any:
-    fields = ("slug", "revision", "changed_at", "touched", "start_date", "end_date", *SWITCHES)
-    rows = apps.get_model("conference", "Edition")._base_manager.annotate(is_to_come=to_come(first, last))
-    return rows.order_by("slug").values(*fields, "is_to_come")
-
-
-def to_come(first: datetime, last: datetime) -> Q:
-    """Whether news or a release of an edition come, or came, between these moments."""
-    models = (apps.get_model("conference", "Announcement"), apps.get_model("schedule", "Release"))
-    dated = {"edition": OuterRef("pk"), "published_at__gte": first, "published_at__lte": last}
-    news, releases = (Exists(model._base_manager.filter(**dated)) for model in models)
-    return news | releases
-
-
-def soon(at: datetime) -> tuple[datetime, datetime]:
-    """Return between which moments something changes while a page stands that is made now."""
-    return at - SETTLED, at + timedelta(seconds=LIFETIME_OF_STEADY)
-
-
-def is_turning(row: dict[str, Any], at: datetime) -> bool:
-    """Whether a part of an edition becomes public soon, or it ends: other editions may show that, too."""
-    first, last = soon(at)
-    opens = any(row[name] is not None and first <= row[name] <= last for name in SWITCHES)
-    return opens or timedelta(0) <= at.astimezone(UTC).date() - row["end_date"] <= timedelta(days=1)
-
-
-def passed(row: dict[str, datetime | None], at: datetime) -> list[datetime]:
-    """Return the moments at which a part of the edition became public, so far."""
-    moments = (row[name] for name in SWITCHES)
-    return [moment for moment in moments if moment is not None and moment <= at]
+def changed_tags(old: Scopes, new: Scopes) -> set[str] | None:
+    """Return the tags that were invalidated between two readings; `None` for all. A query for each change."""
+    tags: set[str] = set()
+    if {slug: scope.key for slug, scope in old.items()} != {slug: scope.key for slug, scope in new.items()}:
+        return None
+    for slug, now in new.items():
+        before = old[slug]
+        if (now.revision, now.changed_at) == (before.revision, before.changed_at):
+            continue
+        found = None
+        if now.revision > before.revision:
+            found = tags_between(now.key, before.revision, now.revision, before.changed_at)
+        if found is None:
+            # Not known: what is restored, or was pruned, may differ in anything.
+            found = {SITE_TAG if now.key == SITE_KEY else edition_tag(slug)}
+        tags |= found
+    return tags

@@ -1,7 +1,6 @@
 """What: papers with their authors in order, topics, material, awards. When they are shown: `schedule`."""
 
 import re
-from collections.abc import Set
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -15,7 +14,6 @@ from conference.models import Edition
 from content.fields import HttpURLField, LinesField, SlugKey, UidField
 from content.models import Content, Ordered
 from content.page_paths import path_of
-from content.touches import INSIDE
 from papers.awards import Award, AwardGrant
 from papers.querysets import (
     TOPIC_LEVELS,
@@ -164,9 +162,8 @@ class Paper(Content):
     def get_absolute_url(self) -> str:
         return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
-    def named_by(self, words: Set[str]) -> str:
-        is_under_title = words and "title" not in words
-        return f"{INSIDE if is_under_title else ''}papers/{self.uid}"
+    def cache_tag(self) -> str:
+        return f"paper:{self.uid}"
 
     @property
     def doi_url(self) -> str:

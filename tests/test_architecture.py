@@ -45,14 +45,16 @@ FLOORS = [
 # Python beside the house: it may import any floor, and no floor imports it.
 OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
 APPS = ["conference", "people", "papers", "schedule", "search"]
-# No content of their own: a count of changes, the history, members and likely duplicates, which only staff
-# see, and the index, whose hits go through the `published()` of the things that they lead to.
+# No content of their own: counts of changes and what they invalidate, the history, members and likely
+# duplicates, which only staff see, and the index, whose hits go through the `published()` of the things that
+# they lead to.
 BOOKKEEPING = {
     "accounts.AccountSession",
     "content.ChangeSet",
     "accounts.Membership",
     "content.RowChange",
     "content.SiteRevision",
+    "content.Invalidation",
     "people.Comparison",
     "people.InstitutionPair",
     "people.Invitation",

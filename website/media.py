@@ -25,7 +25,7 @@ SHOWN = {
     ".webp": "image/webp",
 }
 # What belongs to a paper may be withdrawn at any moment; a picture may stand there an hour longer.
-FOR_AN_HOUR, ASKED_FOR = "public, max-age=3600", "public, max-age=0, must-revalidate"
+FOR_AN_HOUR, ASKED_FOR = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
 FOR_ONE = "private, no-store"
 # Even if a browser took a file for a page: it could do nothing.
 NOTHING_RUNS = "sandbox; default-src 'none'"

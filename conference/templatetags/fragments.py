@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
-from pagecache.fragments import written, written_each
+from pagecache.fragments import rendered, rendered_each
 
 register = template.Library()
 
@@ -14,10 +14,10 @@ register = template.Library()
 @register.simple_tag
 def fragment(name: str, **values: Any) -> SafeString:
     """The piece that this template makes of these values; it sees nothing else of the page."""
-    return written(name, values)
+    return rendered(name, values)
 
 
 @register.simple_tag
 def fragment_each(template: str, name: str, rows: Iterable[Any], **values: Any) -> SafeString:
     """The pieces of rows, one behind the other: each is in the template by this name, beside the values."""
-    return written_each(template, name, rows, values)
+    return rendered_each(template, name, rows, values)

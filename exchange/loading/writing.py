@@ -85,7 +85,7 @@ def _write_lists(kind: Kind, steps: Iterable[Step], *, is_late: bool = False) ->
         if wanted:
             write(listing, wanted)
             editions = {step.row.stamped_edition() for step in steps}
-            revision.advance(editions, [revision.kind_of(listing.model)])
+            revision.advance(editions)
 
 
 def _write_person_lists(steps: list[Step]) -> None:

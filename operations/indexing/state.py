@@ -13,11 +13,10 @@ from django.db.models import Exists, OuterRef, Subquery
 
 from conference.models import Edition
 from conference.request_edition import SITE_STAMP
-from content import touches
+from content.invalidation import papers_tag, tags_between
 from content.preview_context import GATES
 from content.querysets import public_parts
 from content.revision import SiteRevision
-from content.touches import Touches
 from people.models import PersonName
 from search.index import FOLDING
 from search.models import Indexed
@@ -26,8 +25,8 @@ from search.models import Indexed
 VERSION = 1
 # The key of the whole site's state beside those of the editions.
 SITE = 0
-# How a noted change names a paper.
-PAPERS = "papers/"
+# The cache tags of papers begin so.
+PAPER = "paper:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,7 @@ class States:
 
     wanted: Mapping[int, str]
     known: Mapping[int, str]
-    # By edition, what is noted of the last changes.
-    touched: Mapping[int, Touches]
+    slugs: Mapping[int, str]
     # The stamp of the site, and what stands for the hidden names.
     site: int | None
     names: str
@@ -47,25 +45,25 @@ class States:
         keys = self.wanted.keys() | self.known.keys()
         return sorted(key for key in keys if self.wanted.get(key) != self.known.get(key))
 
-    def papers_touched(self) -> dict[int, set[str]] | None:
+    def changed_papers(self) -> dict[int, set[str]] | None:
         """Return by edition the uids of papers whose words changed, if that is all; `None` if it may not be.
 
         Words decide nothing of who is public: the site stands if it shows the editions as they were.
         """
         editions = {key: state for key, state in self.known.items() if key != SITE}
         as_it_was = state_of_site(self.site, self.names, dict(sorted(editions.items())))
-        if editions.keys() != self.touched.keys() or self.known.get(SITE) != as_it_was:
+        if editions.keys() != self.slugs.keys() or self.known.get(SITE) != as_it_was:
             return None
-        found = {key: self._papers_touched_in(key) for key in self.stale() if key != SITE}
+        found = {key: self._changed_papers_of(key) for key in self.stale() if key != SITE}
         return {key: uids for key, uids in found.items() if uids} if all(found.values()) else None
 
-    def _papers_touched_in(self, key: int) -> set[str]:
+    def _changed_papers_of(self, key: int) -> set[str]:
         """Return the uids for a stale edition, none if anything else may have changed."""
         old, _, rest = self.known[key].partition(" ")
         new, _, now = self.wanted[key].partition(" ")
-        names = touches.since(self.touched[key], int(old), int(new)) if rest == now else None
-        things = {name.removeprefix(touches.INSIDE) for name in names or ()}
-        uids = {thing.removeprefix(PAPERS) for thing in things if thing.startswith(PAPERS)}
+        tags = tags_between(key, int(old), int(new), None) if rest == now else None
+        things = (tags or set()) - {papers_tag(self.slugs[key])}
+        uids = {tag.removeprefix(PAPER) for tag in things if tag.startswith(PAPER)}
         return uids if len(uids) == len(things) else set()
 
 
@@ -80,9 +78,9 @@ def read() -> States:
         known[SITE] = rows[0].shown_of_site
     if not rows or rows[0].gone:
         known = dict(Indexed.objects.values_list("edition", "state"))
-    touched = {row.pk: touches.read(row.touched) for row in rows}
+    slugs = {row.pk: row.slug for row in rows}
     whole = {**wanted, SITE: state_of_site(site[0], names, wanted)}
-    return States(whole, known, touched, site[0], names)
+    return States(whole, known, slugs, site[0], names)
 
 
 def state_of_site(revision: int | None, names: str, editions: Mapping[int, str]) -> str:
@@ -93,7 +91,7 @@ def state_of_site(revision: int | None, names: str, editions: Mapping[int, str])
 def _editions() -> Any:
     shown = Indexed.objects.filter(edition=OuterRef("pk")).values("state")
     gone = Indexed.objects.exclude(edition=SITE).exclude(edition__in=Edition.objects.values("pk"))
-    columns = ("pk", "revision", "touched", "year", *GATES)
+    columns = ("pk", "slug", "revision", "year", *GATES)
     asked = {
         "shown": Subquery(shown),
         "shown_of_site": Subquery(Indexed.objects.filter(edition=SITE).values("state")),

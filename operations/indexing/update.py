@@ -92,7 +92,7 @@ def follow_words() -> None:
         rows = Indexed.objects.select_for_update(skip_locked=True)
         mine = {*rows.values_list("edition", flat=True)}
         states = read()
-        papers = states.papers_touched()
+        papers = states.changed_papers()
         if not papers or mine != states.known.keys():
             return
         for edition in Edition.objects.filter(pk__in=papers):

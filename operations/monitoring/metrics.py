@@ -20,7 +20,6 @@ from conference.models import Edition
 from content.models import SiteRevision
 from operations.monitoring import task_queue
 from pagecache import request_log
-from pagecache.request_settings import door
 
 OWN = CollectorRegistry()
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -33,13 +32,13 @@ latency = Histogram(
     "plenary_view_seconds", "Seconds that a view took.", ["view"], buckets=BUCKETS, registry=OWN
 )
 kept = Counter(
-    "plenary_page_cache", "What the page cache did: hit, miss, or nothing.", ["outcome"], registry=OWN
+    "plenary_page_cache", "What the page cache did: hit, stale, miss, or nothing.", ["outcome"], registry=OWN
 )
 
 
 def count(note: request_log.Note, method: str, status: str, seconds: float) -> None:
     """Count one request."""
-    if not door().is_counting:
+    if not settings.METRICS_TOKEN:
         return
     # Whatever is sent as a method must not become a label.
     answered(method if method in METHODS else "other", status).inc()

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from redis.exceptions import RedisError
 
 from operations.monitoring import task_queue
 
@@ -49,10 +50,14 @@ def migrations() -> str:
 
 def shared_cache() -> str:
     word = secrets.token_hex(8)
-    cache.set(f"ready-{word}", word, 10)
-    if cache.get(f"ready-{word}") != word:
+    try:
+        cache.set(f"ready-{word}", word, 10)
+        found = cache.get(f"ready-{word}")
+        cache.delete(f"ready-{word}")
+    except RedisError as error:
+        raise NotReadyError("does not answer") from error
+    if found != word:
         raise NotReadyError("keeps nothing")
-    cache.delete(f"ready-{word}")
     return "shared" if settings.CACHE_URL else "in each process"
 
 

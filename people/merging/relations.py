@@ -145,7 +145,7 @@ def _move_links(link: Any, there: Any, here: Any, moved: Moved) -> None:
         both = set(standing.values_list(near, flat=True))
         through._base_manager.filter(**{far: there.pk, f"{near}__in": both}).delete()
         moved.count += through._base_manager.filter(**{far: there.pk}).update(**{far: here.pk})
-    revision.advance(_editions(link.model, keys), [revision.kind_of(link.model)])
+    revision.advance(_editions(link.model, keys))
 
 
 def _editions(model: Any, keys: Iterable[int]) -> set[int | None]:

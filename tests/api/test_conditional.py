@@ -11,11 +11,13 @@ from django.utils import timezone
 
 from api.building import Builder
 from conference.models import Edition
-from pagecache.middleware import PageCache, key_of, realm
+from pagecache.keys import Key, cache_key
+from pagecache.middleware import PageCache
+from pagecache.tags import scope
 from papers.models import Paper
 from tests import factories as make
 from tests.api.asking import application
-from tests.pagecache.cached_pages import ask
+from tests.pagecache.site import ask
 
 pytestmark = pytest.mark.django_db
 PAPERS = "/api/v1/papers/"
@@ -103,7 +105,7 @@ def test_anonymous_answer_enters_django_once_and_moves_with_an_edit(paper: Paper
     assert first == second
     assert first[0] == "200 OK"
     Paper.objects.filter(pk=paper.pk).update(title="Other notes")
-    cache.stamps.forget()
+    cache.revisions.expire()
     assert b"Other notes" in ask(cache, PAPERS, "edition=2021")[2]
 
 
@@ -127,14 +129,14 @@ def test_kept_answer_is_compressed_and_may_be_read_by_other_sites(paper: Paper) 
 def test_what_people_type_is_not_kept(query: str, kept: bool) -> None:
     environ: dict[str, Any] = {"REQUEST_METHOD": "GET", "PATH_INFO": PAPERS, "QUERY_STRING": query}
 
-    assert (key_of({**environ, "HTTP_HOST": "localhost"}) is not None) == kept
+    assert (cache_key({**environ, "HTTP_HOST": "localhost"}) is not None) == kept
 
 
 def test_wrong_parameter_fills_no_cache(paper: Paper) -> None:
     cache = PageCache(application)
 
     assert [ask(cache, PAPERS, "yaer=1")[0] for _ in range(2)] == ["400 Bad Request"] * 2
-    assert cache._data.get((PAPERS, "yaer=1")) is None
+    assert cache.entries.get(Key(PAPERS, "yaer=1")) is None
 
 
 @pytest.mark.parametrize(
@@ -153,4 +155,4 @@ def test_wrong_parameter_fills_no_cache(paper: Paper) -> None:
     ],
 )
 def test_answer_hangs_on_the_stamp_of_what_it_shows(path: str, query: str, slug: str) -> None:
-    assert realm(path, query) == slug
+    assert scope(path, query) == slug

@@ -18,7 +18,7 @@ from tests import factories as make
 from tests.access.world import add_member
 from tests.api.asking import application
 from tests.api.writing import Writer, bearer, make_staff, make_token
-from tests.pagecache.cached_pages import ask
+from tests.pagecache.site import ask
 
 pytestmark = pytest.mark.django_db
 DRAFT = "/api/v1/papers/2021/draft/"

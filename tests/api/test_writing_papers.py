@@ -16,7 +16,7 @@ from papers.models import Authorship, Paper
 from tests import factories as make
 from tests.api.asking import application
 from tests.api.writing import Writer, make_staff, make_token
-from tests.pagecache.cached_pages import ask
+from tests.pagecache.site import ask
 
 pytestmark = pytest.mark.django_db
 PATH = "papers/2021/p/"
@@ -290,7 +290,7 @@ def test_kept_pages_show_the_change(writer: Writer, paper: Paper) -> None:
     address = paper.get_absolute_url()
     assert b"Notes" in ask(cache, address)[2]
     writer.patch(PATH, title="Notes", abstract="A new word.", authors=listed("mia"))
-    cache.stamps.forget()
+    cache.revisions.expire()
     page = ask(cache, address)[2]
     assert b"A new word." in page
     assert b"Zed Z" not in page

@@ -9,7 +9,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference import cards
 from conference.cards import INNER, SANS, SERIF, Picture, drawable, fitted, length
-from pagecache.middleware import key_of
+from pagecache.keys import cache_key
 from tests import factories as make
 
 PICTURE = Picture("Paper", "Notes on the Engine", "Ada Lovelace", "MLSys 2021", "#0b6b62")
@@ -61,8 +61,8 @@ def test_card_has_the_accent_colour_and_is_the_same_each_time() -> None:
 def test_cards_stay_out_of_the_page_cache() -> None:
     asked = {"REQUEST_METHOD": "GET", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http"}
 
-    assert key_of({**asked, "PATH_INFO": "/2021/papers/p1/"}) == ("/2021/papers/p1/", "")
-    assert key_of({**asked, "PATH_INFO": "/2021/papers/p1/card.png"}) is None
+    assert cache_key({**asked, "PATH_INFO": "/2021/papers/p1/"}) == ("/2021/papers/p1/", "")
+    assert cache_key({**asked, "PATH_INFO": "/2021/papers/p1/card.png"}) is None
     assert cards.draw.cache_info().maxsize == 128
 
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from conference.models import Edition
-from content import revision, touches
+from content import invalidation, revision
+from content.invalidation import Invalidation, prune, tags_between
 from papers.models import AwardGrant, Paper
 from people.models import Person
 from tests import factories
@@ -17,6 +20,13 @@ pytestmark = pytest.mark.django_db
 
 def stamps(*editions: Edition) -> list[int]:
     return [revision.current(edition.pk).edition for edition in editions]
+
+
+def tags(edition: Edition) -> str:
+    """Return the tags that the last change of an edition invalidated."""
+    last = Invalidation.objects.filter(edition_key=edition.pk).order_by("-revision")[0].revision
+    rows = Invalidation.objects.filter(edition_key=edition.pk, revision=last).order_by("tag")
+    return " ".join(rows.values_list("tag", flat=True))
 
 
 CHANGES: dict[str, Callable[[Paper], object]] = {
@@ -160,8 +170,7 @@ def test_row_that_goes_to_another_edition_changes_all_of_both() -> None:
         setattr(row, owner, target)
         row.save()
         assert stamps(this, other, third) == [before[0] + 1, before[1] + 1, before[2]]
-        for edition in Edition.objects.exclude(pk=third.pk):
-            assert touches.read(edition.touched) == {edition.revision: {"*"}}
+        assert {tags(this), tags(other)} == {"edition:2026", "edition:2021"}
 
 
 def test_page_that_an_edition_takes_from_the_site_changes_both() -> None:
@@ -172,3 +181,127 @@ def test_page_that_an_edition_takes_from_the_site_changes_both() -> None:
     page.save()
     after = revision.current(edition.pk)
     assert (after.edition, after.site) == (before.edition + 1, before.site + 1)
+
+
+# The tags that a change invalidates
+
+
+@pytest.fixture
+def paper() -> Paper:
+    return factories.make_paper(factories.make_edition(2021), uid="17")
+
+
+def retitle(paper: Paper) -> None:
+    paper.title += " again"
+    paper.save()
+
+
+def test_change_of_words_invalidates_the_paper_and_what_lists_papers(paper: Paper) -> None:
+    retitle(paper)
+    assert tags(paper.edition) == "paper:17 papers:2021"
+
+
+def test_words_of_several_papers_are_one_change(paper: Paper) -> None:
+    other = factories.make_paper(paper.edition, uid="18")
+    with revision.hold():
+        for changed in (paper, other, paper):
+            retitle(changed)
+    assert tags(paper.edition) == "paper:17 paper:18 papers:2021"
+    Paper.objects.bulk_update([paper, other], ["abstract"])
+    assert tags(paper.edition) == "paper:17 paper:18 papers:2021"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda paper: Paper.objects.update(title="Another"),
+        lambda paper: Paper.objects.bulk_update([paper], ["abstract", "track"]),
+        lambda paper: paper.delete(),
+        lambda paper: factories.make_room(paper.edition),
+        lambda paper: revision.advance([paper.edition_id]),
+    ],
+    ids=["update", "other fields", "delete", "other row", "advance"],
+)
+def test_any_other_change_invalidates_the_edition(paper: Paper, change: Callable[[Paper], object]) -> None:
+    change(paper)
+    assert tags(paper.edition) == "edition:2021"
+
+
+def test_words_held_together_with_anything_else_invalidate_the_edition(paper: Paper) -> None:
+    with revision.hold():
+        retitle(paper)
+        factories.make_room(paper.edition)
+        retitle(paper)
+    assert tags(paper.edition) == "edition:2021"
+
+
+def test_withdrawal_of_a_paper_invalidates_the_edition(paper: Paper) -> None:
+    paper.status = Paper.Status.WITHDRAWN
+    paper.title = "Withdrawn"
+    paper.save()
+    assert tags(paper.edition) == "edition:2021"
+
+
+def test_change_of_too_many_papers_invalidates_the_edition(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revision, "MAX_TAGS_PER_CHANGE", 1)
+    papers = [paper, factories.make_paper(paper.edition, uid="18")]
+    Paper.objects.bulk_update(papers[:1], ["title"])
+    assert tags(paper.edition) == "paper:17 papers:2021"
+    Paper.objects.bulk_update(papers, ["title"])
+    assert tags(paper.edition) == "edition:2021"
+
+
+def test_words_of_a_paper_with_an_award_of_another_year_are_told_to_both(paper: Paper) -> None:
+    newer = factories.make_edition(2026)
+    factories.make_award(newer, [paper])
+    retitle(paper)
+    assert tags(paper.edition) == "paper:17 papers:2021"
+    assert tags(newer) == "paper:17 papers:2026"
+
+
+def test_change_of_the_site_invalidates_the_site(paper: Paper) -> None:
+    before = Invalidation.objects.filter(edition_key=paper.edition_id).count()
+    factories.make_person("Zed")
+    last = Invalidation.objects.order_by("-pk")[0]
+    assert (last.edition_key, last.tag) == (invalidation.SITE_KEY, "site")
+    assert last.revision == revision.current(None).site
+    assert Invalidation.objects.filter(edition_key=paper.edition_id).count() == before
+
+
+def test_rolled_back_change_records_no_tags(paper: Paper) -> None:
+    before = Invalidation.objects.count()
+    with suppress(RuntimeError), transaction.atomic():
+        retitle(paper)
+        raise RuntimeError
+    assert Invalidation.objects.count() == before
+
+
+def test_tags_are_read_between_two_revisions_of_the_same_history(paper: Paper) -> None:
+    old = Edition.objects.get(pk=paper.edition_id)
+    retitle(paper)
+    factories.make_room(paper.edition)
+    new = Edition.objects.get(pk=paper.edition_id)
+    both = {"paper:17", "papers:2021", "edition:2021"}
+    assert tags_between(old.pk, old.revision, new.revision, old.changed_at) == both
+    assert tags_between(old.pk, new.revision - 1, new.revision, None) == {"edition:2021"}
+    assert tags_between(old.pk, old.revision, new.revision, old.changed_at - timedelta(seconds=1)) is None
+    Invalidation.objects.filter(edition_key=old.pk, revision=new.revision - 1).delete()
+    assert tags_between(old.pk, old.revision, new.revision, old.changed_at) is None
+
+
+def test_tags_are_pruned_after_a_day(paper: Paper) -> None:
+    now = timezone.now()
+    Invalidation.objects.update(at=now - timedelta(hours=23))
+    retitle(paper)
+    prune(now + timedelta(hours=2))
+    assert {*Invalidation.objects.values_list("tag", flat=True)} == {"paper:17", "papers:2021"}
+
+
+def test_every_hundredth_change_prunes(paper: Paper) -> None:
+    Invalidation.objects.update(at=timezone.now() - timedelta(days=2))
+    before = Edition.objects.get(pk=paper.edition_id).revision
+    for _ in range(100 - before % 100):
+        revision.advance([paper.edition_id])
+    assert not Invalidation.objects.filter(at__lt=timezone.now() - timedelta(days=1)).exists()

@@ -8,7 +8,7 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition, Page
-from content import revision, touches
+from content import revision
 from exchange.load import load
 from exchange.loading.steps import Tally
 from exchange.models import Change, Conflict, ImportRun, Provenance
@@ -310,15 +310,6 @@ def test_query_count_does_not_grow_with_what_the_file_leaves_out() -> None:
             load(Program(papers=changed), slug)
         counts.append(len(queries))
     assert counts[0] == counts[1]
-
-
-def test_lists_are_noted_as_their_kind() -> None:
-    load(program(paper("p1", "Ada Lo")), "2021")
-    changed = PaperRecord(uid="p1", where=Where("papers.csv", "p1"), authors=(author("Bo Wu"),))
-    load(Program(papers=(changed,)), "2021")
-
-    noted = Edition.objects.get()
-    assert touches.read(noted.touched)[noted.revision] == {"*papers.authorship"}
 
 
 def test_wrong_edition_is_told() -> None:

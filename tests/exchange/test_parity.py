@@ -54,7 +54,6 @@ EXEMPT_FIELDS = {
     "conference.Edition.logo": PICTURE,
     "conference.Edition.revision": "it counts the changes made here",
     "conference.Edition.changed_at": "it stamps the changes made here",
-    "conference.Edition.touched": "it says of the last stamps what they were about",
     "conference.Sponsor.logo": PICTURE,
     "people.Person.photo": PICTURE,
     "people.Person.email": "addresses of people never travel",

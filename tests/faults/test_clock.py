@@ -9,7 +9,6 @@ from django.core.management import call_command
 from django.test import Client, RequestFactory
 
 from conference.models import Edition
-from pagecache import revisions
 from pagecache.middleware import PageCache
 from papers.models import Paper
 from tests import factories as make
@@ -39,7 +38,7 @@ def kept(cache: PageCache) -> str:
 def test_change_is_seen_whatever_the_clock_says(
     jump: timedelta, paper: Paper, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revisions, "READ_EVERY", -1.0)
+    monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     cache = PageCache(django)
     with time_machine.travel(NOON, tick=False):
         before = kept(cache)

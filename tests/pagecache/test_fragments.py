@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import override
 
 from conference.models import Edition
-from pagecache.fragments import content, pieces, written, written_each
+from pagecache.fragments import content, fragments, rendered, rendered_each
 from tests import factories as make
 
 MARK = "_award_mark.html"
@@ -23,9 +23,9 @@ class Row(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def _empty() -> Iterator[None]:
-    pieces.clear()
+    fragments.clear()
     yield
-    pieces.clear()
+    fragments.clear()
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def edition() -> Edition:
 
 
 def test_equal_values_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = written(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    first = rendered(MARK, {"name": Row("Best – 最佳"), "url": ""})
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
 
-    again = written(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    again = rendered(MARK, {"name": Row("Best – 最佳"), "url": ""})
     assert (again, type(again)) == (first, SafeString)
     assert "Best – 最佳" in again
 
@@ -52,22 +52,22 @@ def test_other_values_and_languages_are_other_pieces(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("pagecache.fragments.get_template", noted)
     for language in ("en", "de", "de"):
         with override(language):
-            written(MARK, {"name": "Best", "url": ""})
+            rendered(MARK, {"name": "Best", "url": ""})
 
     assert made == [MARK, MARK]
-    assert written(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
+    assert rendered(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
 
 
 def test_same_values_under_other_names_are_another_piece() -> None:
-    named = written(MARK, {"name": "Best", "url": ""})
+    named = rendered(MARK, {"name": "Best", "url": ""})
 
     assert "Best" in named
-    assert "Best" not in written(MARK, {"label": "Best", "url": ""})
+    assert "Best" not in rendered(MARK, {"label": "Best", "url": ""})
 
 
 def test_words_that_are_safe_are_not_those_that_look_the_same() -> None:
-    assert written(MARK, {"name": mark_safe("a<b"), "url": ""}).count("a<b") == 1
-    assert written(MARK, {"name": "a<b", "url": ""}).count("a&lt;b") == 1
+    assert rendered(MARK, {"name": mark_safe("a<b"), "url": ""}).count("a<b") == 1
+    assert rendered(MARK, {"name": "a<b", "url": ""}).count("a&lt;b") == 1
 
 
 @pytest.mark.django_db
@@ -99,19 +99,19 @@ def test_rows_that_know_each_other_count_once(edition: Edition) -> None:
 
 
 def test_what_could_change_unseen_is_refused() -> None:
-    with pytest.raises(TypeError, match="cannot hang on set"):
-        written(MARK, {"name": {"Best"}})
+    with pytest.raises(TypeError, match="cannot depend on set"):
+        rendered(MARK, {"name": {"Best"}})
 
 
 def test_pieces_of_rows_are_those_of_each_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [Row("Best"), Row("Best <b>")]
-    alone = [written(MARK, {"url": "/a/", "name": row}) for row in rows]
+    alone = [rendered(MARK, {"url": "/a/", "name": row}) for row in rows]
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
 
-    assert written_each(MARK, "name", rows, {"url": "/a/"}) == "".join(alone)
-    assert written_each(MARK, "name", [], {"url": "/a/"}) == ""
+    assert rendered_each(MARK, "name", rows, {"url": "/a/"}) == "".join(alone)
+    assert rendered_each(MARK, "name", [], {"url": "/a/"}) == ""
 
 
 def test_rows_by_other_names_are_other_pieces() -> None:
-    assert "Best" in written_each(MARK, "name", ["Best"], {"url": ""})
-    assert "Best" not in written_each(MARK, "label", ["Best"], {"url": ""})
+    assert "Best" in rendered_each(MARK, "name", ["Best"], {"url": ""})
+    assert "Best" not in rendered_each(MARK, "label", ["Best"], {"url": ""})

@@ -13,12 +13,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conference.models import Edition
-from pagecache import revisions
-from pagecache.entries import HEADERS_SIZE
+from pagecache.entries import HEADERS_BYTES, TAG_BYTES
+from pagecache.keys import Key
 from pagecache.middleware import PageCache
+from pagecache.revisions import SITE, Scope
 from papers.models import Paper
 from tests import factories
-from tests.pagecache.cached_pages import BODY, Site, ask
+from tests.pagecache.site import BODY, Site, ask
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +37,7 @@ def site() -> Site:
 @pytest.fixture
 def cache(site: Site, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> PageCache:
     """A cache that reads the stamps each time, so that no test has to wait."""
-    monkeypatch.setattr(revisions, "READ_EVERY", -1.0)
+    monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     return PageCache(site)
 
 
@@ -61,7 +62,7 @@ def test_commit_is_seen_by_the_next_reader(cache: PageCache, site: Site, edition
 def test_while_an_edition_runs_what_tells_no_time_is_kept(
     cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revisions, "LIFETIME_WHILE_RUNNING", 0.0)
+    monkeypatch.setattr("conference.cache_scopes.LIFETIME_WHILE_RUNNING", 0.0)
     year = timezone.now().year
     factories.make_edition(year, start_date=timezone.now().date(), end_date=timezone.now().date())
     own = [f"/{year}/{rest}" for rest in ("", "sessions/s1/x/", "schedule/", "papers/p1/x/", "schedule.ics")]
@@ -98,10 +99,11 @@ def test_end_of_an_embargo_is_seen_although_nothing_was_edited(cache: PageCache,
         {"REQUEST_METHOD": "POST", "HTTP_COOKIE": "a=b"},
         {"HTTP_HOST": "evil.example"},
         {"PATH_INFO": "/admin/"},
-        {"QUERY_STRING": "utm_source=mail"},
+        {"QUERY_STRING": "q=words"},
+        {"QUERY_STRING": "topic=a&topic=b"},
         {"QUERY_STRING": "page=" + 500 * "1"},
     ],
-    ids=["session", "agenda", "token", "post", "host", "admin", "parameter", "long"],
+    ids=["session", "agenda", "token", "post", "host", "admin", "words", "repeated", "long"],
 )
 def test_what_is_not_everybodys_goes_to_django_each_time(
     cache: PageCache, site: Site, headers: dict[str, str]
@@ -176,7 +178,7 @@ def test_head_has_the_headers_of_get_and_no_body(cache: PageCache) -> None:
 
 
 def test_memory_is_bounded_and_the_least_read_page_goes_first(site: Site, edition: Edition) -> None:
-    cache = PageCache(site, most_bytes=3 * HEADERS_SIZE)
+    cache = PageCache(site, max_bytes=3 * (HEADERS_BYTES + TAG_BYTES))
     for path in ("/2021/a", "/2021/b", "/2021/a", "/2021/c", "/2021/a", "/2021/b"):
         ask(cache, path)
     assert site.asked == ["/2021/a", "/2021/b", "/2021/c", "/2021/b"]
@@ -184,11 +186,11 @@ def test_memory_is_bounded_and_the_least_read_page_goes_first(site: Site, editio
 
 def test_page_is_held_compressed(cache: PageCache) -> None:
     ask(cache)
-    page = cache._pages.get(("/2021/", ""))
+    entry = cache.entries.get(Key("/2021/", ""))
 
-    assert page is not None
-    assert (page.plain, page.short, {*page.compressed}) == (BODY, b"", {"br"})
-    assert len(page.packed) < page.size < len(page.packed) * 3 + HEADERS_SIZE
+    assert entry is not None
+    assert (entry.plain, {*entry.bodies}) == (BODY, {"br"})
+    assert len(entry.bodies["br"]) < entry.size < len(entry.bodies["br"]) * 3 + HEADERS_BYTES + 1_000
 
 
 def test_http_is_left_to_django_where_https_is_demanded(
@@ -212,15 +214,15 @@ def test_pages_are_served_while_the_database_is_away(
     def fail(at: datetime) -> None:
         raise DatabaseError
 
-    monkeypatch.setattr(revisions, "read_states", fail)
+    monkeypatch.setattr("conference.cache_scopes.read_scopes", fail)
     assert ask(cache)[2] == BODY
     assert len(site.asked) == 1
 
 
 def test_many_readers_of_a_new_page_render_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    stamp = revisions.Stamp((("2021", 1),), 1, (True, True, True))
-    state = revisions.State(stamp, datetime.now(UTC), 60.0)
-    monkeypatch.setattr(revisions, "read_states", lambda at: {"": state})
+    now = datetime.now(UTC)
+    scope = Scope(0, 1, now, now, lifetime=60.0, steady=60.0)
+    monkeypatch.setattr("conference.cache_scopes.read_scopes", lambda at: {SITE: scope})
     started, asked = threading.Barrier(8), []
 
     def slow(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:

@@ -10,9 +10,7 @@ from django.utils import timezone
 
 from conference.models import Edition
 from conference.request_edition import published_editions
-from content.revision import advance
 from pagecache.per_revision import DATES, LIFETIME, kept_while_it_stands
-from papers.models import Paper
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -58,22 +56,6 @@ def kept_of(kinds: frozenset[str]) -> tuple[list[int], Any]:
     return calls, asked
 
 
-def test_what_hangs_on_some_kinds_outlasts_changes_of_others(edition: Edition) -> None:
-    make.make_paper(edition)
-    calls, asked = kept_of(KINDS)
-    asked(addressed(), None, 1)
-    make.make_room(edition)
-    make.make_person("Ada")
-    asked(addressed(), timezone.now() + timedelta(days=1), 1)
-    assert calls == [1]
-
-    make.make_paper(edition)
-    asked(addressed(), None, 1)
-    make.make_room(edition, "Hall B")
-    asked(addressed(), None, 1)
-    assert calls == [1, 1]
-
-
 def test_of_each_value_the_last_state_is_kept_and_so_many_in_all(edition: Edition) -> None:
     make.make_paper(edition)
     calls, asked = kept_of(KINDS)
@@ -87,27 +69,12 @@ def test_of_each_value_the_last_state_is_kept_and_so_many_in_all(edition: Editio
     assert calls == [1, 2, 1, 2, 3, 1]
 
 
-def test_several_changes_are_looked_through_together(edition: Edition) -> None:
-    calls, asked = kept_of(KINDS)
-    asked(addressed(), None, 1)
-    paper = make.make_paper(edition)
-    make.make_room(edition)
-    asked(addressed(), None, 1)
-    paper.delete()
-    make.make_room(edition, "Hall B")
-    asked(addressed(), None, 1)
-
-    assert calls == [1, 1, 1]
-
-
 def test_page_that_was_begun_before_a_change_has_a_state_of_its_own(edition: Edition) -> None:
     calls, asked = kept_of(KINDS)
     begun = addressed()
     make.make_paper(edition)
     for found in (addressed(), begun, addressed()):
         asked(found, None, 1)
-    make.make_room(edition)
-    asked(addressed(), None, 1)
 
     assert calls == [1, 1, 1]
 
@@ -118,7 +85,7 @@ def test_database_that_was_restored_counts_on_from_another_past(edition: Edition
     make.make_room(edition)
     asked(addressed(), None, 1)
     stored = Edition.objects.filter(pk=edition.pk)
-    models.QuerySet.update(stored, revision=before.revision, touched=before.touched)
+    models.QuerySet.update(stored, revision=before.revision)
     for name in ("B", "C"):
         make.make_room(edition, name)
     asked(addressed(), None, 1)
@@ -145,101 +112,6 @@ def test_what_is_dated_ahead_is_asked_again_after_a_minute_if_it_is_named(editio
         asked(addressed(), at, 1)
 
     assert calls == [1, 1]
-
-
-# What is mended
-
-
-def mended_of(answer: Any) -> tuple[list[Any], Any]:
-    calls: list[Any] = []
-
-    def mended(value: Any, names: Any, _edition: Edition, _at: datetime, number: int) -> Any:
-        calls.append((value, {*names}, number))
-        return answer
-
-    @kept_while_it_stands(2, of=KINDS, mended=mended)
-    def asked(_edition: Edition, _at: datetime, number: int) -> Any:
-        calls.append(number)
-        return "made"
-
-    return calls, asked
-
-
-def test_result_is_mended_where_it_is_known_which_rows_changed(edition: Edition) -> None:
-    calls, asked = mended_of("mended")
-    make.make_room(edition, "Hall B")
-    found = [asked(addressed(), None, 1)]
-    one = make.make_paper(edition)
-    found.append(asked(addressed(), None, 1))
-    two = make.make_paper(edition)
-    make.make_room(edition)
-    one.delete()
-    found.append(asked(addressed(), None, 1))
-
-    assert found == ["made", "mended", "mended"]
-    first, second = (f"*papers.paper/{key}" for key in (two.pk - 1, two.pk))
-    assert calls == [1, ("made", {first}, 1), ("mended", {first, second}, 1)]
-
-
-def test_result_that_cannot_be_mended_is_made_anew(edition: Edition) -> None:
-    calls, asked = mended_of(None)
-    make.make_room(edition)
-    asked(addressed(), None, 1)
-    make.make_paper(edition)
-    assert asked(addressed(), None, 1) == "made"
-    assert [call if call == 1 else call[0] for call in calls] == [1, "made", 1]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda paper: advance([paper.edition_id]),
-        lambda paper: Paper.objects.filter(pk=paper.pk).update(track="Demos"),
-        lambda paper: Edition.objects.filter(pk=paper.edition_id).update(timezone="Asia/Seoul"),
-    ],
-    ids=["everything", "kind", "clock"],
-)
-def test_nothing_is_mended_where_it_is_not_known(edition: Edition, change: Any) -> None:
-    calls, asked = mended_of("mended")
-    paper = make.make_paper(edition)
-    asked(addressed(), None, 1)
-    change(paper)
-    asked(addressed(), None, 1)
-    assert calls == [1, 1]
-
-
-def test_result_is_mended_from_the_last_moment_at_which_it_was_right(edition: Edition) -> None:
-    calls, asked = mended_of("mended")
-    paper = make.make_paper(edition)
-    for _ in range(100):
-        asked(addressed(), None, 1)
-        make.make_room(edition)
-    paper.track = "Demos"
-    paper.save()
-    asked(addressed(), None, 1)
-    assert calls == [1, ("made", {f"*papers.paper/{paper.pk}"}, 1)]
-
-
-def test_page_that_was_begun_before_a_change_mends_nothing(edition: Edition) -> None:
-    calls, asked = mended_of("mended")
-    make.make_paper(edition)
-    begun = addressed()
-    make.make_paper(edition)
-    for found in (addressed(), begun):
-        asked(found, None, 1)
-    assert calls == [1, 1]
-
-
-def test_result_stands_where_nothing_of_its_kinds_changed(edition: Edition) -> None:
-    calls, asked = mended_of("mended")
-    make.make_paper(edition)
-    begun = addressed()
-    make.make_room(edition)
-    asked(begun, None, 1)
-    kept_of(KINDS)[1](addressed(), None, 1)
-    kept_of(KINDS)[1](begun, None, 1)
-    assert asked(addressed(), None, 1) == "made"
-    assert calls == [1]
 
 
 def test_where_values_do_not_count_the_last_alone_are_kept(edition: Edition) -> None:

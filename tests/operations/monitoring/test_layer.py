@@ -77,33 +77,6 @@ def test_the_name_that_a_proxy_gives_is_kept(
     assert (ask(site, "/healthz", HTTP_X_REQUEST_ID=given)[1]["X-Request-ID"] == given) == is_kept
 
 
-def test_nginx_is_told_to_keep_what_is_whole_for_this_second(
-    site: Layer, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("operations.monitoring.wsgi.time.time", lambda: 1617721200.9)
-    _, alone, _ = ask(site, "/2021/")
-    settings.BEHIND_PROXY = True
-    told = {path: ask(site, path)[1].get("X-Accel-Expires") for path in ("/2021/", "/nowhere/")}
-
-    assert "X-Accel-Expires" not in alone
-    assert told == {"/2021/": "@1617721200", "/nowhere/": None}
-
-
-def test_nginx_does_not_keep_what_took_longer_to_write(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.BEHIND_PROXY = True
-    clock = iter([1617721200.9, 1617721202.1])
-    monkeypatch.setattr("operations.monitoring.wsgi.time.time", lambda: next(clock))
-
-    def slow(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
-        next(clock)
-        start_response("200 OK", [])
-        return []
-
-    assert ask(Layer(slow), "/2021/")[1]["X-Accel-Expires"] == "@1617721200"
-
-
 def test_what_the_cache_answers_is_counted_and_not_logged(
     site: Layer, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:

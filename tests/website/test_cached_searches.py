@@ -5,17 +5,17 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from django.core.cache.backends.locmem import LocMemCache
 from django.test import Client
 
 from conference.models import Edition
 from operations.indexing import update
-from pagecache import revisions
-from pagecache.middleware import LIFETIME_OF_SEARCH, LONGEST_QUESTION, PageCache, key_of, realm
-from pagecache.shared_pages import SharedPages
+from pagecache.entries import cache_control
+from pagecache.keys import MAX_SEARCH_LENGTH, cache_key
+from pagecache.middleware import PageCache
+from pagecache.tags import scope
 from papers.models import Paper
 from tests import factories as make
-from tests.pagecache.cached_pages import ask
+from tests.pagecache.site import ask
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def paper() -> Paper:
 @pytest.fixture
 def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
     """A cache before the whole site, which reads the stamps each time."""
-    monkeypatch.setattr(revisions, "READ_EVERY", -1.0)
+    monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     client, asked = Client(), list[str]()
 
     def site(environ: Any, start_response: Any) -> list[bytes]:
@@ -37,7 +37,7 @@ def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
         start_response(f"{response.status_code} {response.reason_phrase}", [*response.headers.items()])
         return [response.getvalue()]
 
-    made = PageCache(site, shared=SharedPages(None))
+    made = PageCache(site)
     vars(made)["asked"] = asked
     return made
 
@@ -56,24 +56,7 @@ def test_question_of_many_is_answered_once(paper: Paper, cache: PageCache, path:
     first, second = (ask(cache, path, query) for query in ("q=steam&kind=", "kind=&q=%73team"))
 
     assert (first, times(cache)) == (second, 1)
-    assert first[1]["Cache-Control"] == "public, max-age=0, must-revalidate"
-
-
-def shared_by_processes() -> mock.Mock:
-    cache = LocMemCache("questions", {})
-    cache.clear()
-    return mock.Mock(wraps=cache)
-
-
-def test_one_process_answers_for_all_and_for_a_minute(paper: Paper, cache: PageCache) -> None:
-    kept = shared_by_processes()
-    processes = [PageCache(cache.application, shared=SharedPages(kept)) for _ in range(2)]
-    answers = [ask(process, "/search/", "q=steam") for process in processes]
-
-    assert (answers[0], times(cache)) == (answers[1], 1)
-    assert kept.set.call_args.kwargs["timeout"] <= LIFETIME_OF_SEARCH < revisions.LIFETIME
-    retitled(paper)
-    assert [found(process) for process in processes] == [False, False]
+    assert first[1]["Cache-Control"] == cache_control(1)
 
 
 def retitled(paper: Paper) -> None:
@@ -108,7 +91,7 @@ def test_person_whom_another_edition_hides_is_gone_from_searches_of_this_one(cac
     paper.edition.delete()
 
     assert not found(cache)
-    assert realm("/2021/search/", "q=steam") == realm("/search/", "") == ""
+    assert scope("/2021/search/", "q=steam") == scope("/search/", "") == ""
 
 
 def test_answer_of_an_index_that_is_behind_is_not_kept(paper: Paper, cache: PageCache) -> None:
@@ -120,14 +103,6 @@ def test_answer_of_an_index_that_is_behind_is_not_kept(paper: Paper, cache: Page
 
     assert b"<mark>Looms</mark>" in ask(cache, "/search/", "q=looms")[2]
     assert times(cache) == 3
-
-
-def test_answer_of_an_index_that_is_behind_is_not_shared(paper: Paper, cache: PageCache) -> None:
-    kept = shared_by_processes()
-    with update._busy:
-        answer = ask(PageCache(cache.application, shared=SharedPages(kept)), "/search/", "q=steam")
-
-    assert (answer[1]["Cache-Control"], kept.set.mock_calls) == ("private, no-cache", [])
 
 
 def test_answer_of_a_copy_that_lags_is_not_kept(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,21 +120,9 @@ def test_answer_of_a_copy_that_lags_is_not_kept(paper: Paper, monkeypatch: pytes
 def test_long_or_unknown_questions_and_those_of_who_is_signed_in_are_not_kept() -> None:
     def key(query: str, cookie: str = "") -> object:
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/search/", "QUERY_STRING": query}
-        return key_of(environ | {"HTTP_HOST": "127.0.0.1", "HTTP_COOKIE": cookie})
+        return cache_key(environ | {"HTTP_HOST": "127.0.0.1", "HTTP_COOKIE": cookie})
 
-    longest = f"q={'x' * (LONGEST_QUESTION - 2)}"
+    longest = f"q={'x' * (MAX_SEARCH_LENGTH - 2)}"
     assert [key(longest), key("q=x&page=2")] == [("/search/", longest), ("/search/", "page=2&q=x")]
-    assert [key(f"{longest}x"), key("q=x&y=1"), key("q=x&room=1"), key("q=x", "sessionid=1")] == [None] * 4
-
-
-def test_unique_questions_push_out_no_page(paper: Paper, cache: PageCache) -> None:
-    bounded = PageCache(cache.application, most_bytes=400_000)
-    ask(bounded, "/2021/")
-    for number in range(12):
-        ask(bounded, "/search/", f"q=steam{number}")
-    asked = times(cache)
-
-    ask(bounded, "/2021/")
-    assert times(cache) == asked
-    ask(bounded, "/search/", "q=steam0")
-    assert times(cache) == asked + 1
+    assert key("q=x&utm_source=mail") == ("/search/", "q=x")
+    assert [key(f"{longest}x"), key("q=x&room=1"), key("q=x&q=y"), key("q=x", "sessionid=1")] == [None] * 4

@@ -1,0 +1,83 @@
+"""The revisions of all editions as the page cache reads them, and how long pages may be cached.
+
+Pages say what is on now, and what is dated ahead comes: nothing may stay as it is for ever although nothing
+was edited. What does not depend on the time of day is cached longer while nothing comes soon.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Exists, OuterRef, Q
+
+from conference.models import Edition
+from content.invalidation import SITE_KEY
+from content.revision import BEGINNING, SiteRevision
+from pagecache.revisions import SITE, Scope
+
+LIFETIME = timedelta(minutes=5).total_seconds()
+LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
+LIFETIME_OF_STEADY = timedelta(hours=1).total_seconds()
+# What has come is on every page after so long.
+SETTLED = timedelta(minutes=2)
+GATES = ("public_from", "papers_public_from", "schedule_public_from")
+
+
+def read_scopes(at: datetime) -> dict[str, Scope]:
+    """Return the scopes of all editions by slug, and of the site. Two queries."""
+    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
+    rows = [*_editions(*soon(at))]
+    is_turning_soon = any(is_turning(row, at) for row in rows)
+    scopes = {row["slug"]: _scope(row, site, at, is_turning_soon) for row in rows}
+    every = scopes.values()
+    scopes[SITE] = Scope(
+        SITE_KEY,
+        site.revision,
+        site.changed_at,
+        max([site.changed_at, *(scope.shown_at for scope in every)]),
+        min([LIFETIME, *(scope.lifetime for scope in every)]),
+        min([LIFETIME_OF_STEADY, *(scope.steady for scope in every)]),
+        min([float("inf"), *(scope.next_gate for scope in every)]),
+    )
+    return scopes
+
+
+def _scope(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soon: bool) -> Scope:
+    today = at.astimezone(UTC).date()
+    is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
+    gates = [row[name] for name in GATES if row[name] is not None]
+    return Scope(
+        row["pk"],
+        row["revision"],
+        row["changed_at"],
+        max([row["changed_at"], site.changed_at, *(gate for gate in gates if gate <= at)]),
+        LIFETIME_WHILE_RUNNING if is_near else LIFETIME,
+        LIFETIME if is_turning_soon or row["is_to_come"] else LIFETIME_OF_STEADY,
+        min([float("inf"), *((gate - at).total_seconds() for gate in gates if gate > at)]),
+    )
+
+
+def _editions(first: datetime, last: datetime) -> Any:
+    fields = ("pk", "slug", "revision", "changed_at", "start_date", "end_date", *GATES)
+    rows = Edition._base_manager.annotate(is_to_come=to_come(first, last))
+    return rows.order_by("slug").values(*fields, "is_to_come")
+
+
+def to_come(first: datetime, last: datetime) -> Q:
+    """Whether news or a release of an edition come, or came, between these moments."""
+    models = (apps.get_model("conference", "Announcement"), apps.get_model("schedule", "Release"))
+    dated = {"edition": OuterRef("pk"), "published_at__gte": first, "published_at__lte": last}
+    news, releases = (Exists(model._base_manager.filter(**dated)) for model in models)
+    return news | releases
+
+
+def soon(at: datetime) -> tuple[datetime, datetime]:
+    """Return between which moments something changes while a page is cached that is rendered now."""
+    return at - SETTLED, at + timedelta(seconds=LIFETIME_OF_STEADY)
+
+
+def is_turning(row: dict[str, Any], at: datetime) -> bool:
+    """Whether a part of an edition becomes public soon, or it ends: other editions may show that, too."""
+    first, last = soon(at)
+    opens = any(row[name] is not None and first <= row[name] <= last for name in GATES)
+    return opens or timedelta(0) <= at.astimezone(UTC).date() - row["end_date"] <= timedelta(days=1)

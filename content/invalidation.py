@@ -1,0 +1,84 @@
+"""The cache tags that each change of content invalidates, as rows of one small table.
+
+An edition's revision is advanced under a row lock, so its rows appear in the order of their revisions:
+whoever reads a revision finds all rows up to it.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import models
+
+# A process that was asleep longer drops everything it has cached.
+RETENTION = timedelta(days=1)
+# Rows are pruned by every hundredth change of an edition.
+PRUNE_EVERY = 100
+# A change of more tags invalidates the whole edition.
+MAX_TAGS_PER_CHANGE = 600
+BATCH_ROWS = 500
+# The tag of every response, and the key that stands for the site in place of an edition's.
+SITE_TAG = "site"
+SITE_KEY = 0
+
+
+class Invalidation(models.Model):
+    """One cache tag, invalidated by one change of an edition or, with the key 0, of the site."""
+
+    edition_key = models.PositiveBigIntegerField()
+    revision = models.PositiveBigIntegerField()
+    tag = models.CharField(max_length=150)
+    # `changed_at` of the edition at this revision: a restored database counts on from another one.
+    at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        indexes = [
+            # Read by every process after a change: the rows of an edition since a revision.
+            models.Index(fields=["edition_key", "revision"], name="invalidation_since")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.edition_key}@{self.revision}: {self.tag}"
+
+
+def edition_tag(slug: str) -> str:
+    """Return the tag of every response that shows something of an edition."""
+    return f"edition:{slug}"
+
+
+def papers_tag(slug: str) -> str:
+    """Return the tag of responses that the words of any paper may change: lists, counts, searches."""
+    return f"papers:{slug}"
+
+
+def record(edition_key: int, revision: int, at: datetime, tags: Iterable[str]) -> list[str]:
+    """Store the tags that a change invalidates, and return them."""
+    rows = [
+        Invalidation(edition_key=edition_key, revision=revision, tag=tag, at=at) for tag in sorted({*tags})
+    ]
+    Invalidation.objects.bulk_create(rows, batch_size=BATCH_ROWS)
+    if revision % PRUNE_EVERY == 0:
+        prune(at)
+    return [row.tag for row in rows]
+
+
+def prune(now: datetime) -> None:
+    """Delete rows that no running process needs any more."""
+    Invalidation.objects.filter(at__lt=now - RETENTION).delete()
+
+
+def tags_between(edition_key: int, old: int, new: int, old_at: datetime | None) -> set[str] | None:
+    """Return the tags that the changes after revision `old`, up to `new`, invalidated.
+
+    Returns `None` where that is not known: rows were pruned, or the database is not the one in which the
+    edition had changed at `old_at` when its revision was `old`. One query.
+    """
+    rows = Invalidation.objects.filter(edition_key=edition_key, revision__gte=old, revision__lte=new)
+    found: dict[int, set[str]] = {}
+    moments: dict[int, datetime] = {}
+    for revision, tag, at in rows.values_list("revision", "tag", "at"):
+        found.setdefault(revision, set()).add(tag)
+        moments[revision] = at
+    is_same_history = old_at is None or moments.get(old) == old_at
+    if not is_same_history or any(number not in found for number in range(old + 1, new + 1)):
+        return None
+    return {tag for number, tags in found.items() if number > old for tag in tags}

@@ -1,0 +1,138 @@
+"""Which requests the page cache answers, and the key of each: path and known parameters.
+
+Parameters that no page reads, such as `utm_source`, are removed before anything sees them.
+"""
+
+from functools import lru_cache
+from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote_plus, urlencode
+from wsgiref.types import WSGIEnvironment
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+SAFE_METHODS = frozenset(("GET", "HEAD"))
+# First parts of paths that are never cached: they are personal, or served by something else.
+UNCACHED = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
+# Images of thousands of papers would push out the pages; `conference.cards` keeps the last ones by itself.
+CARD = "/card.png"
+API = "api"
+LIST_PARAMETERS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
+FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "topic", "track"))
+CACHED_PARAMETERS = LIST_PARAMETERS | FACETS
+SEARCH_PARAMETERS = frozenset(("q", "kind", "page"))
+# These are read by some page, but what people type, or hold, is rarely requested twice.
+UNCACHED_PARAMETERS = frozenset(("note", "q", "query", "s", "search", "seed", "showEvent"))
+KNOWN_PARAMETERS = CACHED_PARAMETERS | UNCACHED_PARAMETERS
+UNCACHED_API_PARAMETERS = frozenset(("q", "changed_since"))
+MAX_ADDRESS_LENGTH = 400
+MAX_SEARCH_LENGTH = 120
+KEY_CACHE_ENTRIES = 5_000
+
+
+class Key(NamedTuple):
+    """What identifies a cached response: a path, and the known parameters in alphabetical order."""
+
+    path: str
+    query: str
+
+
+class Address(NamedTuple):
+    """A path with the parameters that its page reads, and its key, if it may be cached."""
+
+    query: str
+    key: Key | None
+
+
+def cache_key(environ: WSGIEnvironment) -> Key | None:
+    """Return the key of a response that is the same for all readers; `None` for any other."""
+    if not is_anonymous_read(environ) or not is_allowed_host(environ) or not is_secure_enough(environ):
+        return None
+    return address(environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")).key
+
+
+def without_unknown_parameters(environ: WSGIEnvironment) -> WSGIEnvironment:
+    """Return the request of an anonymous reader as Django sees it; anybody else's as it came."""
+    query = environ.get("QUERY_STRING", "")
+    if not query or not is_anonymous_read(environ):
+        return environ
+    known = address(environ.get("PATH_INFO", ""), query).query
+    return environ if known == query else {**environ, "QUERY_STRING": known}
+
+
+@lru_cache(maxsize=KEY_CACHE_ENTRIES)
+def address(path: str, query: str) -> Address:
+    """Return what is read of an address, and its key."""
+    if first_part(path) in UNCACHED or path.endswith(CARD):
+        return Address(query, None)
+    if not is_api(path):
+        query = "&".join(part for part in query.split("&") if _name(part) in KNOWN_PARAMETERS)
+    if len(path) + len(query) > MAX_ADDRESS_LENGTH:
+        return Address(query, None)
+    pairs = sorted(parse_qsl(query, keep_blank_values=True))
+    names = {name for name, _ in pairs}
+    # Django and a sorted key may disagree on which of two values counts.
+    if len(names) < len(pairs) or not _is_cacheable(path, query, names):
+        return Address(query, None)
+    query = urlencode(pairs)
+    return Address(query, Key(path, query))
+
+
+def _name(part: str) -> str:
+    return unquote_plus(part.partition("=")[0])
+
+
+def _is_cacheable(path: str, query: str, names: set[str]) -> bool:
+    if is_api(path):
+        return UNCACHED_API_PARAMETERS.isdisjoint(names)
+    if is_search(path):
+        return names <= SEARCH_PARAMETERS and len(query) <= MAX_SEARCH_LENGTH
+    return names <= CACHED_PARAMETERS
+
+
+def first_part(path: str) -> str:
+    """Return what stands between the first two slashes: an edition's slug, or a section of the whole site."""
+    return path.removeprefix("/").partition("/")[0]
+
+
+def is_api(path: str) -> bool:
+    """Whether it is an address of the API itself, which refuses unknown parameters."""
+    return path.startswith(f"/{API}/v")
+
+
+def is_search(path: str) -> bool:
+    """Whether it is a search, or its suggestions, of the site or of an edition."""
+    return path.removesuffix("suggest").endswith("/search/") and path.count("/") <= 3
+
+
+def is_anonymous_read(environ: WSGIEnvironment) -> bool:
+    """Whether it is a GET or HEAD of nobody in particular: no token, no session, no agenda."""
+    if environ["REQUEST_METHOD"] not in SAFE_METHODS or "HTTP_AUTHORIZATION" in environ:
+        return False
+    if not environ.get("HTTP_COOKIE"):
+        return True
+    try:
+        cookies = SimpleCookie(environ["HTTP_COOKIE"])
+    except CookieError:
+        return False
+    return settings.SESSION_COOKIE_NAME not in cookies and settings.AGENDA_COOKIE_NAME not in cookies
+
+
+def is_allowed_host(environ: WSGIEnvironment) -> bool:
+    """Whether the request names a host of the site: no other may create an entry, or get one."""
+    return _is_one_of(environ.get("HTTP_HOST") or environ["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS))
+
+
+@lru_cache(maxsize=100)
+def _is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, allowed)
+
+
+def is_secure_enough(environ: WSGIEnvironment) -> bool:
+    """Whether the request came by https, or need not: the redirect to https is Django's."""
+    if not settings.SECURE_SSL_REDIRECT:
+        return True
+    name, value = settings.SECURE_PROXY_SSL_HEADER or ("wsgi.url_scheme", "https")
+    return bool(environ.get(name) == value)

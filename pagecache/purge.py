@@ -1,0 +1,104 @@
+"""Purging of a shared cache in front of the site: after a commit it is told which tags were invalidated.
+
+`PURGE_METHOD` POST sends up to 30 tags a request, as Fastly and Cloudflare take them; PURGE sends one tag a
+request, as Varnish and Souin do. A purge that fails is logged; `s-maxage` bounds how long that is seen.
+"""
+
+import json
+import logging
+import threading
+import time
+import urllib.request
+from collections.abc import Iterable
+from itertools import batched
+from typing import Any
+
+from django.conf import settings
+from django.dispatch import receiver
+
+from content.invalidation import SITE_TAG
+from content.revision import invalidated
+
+log = logging.getLogger(__name__)
+# All web processes have noticed a change by then: what is fetched after the purge is new (seconds).
+DELAY_SECONDS = 0.5
+TIMEOUT_SECONDS = 5
+# More tags than this are purged as the site's, which every response has.
+MAX_PENDING_TAGS = 1_000
+TAGS_PER_REQUEST = 30
+
+
+class Purger:
+    """Collects tags and sends them from a thread that ends when none is left."""
+
+    def __init__(self) -> None:
+        self._pending: set[str] = set()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def add(self, tags: Iterable[str]) -> None:
+        """Purge these tags soon."""
+        with self._lock:
+            self._pending.update(tags)
+            if len(self._pending) > MAX_PENDING_TAGS:
+                self._pending = {SITE_TAG}
+            if self._thread is not None:
+                return
+            # Not a daemon: a command that ends sends what is left.
+            self._thread = threading.Thread(target=self._send_all, name="purge")
+            try:
+                self._thread.start()
+            except RuntimeError:
+                self._thread = None
+                log.exception("No thread could be started to purge %s", self._pending)
+                self._pending.clear()
+
+    def wait(self) -> None:
+        """Wait until everything is sent."""
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _send_all(self) -> None:
+        while True:
+            time.sleep(DELAY_SECONDS)
+            with self._lock:
+                tags, self._pending = sorted(self._pending), set()
+                if not tags:
+                    self._thread = None
+                    return
+            for some in batched(
+                tags, TAGS_PER_REQUEST if settings.PURGE_METHOD == "POST" else 1, strict=False
+            ):
+                send(some)
+
+
+def send(tags: Iterable[str]) -> None:
+    """Tell the shared cache to drop what has one of these tags. A failure is logged."""
+    named = [*tags]
+    request = urllib.request.Request(  # noqa: S310  the operator names the address
+        settings.PURGE_URL,
+        data=json.dumps({"tags": named}).encode(),
+        headers={
+            "Content-Type": "application/json",
+            "Surrogate-Key": " ".join(named),
+            "Cache-Tag": ",".join(named),
+            **dict([settings.PURGE_HEADER.split(": ", 1)] if settings.PURGE_HEADER else []),
+        },
+        method=settings.PURGE_METHOD,
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
+            pass
+    except (OSError, ValueError) as error:
+        log.warning("Purging %s failed: %s", " ".join(named), error)
+
+
+purger = Purger()
+
+
+@receiver(invalidated)
+def purge_after(sender: Any, tags: Iterable[str], **kwargs: Any) -> None:
+    """Purge what a committed change invalidated, if there is a shared cache to tell."""
+    if settings.PURGE_URL:
+        purger.add(tags)

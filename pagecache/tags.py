@@ -1,0 +1,71 @@
+"""The cache tags of a response: what it shows, so that a change of that invalidates it.
+
+Every response has the tag of the site and those of the editions that it shows. Pages on which a paper's words
+stand only beside a link to it have the tags of these papers; on any other the words of all papers count.
+"""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import parse_qsl
+
+from content.invalidation import SITE_TAG, edition_tag, papers_tag
+from pagecache.keys import API, Key, is_search
+
+# Of an edition: home page, papers, sessions, days, a talk's calendar. Not lists, which words put in order,
+# nor what counts or finds words.
+LINKING = re.compile(r"|(papers|sessions)/[^/]+/[^/]+/|schedule/[^/]+/|presentations/[^/]+\.ics")
+LINKING_PERSON = re.compile(r"/people/[^/]+/[^/]+/")
+PAPER_LINK = re.compile(rb"/papers/([^/\"'<>\s]+)/")
+# Long lines of calendars are folded.
+FOLD = b"\r\n "
+# Resources of the API that belong to no edition.
+SITE_RESOURCES = frozenset(("conferences", "editions", "institutions", "people"))
+# Proxies refuse long headers: nginx takes 4,096 bytes for all.
+MAX_HEADER_BYTES = 900
+
+
+def scope(path: str, query: str) -> str:
+    """Return the slug of the only edition that a response shows; any other word if it may show several.
+
+    A search of an edition finds what belongs to all years, too. The API names an edition behind the resource,
+    or as `edition`; what is nested deep may lead to other years.
+    """
+    first, *rest = path.lstrip("/").split("/")
+    if first != API:
+        return "" if is_search(path) else first
+    parameters = dict(parse_qsl(query))
+    if SITE_RESOURCES.intersection(rest[1:2]) or "." in parameters.get("expand", ""):
+        return ""
+    # v1/papers/?edition=2021, or v1/papers/2021/17/
+    places = {3: parameters.get("edition", ""), 5: "".join(rest[2:3])}
+    return places.get(len(rest), "")
+
+
+def tags_of(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]:
+    """Return the tags of a response on a site that has these editions."""
+    known = {*slugs}
+    shown = scope(*key)
+    editions = {shown} if shown in known else known
+    tags = {SITE_TAG, *map(edition_tag, editions)}
+    if key.query or not is_linking(key.path, known):
+        return frozenset(tags.union(map(papers_tag, editions)))
+    text = body.replace(FOLD, b"") if key.path.endswith(".ics") else body
+    links = {*PAPER_LINK.findall(text), *PAPER_LINK.findall(key.path.encode())}
+    return frozenset(tags.union(f"paper:{uid.decode(errors='replace')}" for uid in links))
+
+
+def is_linking(path: str, slugs: Iterable[str]) -> bool:
+    """Whether the words of a paper are on the page at this address only beside a link to the paper."""
+    slug, slash, rest = path.removeprefix("/").partition("/")
+    is_of_edition = slug in slugs and slash and LINKING.fullmatch(rest)
+    return bool(is_of_edition or LINKING_PERSON.fullmatch(path))
+
+
+def header_tags(tags: frozenset[str]) -> list[str]:
+    """Return the tags for headers, in order: in place of too many papers those of all papers of editions."""
+    ordered = sorted(tags)
+    if sum(map(len, ordered)) + len(ordered) <= MAX_HEADER_BYTES:
+        return ordered
+    editions = [tag.partition(":")[2] for tag in ordered if tag.startswith(edition_tag(""))]
+    fewer = [tag for tag in ordered if not tag.startswith("paper:")]
+    return sorted({*fewer, *map(papers_tag, editions)})

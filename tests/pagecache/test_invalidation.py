@@ -1,0 +1,260 @@
+"""When a cached page is rendered again: after a change of what it shows, and of nothing else."""
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import pytest
+from django.db import models
+from pytest_django import Settings
+
+from conference.models import Edition
+from pagecache.middleware import PageCache
+from papers.models import Paper
+from tests import factories
+from tests.pagecache.site import BODY, Site, ask
+
+pytestmark = pytest.mark.django_db
+
+HOME, DAY, LIST = "/2021/", "/2021/schedule/2021-04-05/", "/2021/papers/"
+LINK = b'<a href="/2021/papers/17/title/">'
+
+
+@pytest.fixture
+def paper() -> Paper:
+    return factories.make_paper(factories.make_edition(), uid="17")
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def cache(site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch) -> Iterator[PageCache]:
+    """A cache that reads the revisions at every request."""
+    monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
+    cache = PageCache(site)
+    yield cache
+    cache.close()
+
+
+def retitle(paper: Paper) -> None:
+    paper.title += " again"
+    paper.save()
+
+
+def test_page_without_the_paper_stays_valid(cache: PageCache, site: Site, paper: Paper) -> None:
+    before = ask(cache)
+    retitle(paper)
+    assert ask(cache) == before
+    assert site.asked == [HOME]
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "body"),
+    [
+        (LIST, "", BODY),
+        ("/search/", "", BODY),
+        (DAY, "view=grid", BODY),
+        (HOME, "", BODY + LINK),
+        ("/2021/papers/17/title/", "", BODY),
+    ],
+    ids=["list", "search", "parameters", "link", "its own page"],
+)
+def test_page_that_shows_the_paper_is_rendered_again(
+    cache: PageCache, site: Site, paper: Paper, path: str, query: str, body: bytes
+) -> None:
+    site.body = body
+    ask(cache, path, query)
+    retitle(paper)
+    ask(cache, path, query)
+    ask(cache, path, query)
+    assert site.asked == [path, path]
+
+
+def test_other_change_between_two_of_words_invalidates_all(
+    cache: PageCache, site: Site, paper: Paper
+) -> None:
+    ask(cache)
+    retitle(paper)
+    factories.make_room(paper.edition)
+    retitle(paper)
+    ask(cache)
+    assert len(site.asked) == 2
+
+
+def test_new_edition_and_change_of_the_site_invalidate_every_page(
+    cache: PageCache, site: Site, paper: Paper
+) -> None:
+    ask(cache)
+    factories.make_edition(2022)
+    ask(cache)
+    factories.make_person("Zed")
+    ask(cache)
+    assert len(site.asked) == 3
+
+
+@pytest.mark.parametrize("edits", [0, 1, 2, 5])
+def test_database_that_was_restored_counts_on_from_another_history(
+    cache: PageCache, site: Site, paper: Paper, edits: int
+) -> None:
+    stored = Edition.objects.filter(pk=paper.edition_id)
+    before = stored.get()
+    retitle(paper)
+    ask(cache)
+    models.QuerySet.update(stored, revision=before.revision, changed_at=before.changed_at)
+    for _ in range(edits):
+        retitle(paper)
+    ask(cache)
+    assert len(site.asked) == 2
+
+
+def test_clock_that_was_put_back_hides_no_change(cache: PageCache, site: Site, paper: Paper) -> None:
+    stored = Edition.objects.filter(pk=paper.edition_id)
+    models.QuerySet.update(stored, changed_at=stored.get().changed_at + timedelta(days=1))
+    site.body = BODY + LINK
+    ask(cache)
+    retitle(paper)
+    ask(cache)
+    assert len(site.asked) == 2
+
+
+# Stale while revalidate
+
+
+@pytest.fixture
+def stale(settings: Settings) -> Settings:
+    settings.PAGE_CACHE_STALE_SECONDS = 10.0
+    return settings
+
+
+def asked_until(cache: PageCache, wanted: bytes) -> int:
+    """Ask until a body comes; return how many others came before it."""
+    for number in range(500):
+        if ask(cache)[2] == wanted:
+            return number
+        time.sleep(0.01)
+    pytest.fail("the new page never came")
+
+
+@pytest.mark.usefixtures("stale")
+def test_readers_get_the_old_page_while_one_thread_renders_the_new_one(
+    cache: PageCache, site: Site, paper: Paper
+) -> None:
+    ask(cache)
+    factories.make_room(paper.edition)
+    may_end, site.body = threading.Event(), BODY + b"new"
+    plain, threads = cache.application, set[str]()
+
+    def slow(environ: WSGIEnvironment, start_response: StartResponse) -> Any:
+        threads.add(threading.current_thread().name)
+        may_end.wait(10)
+        return plain(environ, start_response)
+
+    cache.application = slow
+    status: dict[str, Any] = {}
+    old = [ask(cache, **status)[2] for _ in range(5)]
+    may_end.set()
+    asked_until(cache, site.body)
+
+    assert old == [BODY] * 5
+    assert site.asked == [HOME, HOME]
+    assert len(threads) == 1
+    assert threading.current_thread().name not in threads
+
+
+@pytest.mark.usefixtures("stale")
+def test_after_the_stale_seconds_readers_wait_for_the_new_page(
+    cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(cache)
+    factories.make_room(paper.edition)
+    cache.revisions.poll()
+    now = time.monotonic()
+    monkeypatch.setattr("pagecache.entries.time", Clock(now + 10.1))
+    site.body = BODY + b"new"
+    assert ask(cache)[2] == site.body
+
+
+class Clock:
+    """The time module at another moment."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.mark.usefixtures("stale")
+def test_page_is_stale_from_the_first_of_several_changes(
+    cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(cache)
+    now = time.monotonic()
+    for seconds in (0.0, 6.0, 11.0):
+        monkeypatch.setattr("pagecache.revisions.time", Clock(now + seconds))
+        factories.make_room(paper.edition, f"Room {seconds}")
+        cache.revisions.poll()
+    monkeypatch.setattr("pagecache.entries.time", Clock(now + 12))
+    site.body = BODY + b"new"
+    assert ask(cache)[2] == site.body
+
+
+@pytest.mark.usefixtures("stale")
+def test_shared_caches_keep_a_stale_page_no_longer(
+    cache: PageCache, paper: Paper, settings: Settings
+) -> None:
+    settings.SHARED_CACHE_SECONDS = 120
+    fresh = ask(cache)[1]["Cache-Control"]
+    factories.make_room(paper.edition)
+    stale = ask(cache)[1]["Cache-Control"]
+    assert "s-maxage=120" in fresh
+    assert "s-maxage=1," in stale
+
+
+@pytest.mark.usefixtures("stale")
+def test_withdrawn_page_is_gone_after_one_stale_answer(cache: PageCache, site: Site, paper: Paper) -> None:
+    ask(cache)
+    paper.delete()
+    site.status, site.body = "404 Not Found", b"gone"
+    assert ask(cache)[0] == "200 OK"
+    asked_until(cache, b"gone")
+    assert ask(cache)[0] == "404 Not Found"
+
+
+@pytest.mark.usefixtures("stale")
+def test_older_page_never_replaces_a_newer_one(
+    cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever began to render before a change may end after who began later."""
+    may_end, began = threading.Event(), threading.Event()
+    plain, bodies = cache.application, iter([b"old" * 200, b"new" * 200])
+    monkeypatch.setattr("pagecache.middleware.WAIT_SECONDS", 0.05)
+    cache.revisions.poll()
+
+    def renders(environ: WSGIEnvironment, start_response: StartResponse) -> Any:
+        body = next(bodies)
+        if body.startswith(b"old"):
+            began.set()
+            may_end.wait(10)
+        plain(environ, start_response)
+        return [body]
+
+    cache.application = renders
+    # The other thread reads no database.
+    poll = cache.revisions.poll
+    monkeypatch.setattr(cache.revisions, "poll", lambda: True)
+    slow = threading.Thread(target=lambda: ask(cache))
+    slow.start()
+    began.wait(10)
+    factories.make_room(paper.edition)
+    poll()
+    assert ask(cache)[2].startswith(b"new")
+    may_end.set()
+    slow.join()
+    assert ask(cache)[2].startswith(b"new")

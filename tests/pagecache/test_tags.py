@@ -1,0 +1,53 @@
+"""The tags of a response: its site, its editions, and the papers whose words it shows."""
+
+import pytest
+
+from pagecache.keys import Key
+from pagecache.tags import MAX_HEADER_BYTES, header_tags, scope, tags_of
+
+SLUGS = ["2020", "2021"]
+LINK = b'<a href="/2021/papers/17/title/">'
+EVERYTHING = {"site", "edition:2020", "edition:2021"}
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "body", "tags"),
+    [
+        ("/2021/", "", LINK, {"site", "edition:2021", "paper:17"}),
+        ("/2021/", "", b"", {"site", "edition:2021"}),
+        ("/2021", "", LINK, {"site", "edition:2021", "papers:2021"}),
+        ("/2021/papers/18/title/", "", LINK, {"site", "edition:2021", "paper:17", "paper:18"}),
+        ("/2021/papers/", "", LINK, {"site", "edition:2021", "papers:2021"}),
+        ("/2021/awards/", "", LINK, {"site", "edition:2021", "papers:2021"}),
+        ("/2021/schedule/2021-04-05/", "", LINK, {"site", "edition:2021", "paper:17"}),
+        ("/2021/schedule/2021-04-05/", "view=grid", LINK, {"site", "edition:2021", "papers:2021"}),
+        ("/2021/papers/5.bib", "", LINK, {"site", "edition:2021", "papers:2021"}),
+        (
+            "/2021/presentations/5.ics",
+            "",
+            b"URL:http://example.org/2021/pap\r\n ers/17/title/",
+            {"site", "edition:2021", "paper:17"},
+        ),
+        ("/people/ada/ada-lovelace/", "", LINK, {*EVERYTHING, "paper:17"}),
+        ("/people/", "", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
+        ("/search/", "q=x", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
+        ("/", "", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
+    ],
+)
+def test_tags_are_what_a_change_of_may_change_the_page(
+    path: str, query: str, body: bytes, tags: set[str]
+) -> None:
+    assert tags_of(Key(path, query), body, SLUGS) == tags
+
+
+def test_headers_name_all_papers_in_place_of_many() -> None:
+    few = frozenset({"site", "edition:2021", "paper:17"})
+    many = few | {f"paper:{number}" for number in range(700)}
+
+    assert header_tags(few) == ["edition:2021", "paper:17", "site"]
+    assert header_tags(many) == ["edition:2021", "papers:2021", "site"]
+    assert len(" ".join(header_tags(many | {f"paper:{MAX_HEADER_BYTES}"}))) < MAX_HEADER_BYTES
+
+
+def test_search_of_an_edition_shows_what_belongs_to_all() -> None:
+    assert (scope("/2021/search/", "q=steam"), scope("/2021/papers/", "")) == ("", "2021")
