@@ -73,7 +73,7 @@ def advance(editions: Iterable[int | None], tags: Collection[str] | None = None)
             before = held.get(key, set())
             held[key] = None if before is None or changed is None else before | {*changed}
         return
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         now = timezone.now()
         recorded: list[str] = []
         if keys := [key for key in wanted if key is not None]:
@@ -168,10 +168,10 @@ def hold() -> Iterator[None]:
         whole = [key for key, tags in changes.items() if tags is None or key is None]
         if whole:
             advance(whole)
-        for tags in {
-            frozenset(tags) for key, tags in changes.items() if tags is not None and key is not None
-        }:
-            advance([key for key, named in changes.items() if key is not None and named == tags], tags)
+        words = {key: frozenset(tags) for key, tags in changes.items() if tags is not None}
+        words.pop(None, None)
+        for tags in {*words.values()}:
+            advance([key for key, same in words.items() if same == tags], tags)
 
 
 def current(edition: int | None) -> Revision:

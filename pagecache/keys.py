@@ -134,5 +134,6 @@ def is_secure_enough(environ: WSGIEnvironment) -> bool:
     """Whether the request came by https, or need not: the redirect to https is Django's."""
     if not settings.SECURE_SSL_REDIRECT:
         return True
-    name, value = settings.SECURE_PROXY_SSL_HEADER or ("wsgi.url_scheme", "https")
+    header: tuple[str, str] | None = settings.SECURE_PROXY_SSL_HEADER
+    name, value = header or ("wsgi.url_scheme", "https")
     return bool(environ.get(name) == value)

@@ -53,7 +53,8 @@ OF_THINGS = frozenset(
         "conference.Edition", "conference.MenuItem", "conference.Page", "conference.Sponsor",
         "contenttypes.ContentType", "papers.Award", "papers.Material", "papers.Paper", "papers.Topic",
         "people.Comparison", "people.Institution", "people.InstitutionPair", "schedule.Presentation",
-        "schedule.Release", "schedule.Room", "schedule.Session", "search.Indexed", "search.Word",
+        "content.Invalidation", "schedule.Release", "schedule.Room", "schedule.Session", "search.Indexed",
+        "search.Word",
     }
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 
 from conference.models import Edition
 from content.replica import ReplicaRouter, reading
-from operations.monitoring.wsgi import is_anonymous_reading
+from pagecache.keys import is_anonymous_read
 
 ROUTER = ReplicaRouter()
 
@@ -47,4 +47,4 @@ def test_what_hangs_on_a_row_comes_from_its_database() -> None:
     ],
 )
 def test_who_is_anonymous(differing: dict[str, str], is_anonymous: bool) -> None:
-    assert is_anonymous_reading({"REQUEST_METHOD": "GET", **differing}) == is_anonymous
+    assert is_anonymous_read({"REQUEST_METHOD": "GET", **differing}) == is_anonymous

@@ -71,7 +71,11 @@ class Uncached:
         key = environ["PATH_INFO"], environ["QUERY_STRING"]
         if key not in self.rendered:
             begun: list[Any] = []
-            body = b"".join(self.django(environ, lambda *started: begun.extend(started)))
+
+            def begin(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Any:
+                begun[:] = [status, headers]
+
+            body = b"".join(self.django(environ, begin))
             self.rendered[key] = begun[0], begun[1], body
         status, headers, body = self.rendered[key]
         start_response(status, [*headers])
@@ -105,13 +109,11 @@ def test_page_cache_and_an_uncached_server_agree() -> None:
     for number in range(6):
         make.make_paper(edition, ["Ada"], title=f"Learning {number}", topic=topics[number % 2])
     uncached, chance, cached = Uncached(), random.Random(36), 0
+    paths = ["/2021/papers/", "/2021/schedule/", "/2021/search/"]
     with left_open():
         cache = PageCache(uncached)
         for _ in range(10_000):
-            path, query = (
-                chance.choice(["/2021/papers/", "/2021/schedule/", "/2021/search/"]),
-                any_query(chance),
-            )
+            path, query = chance.choice(paths), any_query(chance)
             found = read(cache, path, query)
             assert b"utm_" not in found[1]
             assert b"fbclid" not in found[1]

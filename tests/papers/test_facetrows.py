@@ -11,10 +11,8 @@ from papers import facetrows
 from papers.board_order import natural
 from papers.catalogue import catalogue
 from papers.models import Paper
-from people.merging.merge import merge
-from people.models import Institution
 from tests import factories as make
-from tests.papers.catalogues import made_anew, now, said
+from tests.papers.catalogues import now
 
 pytestmark = pytest.mark.django_db
 
@@ -116,56 +114,3 @@ def move(paper: Paper) -> None:
     talk = paper.presentations.get()
     talk.start = make.MORNING + HOUR
     talk.save()
-
-
-@pytest.mark.parametrize(
-    ("change", "queries"),
-    [
-        (lambda paper: paper.authorships.create(person=make.make_person("Bo"), name="Bo"), 1),
-        (lambda paper: make.make_room(paper.edition), 0),
-        (lambda paper: Paper.objects.filter(pk=paper.pk).update(status="withdrawn"), 2),
-        (lambda paper: make.make_material(paper, "video"), 1),
-        (lambda paper: paper.presentations.get().delete(), 2),
-        (lambda paper: paper.presentations.get().session.delete(), 2),
-        (lambda paper: paper.topic.delete(), 3),
-        (move, 2),
-        (retitle, 2),
-        (withdraw, 2),
-        (lambda paper: paper.authorships.get().institutions.set([make.make_institution()]), 2),
-        (lambda paper: Institution.objects.get(slug="old").delete(), 1),
-        (lambda paper: Institution.objects.get(slug="old").authorships.clear(), 1),
-        (lambda paper: merge(make.make_institution(), [Institution.objects.get(slug="old")]), 2),
-    ],
-    ids=[
-        "author",
-        "room",
-        "status",
-        "material",
-        "deletion",
-        "session",
-        "topic",
-        "time",
-        "title",
-        "withdrawal",
-        "links",
-        "far",
-        "from there",
-        "merged",
-    ],
-)
-def test_after_a_change_only_what_hangs_on_it_is_read_again(
-    edition: Edition, paper: Paper, django_assert_num_queries: Any, change: Any, queries: int
-) -> None:
-    make.make_presentation(make.make_session(edition), paper)
-    make.make_paper(edition, title="Yak")
-    paper.topic = make.make_topic(edition)
-    paper.save()
-    paper.authorships.get().institutions.add(make.make_institution("Old", slug="old"))
-    at = timezone.now()
-    before = catalogue(now(edition), at)
-    change(paper)
-    then = now(edition)
-    with django_assert_num_queries(queries):
-        found = catalogue(then, at)
-    assert (found is before) == (queries == 0)
-    assert said(found) == said(made_anew(then, at))

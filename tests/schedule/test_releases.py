@@ -141,4 +141,4 @@ def test_queries_do_not_grow(edition: Edition, rows: int) -> None:
     with CaptureQueriesContext(connection) as queries:
         announce(edition, NOON)
 
-    assert len(queries) == 23
+    assert len(queries) == 25

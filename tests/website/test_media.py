@@ -94,7 +94,7 @@ def test_pictures_are_public_with_what_they_show(client: Client) -> None:
 
     assert portrait.status_code == 404
     assert logo["Cache-Control"] == client.get("/media/people/ada.png")["Cache-Control"]
-    assert logo["Cache-Control"] == "public, max-age=3600"
+    assert logo["Cache-Control"] == "public, max-age=3600, s-maxage=1"
     Person.objects.update(photo="")
     assert client.get("/media/people/ada.png").status_code == 404
 
