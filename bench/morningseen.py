@@ -8,7 +8,7 @@ STALE_AFTER = 1.0
 HALF_MINUTE = 30
 # What 99 of 100 readers should wait at most (seconds).
 AIM = 0.25
-OUTCOMES = ("hit", "shared", "miss", "none")
+OUTCOMES = ("hit", "stale", "miss", "none")
 
 
 @dataclass(slots=True)

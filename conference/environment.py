@@ -111,6 +111,7 @@ def problems(values: Mapping[str, Any]) -> list[str]:
     is_https = values["SITE_URL"].startswith("https://")
     is_guessed = len(secret) < SHORTEST_SECRET or len(set(secret)) < FEWEST_LETTERS or "insecure" in secret
     is_in_bucket = "storages" in values["STORAGES"]["default"]["BACKEND"]
+    purge_header = values["PURGE_HEADER"]
     sender, is_mailing = values["DEFAULT_FROM_EMAIL"], bool(values["MAILERS"])
     rules = [
         (is_guessed, f"SECRET_KEY: easy to guess. Use {SHORTEST_SECRET} random characters, or leave it out."),
@@ -126,6 +127,10 @@ def problems(values: Mapping[str, Any]) -> list[str]:
             "TRUSTED_PROXIES: says that there are proxies, but BEHIND_PROXY does not.",
         ),
         (values["TASK_BACKEND"] not in {"immediate", "database"}, "TASKS: say immediate or database."),
+        (values["PURGE_METHOD"] not in {"POST", "PURGE"}, "PURGE_METHOD: say POST or PURGE."),
+        (values["PAGE_CACHE_STALE_SECONDS"] < 0, "PAGE_CACHE_STALE_SECONDS: cannot be less than 0."),
+        (values["SHARED_CACHE_SECONDS"] < 0, "SHARED_CACHE_SECONDS: cannot be less than 0."),
+        (purge_header != "" and ": " not in purge_header, "PURGE_HEADER: say “Name: value”."),
         (values["LOG_FORMAT"] not in {"json", "text"}, "LOG_FORMAT: say json or text."),
         (bool(token) and len(token) < SHORTEST_TOKEN, f"METRICS_TOKEN: needs {SHORTEST_TOKEN} characters."),
         (bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"), f"SENTRY_DSN: {LACKS} sentry-sdk."),

@@ -18,6 +18,8 @@ MAX_TAGS_PER_CHANGE = 600
 BATCH_ROWS = 500
 # The tag of every response, and the key that stands for the site in place of an edition's.
 SITE_TAG = "site"
+# Every purge names it: the tag, in headers, of responses that show more editions than headers can name.
+EDITIONS_TAG = "editions"
 SITE_KEY = 0
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.dispatch import receiver
 
-from content.invalidation import SITE_TAG
+from content.invalidation import EDITIONS_TAG, SITE_TAG
 from content.revision import invalidated
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Purger:
         with self._lock:
             self._pending.update(tags)
             if len(self._pending) > MAX_PENDING_TAGS:
-                self._pending = {SITE_TAG}
+                self._pending = {SITE_TAG, EDITIONS_TAG}
             if self._thread is not None:
                 return
             # Not a daemon: a command that ends sends what is left.
@@ -101,4 +101,4 @@ purger = Purger()
 def purge_after(sender: Any, tags: Iterable[str], **kwargs: Any) -> None:
     """Purge what a committed change invalidated, if there is a shared cache to tell."""
     if settings.PURGE_URL:
-        purger.add(tags)
+        purger.add([*tags, EDITIONS_TAG])

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
-from content.invalidation import SITE_TAG, edition_tag, papers_tag
+from content.invalidation import EDITIONS_TAG, SITE_TAG, edition_tag, papers_tag
 from pagecache.keys import API, Key, is_search
 
 # Of an edition: home page, papers, sessions, days, a talk's calendar. Not lists, which words put in order,
@@ -21,7 +21,7 @@ FOLD = b"\r\n "
 # Resources of the API that belong to no edition.
 SITE_RESOURCES = frozenset(("conferences", "editions", "institutions", "people"))
 # Proxies refuse long headers: nginx takes 4,096 bytes for all.
-MAX_HEADER_BYTES = 900
+MAX_HEADER_BYTES = 600
 
 
 def scope(path: str, query: str) -> str:
@@ -62,10 +62,10 @@ def is_linking(path: str, slugs: Iterable[str]) -> bool:
 
 
 def header_tags(tags: frozenset[str]) -> list[str]:
-    """Return the tags for headers, in order: in place of too many papers those of all papers of editions."""
-    ordered = sorted(tags)
-    if sum(map(len, ordered)) + len(ordered) <= MAX_HEADER_BYTES:
-        return ordered
-    editions = [tag.partition(":")[2] for tag in ordered if tag.startswith(edition_tag(""))]
-    fewer = [tag for tag in ordered if not tag.startswith("paper:")]
-    return sorted({*fewer, *map(papers_tag, editions)})
+    """Return the tags for headers, in order: in place of too many, that of all papers, or of all editions."""
+    editions = [tag.partition(":")[2] for tag in tags if tag.startswith(edition_tag(""))]
+    of_all_papers = {tag for tag in tags if not tag.startswith("paper:")}.union(map(papers_tag, editions))
+    for shorter in (tags, of_all_papers):
+        if sum(map(len, shorter)) + len(shorter) <= MAX_HEADER_BYTES:
+            return sorted(shorter)
+    return [EDITIONS_TAG, SITE_TAG]

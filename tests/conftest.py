@@ -17,9 +17,8 @@ from pagecache import per_revision
 from tests.processes import keep_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-# What a test changes it finds changed, also in the processes that it starts.
+# What a test changes it finds changed.
 site_settings.PAGE_CACHE_STALE_SECONDS = 0.0
-os.environ["PAGE_CACHE_STALE_SECONDS"] = "0"
 
 # Debian's Chromium. Its build without windows shows the same and opens a page in half the time.
 CHROMIUMS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]

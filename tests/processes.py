@@ -43,10 +43,10 @@ def make_tables(folder: Path) -> None:
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    """Nothing of this process's own settings."""
+    """Nothing of this process's own settings. What is changed is found changed by the next reader."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    settings_module = {"DJANGO_SETTINGS_MODULE": "conference.settings"}
-    return {**kept, **settings_module, "PLENARY_VAR_DIR": str(folder), **more}
+    settings = {"DJANGO_SETTINGS_MODULE": "conference.settings", "PAGE_CACHE_STALE_SECONDS": "0"}
+    return {**kept, **settings, "PLENARY_VAR_DIR": str(folder), **more}
 
 
 def manage(folder: Path, command: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:

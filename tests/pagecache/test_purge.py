@@ -76,9 +76,9 @@ def test_commit_purges_what_it_invalidated(
     purger.wait()
 
     ((line, headers, body),) = cache.told
-    assert (line, body) == ("POST /purge", {"tags": ["paper:17", "papers:2021"]})
-    assert headers["Surrogate-Key"] == "paper:17 papers:2021"
-    assert headers["Cache-Tag"] == "paper:17,papers:2021"
+    assert (line, body) == ("POST /purge", {"tags": ["editions", "paper:17", "papers:2021"]})
+    assert headers["Surrogate-Key"] == "editions paper:17 papers:2021"
+    assert headers["Cache-Tag"] == "editions,paper:17,papers:2021"
     assert headers["Fastly-Key"] == "secret"
 
 
@@ -132,7 +132,7 @@ def test_several_changes_are_sent_together_and_too_many_as_the_site(
     monkeypatch.setattr(purge, "MAX_PENDING_TAGS", 3)
     purger.add(f"paper:{number}" for number in range(4))
     purger.wait()
-    assert cache.tags == [["edition:2021", "site"], ["site"]]
+    assert cache.tags == [["edition:2021", "site"], ["editions", "site"]]
 
 
 @pytest.mark.parametrize("status", [403, 500])
