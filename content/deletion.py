@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from django.apps import apps
 from django.db import models, router
 from django.db.models.deletion import Collector
 
 from content import revision
+from content.editions import get_edition_model
 from content.ordering import close_gaps, owners_left
 from content.recording import Log, advance_for_links, row_editions
 from content.row_values import BATCH, held, linked, links, part_of, read_keys, recorded_fields
@@ -30,7 +30,7 @@ def delete(
         _note_rows(log, kind, keys, chosen if kind is model else set())
     losing = _note_losses(log, collector, going)
     changed = losing.union(kind for kind, keys in going.items() if keys)
-    years = going.get(apps.get_model("conference", "Edition"), ())
+    years = going.get(get_edition_model(), ())
     owners, tied = owners_left(going), revision.tied(changed, [*editions, *years])
     with revision.hold():
         deleted: tuple[int, dict[str, int]] = collector.delete()

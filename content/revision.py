@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.apps import apps
 from django.db import models, transaction
 from django.db.models import Case, F, Q, When
 from django.dispatch import Signal
 from django.utils import timezone
 
 from content import invalidation
+from content.editions import get_edition_model
 from content.invalidation import MAX_TAGS_PER_CHANGE, SITE_KEY, SITE_TAG
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,7 +39,6 @@ class SiteRevision(models.Model):
     changed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        app_label = "conference"
         constraints = [models.CheckConstraint(condition=Q(pk=1), name="site_revision_is_one_row")]
 
     def __str__(self) -> str:
@@ -85,7 +84,7 @@ def advance(editions: Iterable[int | None], tags: Collection[str] | None = None)
 
 
 def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[str] | None) -> list[str]:
-    rows = apps.get_model("conference", "Edition")._base_manager.filter(Q(pk__in=keys) | showing(keys))
+    rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | showing(keys))
     rows.update(**further(now))
     recorded: list[str] = []
     for key, slug, revision, changed_at in rows.order_by("pk").values_list(
@@ -128,7 +127,7 @@ def further(now: datetime) -> dict[str, Any]:
 
 def tie() -> Any:
     """Return the model of what ties two editions: an award of one for a paper of the other."""
-    award: Any = apps.get_model("conference", "Edition")._meta.get_field("awards").related_model
+    award: Any = get_edition_model()._meta.get_field("awards").related_model
     return award._meta.get_field("grants").related_model
 
 
@@ -140,7 +139,7 @@ def tied(changed: Collection[type[models.Model]], editions: Iterable[int | None]
     keys = {key for key in editions if key is not None}
     if tie() not in changed or not keys:
         return set()
-    edition: Any = apps.get_model("conference", "Edition")
+    edition: Any = get_edition_model()
     return set(edition._base_manager.filter(showing(keys)).values_list("pk", flat=True))
 
 
@@ -179,5 +178,5 @@ def current(edition: int | None) -> Revision:
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
     if edition is None:
         return Revision(0, site.revision, site.changed_at)
-    row = apps.get_model("conference", "Edition")._base_manager.only("revision", "changed_at").get(pk=edition)
+    row = get_edition_model()._base_manager.only("revision", "changed_at").get(pk=edition)
     return Revision(row.revision, site.revision, max(row.changed_at, site.changed_at))

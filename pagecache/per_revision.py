@@ -1,15 +1,15 @@
-"""What is worked out once for a state of an edition, and kept while that state lasts.
+"""Cache function results per edition revision.
 
-A state is the revision, which parts are public, the clocks: after a change it is another one.
+A cached value is discarded when the edition's revision, its published parts, its time zone or the hour at
+which its days start change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
 from datetime import datetime
-from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import wraps
+from typing import TYPE_CHECKING
 
 from content.querysets import moment, public_parts
 from pagecache.lru import LRUCache
@@ -17,81 +17,51 @@ from pagecache.lru import LRUCache
 if TYPE_CHECKING:
     from conference.models import Edition
 
-# For so many seconds a state lasts at most of what is dated ahead, such as releases: no stamp tells of that.
-LIFETIME = 60
-# Stands among kinds of rows for what is dated ahead.
-DATES = "dates"
+# What is dated ahead, such as a release, changes a result without a new revision.
+DATED_LIFETIME_SECONDS = 60
 
-type State = tuple[object, ...]
+_caches: list[LRUCache[Hashable, _Entry]] = []
 
 
-def site_stamp(edition: Edition) -> State | None:
-    """Return the site's stamp, if the edition was fetched with it and something has changed so far."""
-    held = vars(edition)
-    return (held["site_revision"], held["site_changed_at"]) if held.get("site_revision") else None
+class _Entry:
+    """A result and the state of the edition in which it was computed. In the cache it counts as one."""
+
+    size = 1
+
+    def __init__(self, state: tuple[object, ...], value: object) -> None:
+        self.state, self.value = state, value
 
 
-# What forgets all that is kept.
-_forgetting: list[Callable[[], None]] = []
+def clear() -> None:
+    """Empty all caches."""
+    for cache in _caches:
+        cache.clear()
 
 
-def state_of_kinds(kinds: Set[str], edition: Edition, at: datetime) -> State:
-    """Return the state of an edition: its revision, its clocks and, with `DATES`, the minute."""
-    age = (at - edition.changed_at).total_seconds() // LIFETIME if DATES in kinds else 0
-    return edition.revision, edition.changed_at, edition.timezone, edition.day_start_hour, age
-
-
-def forget() -> None:
-    """Forget all that is kept, as a new process."""
-    for forgetting in _forgetting:
-        forgetting()
-
-
-def kept[T](most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Keep the last `most` results of a function of stamps."""
-
-    def decorate(made: Callable[..., T]) -> Callable[..., T]:
-        keeping = lru_cache(maxsize=most)(made)
-        _forgetting.append(keeping.cache_clear)
-        return wraps(made)(keeping)
-
-    return decorate
-
-
-@dataclass(slots=True)
-class _Result[T]:
-    """What was worked out in a state. On a shelf it counts as one, whatever it weighs."""
-
-    state: State
-    value: T
-    size: ClassVar[int] = 1
-
-
-def kept_while_it_stands[T](
-    most: int, of: Set[str], mended: Callable[..., Any] | None = None, by_value: bool = True
+def cached_per_revision[T](
+    max_entries: int, *, is_dated: bool = False
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Keep the last results of a function of an edition, a moment and values that can be hashed.
+    """Cache the results of a function of an edition, a moment, and hashable values.
 
-    Of each edition, part that is public and values it is one, `most` of them in all; where it is not kept
-    `by_value`, the last values alone count. Nobody may change a result, and none may hang on the language,
-    nor on anything that changes but these kinds of rows.
+    There is one entry for each edition, set of published parts, and values. `is_dated` results are discarded
+    after a minute. No caller may change a result, and none may depend on the language.
     """
 
-    def decorate(made: Callable[..., T]) -> Callable[..., T]:
-        results = LRUCache[Hashable, _Result[T]](most)
-        _forgetting.append(results.clear)
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+        cache = LRUCache[Hashable, _Entry](max_entries)
+        _caches.append(cache)
 
-        @wraps(made)
+        @wraps(function)
         def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
             now = moment(at)
-            key = edition.pk, public_parts(edition, now), values if by_value else ()
-            state = *state_of_kinds(of, edition, now), () if by_value else values
-            found = results.get(key)
-            if found and found.state == state:
-                return found.value
-            value = made(edition, now, *values)
-            results.put(key, _Result(state, value))
-            return value
+            key = edition.pk, public_parts(edition, now), values
+            age = (now - edition.changed_at).total_seconds() // DATED_LIFETIME_SECONDS if is_dated else 0
+            state = edition.revision, edition.changed_at, edition.timezone, edition.day_start_hour, age
+            entry = cache.get(key)
+            if entry is None or entry.state != state:
+                entry = _Entry(state, function(edition, now, *values))
+                cache.put(key, entry)
+            return entry.value  # type: ignore[return-value]
 
         return wrapped
 

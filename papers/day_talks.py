@@ -1,12 +1,12 @@
-"""What stands around a paper on its days: read once for all papers there, and mended where a few change.
+"""What takes place on the days of a paper: read once per revision for all papers of the day.
 
-A poster session holds hundreds, and each of their pages asks for the same rows. They are read as the database
-holds them: times and keywords are few, and each is understood once.
+A poster session holds hundreds, and each of their pages needs the same rows. They are read as plain columns:
+there are few different times and keywords, and each is parsed once.
 """
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -14,25 +14,21 @@ from operator import attrgetter
 from sys import intern
 from typing import Any
 
-from django.db.models import Q, TextField
+from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from conference.models import Edition
-from content import touches
 from content.querysets import published_rows
-from pagecache.per_revision import kept_while_it_stands
+from pagecache.per_revision import cached_per_revision
 from papers.board_order import NO_TIME, running_order
 from papers.models import Paper
 
-# Days that are kept: half a megabyte each for 1,500 posters.
-KEPT = 16
+# Half a megabyte each for 1,500 posters.
+CACHED_DAYS = 16
 # The same topic says as much as two keywords.
 TOPIC = 2
-# What is read of them; not the words of papers.
-TALKS, PAPERS = "*schedule.presentation", "*papers.paper"
-KINDS = frozenset([PAPERS, TALKS, "*schedule.room", "*schedule.session"])
-# Keywords of so many papers, and so many times, are understood already.
-UNDERSTOOD = 16_000
+# Keyword lists, and times, that are parsed already.
+PARSED_ENTRIES = 16_000
 
 
 @dataclass(slots=True, eq=False)
@@ -120,22 +116,13 @@ class Day:
         return self._posters
 
 
-def _mended(found: Day, names: Set[str], edition: Edition, at: datetime, *span: datetime) -> Day | None:
-    """Read again the talks that changed, and those of the papers that did. One query."""
-    keys, papers = (set(map(int, touches.keys(names, kind))) for kind in (TALKS, PAPERS))
-    if len(keys) + len(papers) < len(names):
-        return None
-    left = (talk for talk in found.talks if talk.key not in keys and talk.paper not in papers)
-    return Day([*left, *map(_talk, _changed(edition.pk, at, keys, papers, *span))])
-
-
-@kept_while_it_stands(KEPT, of=KINDS, mended=_mended)
+@cached_per_revision(CACHED_DAYS)
 def around(edition: Edition, at: datetime, start: datetime, end: datetime) -> Day:
     """Return what takes place in the sessions that begin between two moments.
 
-    One query, unless it was asked since the last change.
+    One query after a change.
     """
-    return Day(map(_talk, _taking_place(edition.pk, at, start, end)))
+    return Day(map(_talk, talk_rows(edition.pk, at, start, end)))
 
 
 def _talk(columns: Sequence[Any]) -> Talk:
@@ -165,32 +152,20 @@ def folded(keywords: Collection[str] | None) -> frozenset[str]:
     return frozenset(keyword.casefold() for keyword in keywords or ())
 
 
-@lru_cache(maxsize=UNDERSTOOD)
+@lru_cache(maxsize=PARSED_ENTRIES)
 def keywords_of(written: str | None) -> frozenset[str]:
     return folded(json.loads(written) if written else ())
 
 
-@lru_cache(maxsize=UNDERSTOOD)
+@lru_cache(maxsize=PARSED_ENTRIES)
 def moment_of(written: str | None) -> datetime | None:
     """Return a moment as the database writes it: without zone, where it knows none, it is of UTC."""
     found = datetime.fromisoformat(written) if written else None
     return found.replace(tzinfo=found.tzinfo or UTC) if found else None
 
 
-# Questions
-
-
-def _taking_place(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
-    return _on_day(edition, at, start, end)
-
-
-def _changed(
-    edition: int, at: datetime, keys: Collection[int], papers: Collection[int], start: datetime, end: datetime
-) -> Any:
-    return _on_day(edition, at, start, end).filter(Q(pk__in=keys) | Q(paper__in=papers))
-
-
-def _on_day(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
+def talk_rows(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
+    """Return the columns of what takes place between two moments, as the database holds them."""
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
     times = (Cast(name, TextField()) for name in ("starts", "ends"))
     shown = ("uid", "title", "title_html", "place", "room_key")

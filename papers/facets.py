@@ -18,8 +18,7 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFi
 
 from conference.models import Edition
 from content.pagination import BadParameter
-from papers.catalogue import catalogue
-from papers.facetchoices import Choice
+from papers.catalogue import Choice, catalogue
 from papers.models import Paper
 from papers.rows import PaperRow
 from people.models import Institution
@@ -190,8 +189,8 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         """The bitmap of the papers in which the words are found. One query, if there are words."""
         words = self.chosen["q"]
         if not words:
-            return self.catalogue.order.everything
-        return self.catalogue.order.numbers.bits(
+            return self.catalogue.everything
+        return self.catalogue.numbers.bits(
             self.queryset.matching(words, self.at).order_by().values_list("pk", flat=True)
         )
 

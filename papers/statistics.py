@@ -8,9 +8,8 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from conference.models import Edition
-from papers.catalogue import catalogue
+from papers.catalogue import Choice, catalogue, presentation_kinds
 from papers.charts import Chart, Value, bars, columns
-from papers.facetchoices import Choice, presentation_kinds
 from papers.models import Authorship, Paper
 from papers.querysets import taking_place
 from people.models import Institution

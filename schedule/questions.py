@@ -7,14 +7,12 @@ from datetime import date, datetime
 from typing import Any
 
 from conference.models import Edition
-from pagecache.per_revision import kept_while_it_stands
+from pagecache.per_revision import cached_per_revision
 from papers.models import Topic
 from schedule.models import Release, Room, Session
 
 type Span = tuple[datetime, datetime]
-# Editions of which it is kept when sessions begin.
-KEPT = 24
-SESSIONS = frozenset(["*schedule.session"])
+CACHED_EDITIONS = 24
 
 
 def day_sessions(edition: Edition, day: date, at: datetime) -> list[Session]:
@@ -47,7 +45,7 @@ def used_kinds(edition: Edition, at: datetime) -> set[str]:
     return {kind for _, kind in used(edition, at)}
 
 
-@kept_while_it_stands(KEPT, of=SESSIONS)
+@cached_per_revision(CACHED_EDITIONS)
 def used(edition: Edition, at: datetime) -> list[tuple[datetime, str]]:
     """Return the different starts and kinds of sessions."""
     return list(_used(edition.pk, at))

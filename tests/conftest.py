@@ -32,7 +32,7 @@ hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs the data beside the checkout where it is missing, and what is the same on every database.
+    """Skip what needs data beside the checkout where it is missing, and what every database does alike.
 
     The latter runs with SQLite, and with EVERYTHING=1 on others too.
     """
@@ -57,7 +57,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def forget() -> None:
     """Let no test find what another made this process keep: keys and stamps begin anew with each."""
-    per_revision.forget()
+    per_revision.clear()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
-from pagecache.per_revision import DATES, kept, kept_while_it_stands, site_stamp
+from pagecache.per_revision import cached_per_revision
 from website.sections import filled
 
 Section = MenuItem.Section
@@ -54,17 +54,13 @@ def page_url(edition: Edition, slug: str) -> str:
     return reverse("conference:page", args=[edition.slug, slug])
 
 
-# Editions whose menus are kept.
-KEPT = 24
-# What fills a section, or stands in a menu: not the words of papers.
-KINDS = frozenset(
-    [
-        *("*conference.menuitem", "*conference.page", "*conference.sponsor", "*people.committeerole"),
-        *("*papers.award", "*papers.awardgrant", "*papers.authorship", "*papers.material", "*papers.paper"),
-        *("*schedule.presentation", "*schedule.release", "*schedule.session", "*schedule.sessionrole"),
-        *("*schedule.speaker", DATES),
-    ]
-)
+CACHED_EDITIONS = 24
+
+
+def site_revision(edition: Edition) -> tuple[object, object] | None:
+    """Return the site's revision, if the edition was fetched with it and something has changed so far."""
+    held = vars(edition)
+    return (held["site_revision"], held["site_changed_at"]) if held.get("site_revision") else None
 
 
 def menus(
@@ -72,23 +68,23 @@ def menus(
 ) -> tuple[list[Link], list[Link]]:
     """Return the edition's menu for the page at `path`, and the links of all years.
 
-    Up to three queries after a change, else none. Any of the site's `editions` knows the site's stamp.
+    Up to three queries after a change, else none. Any of the site's `editions` knows the site's revision.
     """
-    stamp = site_stamp(editions[0]) if editions else None
-    site_lines = [*fixed_links(), *(_site_lines(stamp) if stamp else site_pages())]
+    revision = site_revision(editions[0]) if editions else None
+    site_lines = [*fixed_links(), *(_site_lines(editions[0], at, revision) if revision else site_pages())]
     if edition is None:
         return [], site_lines
-    lines = _lines(edition, at, stamp) if stamp else edition_menu(edition, at)
+    lines = _lines(edition, at, revision) if revision else edition_menu(edition, at)
     return [marked(line, edition, path) for line in lines], site_lines
 
 
-@kept_while_it_stands(KEPT, of=KINDS)
+@cached_per_revision(CACHED_EDITIONS, is_dated=True)
 def _lines(edition: Edition, at: datetime, _site: Hashable) -> list[Link]:
     return edition_menu(edition, at)
 
 
-@kept(1)
-def _site_lines(_stamp: Hashable) -> list[Link]:
+@cached_per_revision(1)
+def _site_lines(_newest: Edition, _at: datetime, _site: Hashable) -> list[Link]:
     return site_pages()
 
 

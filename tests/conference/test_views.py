@@ -94,7 +94,7 @@ def test_queries_are_the_same_for_one_and_three_rows(
     for names in (["One"], ["Two", "Three"]):
         for name in names:
             make.make_sponsor(edition, name)
-        per_revision.forget()
+        per_revision.clear()
         with django_assert_num_queries(5):
             read(client, path)
 

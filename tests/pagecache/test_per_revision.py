@@ -1,4 +1,4 @@
-"""What is worked out once for each state of an edition."""
+"""Function results are cached per edition revision."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conference.models import Edition
 from conference.request_edition import published_editions
-from pagecache.per_revision import DATES, LIFETIME, kept_while_it_stands
+from pagecache.per_revision import DATED_LIFETIME_SECONDS, cached_per_revision
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -39,16 +39,11 @@ def test_papers_of_a_session_are_read_once_for_all_of_them(
             client.get(paper.get_absolute_url())
 
 
-# What hangs on some kinds of rows
-
-
-KINDS = frozenset(["*papers.paper"])
-
-
-def kept_of(kinds: frozenset[str]) -> tuple[list[int], Any]:
+def counted(**options: bool) -> tuple[list[int], Any]:
+    """Return a cached function, and the values with which it was really called."""
     calls: list[int] = []
 
-    @kept_while_it_stands(2, of=kinds)
+    @cached_per_revision(2, **options)
     def asked(edition: Edition, at: datetime, value: int) -> int:
         calls.append(value)
         return value
@@ -56,9 +51,9 @@ def kept_of(kinds: frozenset[str]) -> tuple[list[int], Any]:
     return calls, asked
 
 
-def test_of_each_value_the_last_state_is_kept_and_so_many_in_all(edition: Edition) -> None:
+def test_one_entry_per_value_and_the_least_used_are_dropped(edition: Edition) -> None:
     make.make_paper(edition)
-    calls, asked = kept_of(KINDS)
+    calls, asked = counted()
     for value in (1, 1, 2, 1, 2):
         asked(addressed(), None, value)
     assert calls == [1, 2]
@@ -69,8 +64,8 @@ def test_of_each_value_the_last_state_is_kept_and_so_many_in_all(edition: Editio
     assert calls == [1, 2, 1, 2, 3, 1]
 
 
-def test_page_that_was_begun_before_a_change_has_a_state_of_its_own(edition: Edition) -> None:
-    calls, asked = kept_of(KINDS)
+def test_revision_read_before_a_change_has_its_own_result(edition: Edition) -> None:
+    calls, asked = counted()
     begun = addressed()
     make.make_paper(edition)
     for found in (addressed(), begun, addressed()):
@@ -79,8 +74,8 @@ def test_page_that_was_begun_before_a_change_has_a_state_of_its_own(edition: Edi
     assert calls == [1, 1, 1]
 
 
-def test_database_that_was_restored_counts_on_from_another_past(edition: Edition) -> None:
-    calls, asked = kept_of(KINDS)
+def test_same_revision_of_a_restored_database_is_another_state(edition: Edition) -> None:
+    calls, asked = counted()
     before = addressed()
     make.make_room(edition)
     asked(addressed(), None, 1)
@@ -93,10 +88,10 @@ def test_database_that_was_restored_counts_on_from_another_past(edition: Edition
     assert calls == [1, 1]
 
 
-def test_gates_and_clocks_make_a_state_whatever_the_kinds(edition: Edition) -> None:
+def test_published_parts_and_time_zone_are_part_of_the_state(edition: Edition) -> None:
     opens = timezone.now() + timedelta(hours=1)
     Edition.objects.filter(pk=edition.pk).update(schedule_public_from=opens)
-    calls, asked = kept_of(KINDS)
+    calls, asked = counted()
     for at in (opens - timedelta(seconds=1), opens):
         asked(addressed(), at, 1)
     Edition.objects.filter(pk=edition.pk).update(timezone="Asia/Seoul")
@@ -105,25 +100,10 @@ def test_gates_and_clocks_make_a_state_whatever_the_kinds(edition: Edition) -> N
     assert calls == [1, 1, 1]
 
 
-def test_what_is_dated_ahead_is_asked_again_after_a_minute_if_it_is_named(edition: Edition) -> None:
-    calls, asked = kept_of(KINDS | {DATES})
+def test_dated_results_are_discarded_after_a_minute(edition: Edition) -> None:
+    calls, asked = counted(is_dated=True)
     now = timezone.now()
-    for at in (now, now + timedelta(seconds=LIFETIME)):
+    for at in (now, now + timedelta(seconds=DATED_LIFETIME_SECONDS)):
         asked(addressed(), at, 1)
 
     assert calls == [1, 1]
-
-
-def test_where_values_do_not_count_the_last_alone_are_kept(edition: Edition) -> None:
-    calls: list[int] = []
-
-    @kept_while_it_stands(2, of=KINDS, by_value=False)
-    def asked(edition: Edition, at: datetime, value: int) -> int:
-        calls.append(value)
-        return value
-
-    other = make.make_edition(2020)
-    found = [asked(one, None, value) for one, value in ((edition, 1), (other, 1), (edition, 2), (edition, 1))]
-    assert found == [1, 1, 2, 1]
-    assert asked(other, None, 1) == 1
-    assert calls == [1, 1, 2, 1]

@@ -84,7 +84,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     posters = hall()
     for most in (1, 3):
         paper = fetched(posters["own"])
-        per_revision.forget()
+        per_revision.clear()
         with django_assert_num_queries(6):
             beside(paper, most=most)
 

@@ -10,8 +10,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from pagecache import per_revision
-from papers.facetchoices import Numbers
-from papers.facetrows import Title
+from papers.catalogue import Catalogue, ListedPaper, PaperNumbers
 from papers.models import Paper
 from tests import factories as make
 from tests.reading import Page, read
@@ -63,10 +62,10 @@ def offers(page: Page, facet: str) -> list[str]:
 
 @pytest.mark.parametrize("places", [[], [0], [7, 8], [0, 3, 64, 6627]])
 def test_bitmap_gives_its_papers_back(places: list[int]) -> None:
-    titles = [Title(key, "", "", "") for key in range(10_000, 16_628)]
-    numbers = Numbers(titles)
+    papers = [ListedPaper(key, "", "", "") for key in range(10_000, 16_628)]
+    numbers = PaperNumbers(papers)
     bits = numbers.bits(10_000 + place for place in places)
-    assert numbers.among(titles[::-1], bits) == [titles[place] for place in reversed(places)]
+    assert Catalogue(papers, numbers, {}, {}, {}).ordered(bits) == [10_000 + place for place in places]
     assert numbers.bits([5, 99_999]) == 0
 
 
@@ -284,7 +283,7 @@ def test_queries_are_the_same_for_few_and_many_papers(
 ) -> None:
     make.make_menu_item(program)
     for number in range(2):
-        per_revision.forget()
+        per_revision.clear()
         with django_assert_num_queries(first):
             read(client, f"{URL}{query}")
         with django_assert_num_queries(again):

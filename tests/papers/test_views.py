@@ -395,6 +395,6 @@ def test_queries_are_the_same_for_one_and_three_papers(
     for numbers in ([1], [2, 3]):
         for number in numbers:
             full_paper(edition, number)
-        per_revision.forget()
+        per_revision.clear()
         with django_assert_num_queries(queries):
             read(client, path)

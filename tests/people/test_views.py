@@ -201,7 +201,7 @@ def test_queries_are_the_same_for_one_and_three_people(
     for numbers in ([1], [2, 3]):
         for number in numbers:
             busy_person(edition, number)
-        per_revision.forget()
+        per_revision.clear()
         with django_assert_num_queries(queries):
             read(client, path)
 
@@ -220,6 +220,6 @@ def test_queries_of_a_person_are_the_same_for_one_and_three_years(
             make.add_role(session, person)
             make.make_award(later, [paper, person])
             make.make_committee_role(later, person)
-        per_revision.forget()
+        per_revision.clear()
         with django_assert_num_queries(12):
             read(client, person.get_absolute_url())

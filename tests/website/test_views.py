@@ -252,7 +252,7 @@ def test_queries_of_a_home_do_not_grow(
             make.make_menu_item(edition, label, page=page)
             make.make_announcement(edition, title=label)
             make.make_sponsor(edition, label)
-        per_revision.forget()
+        per_revision.clear()
         with django_assert_num_queries(queries):
             read(client, path)
 

@@ -1,18 +1,22 @@
 """What catalogues are made of: the parts of a program by what one can ask for."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from conference.models import Edition
-from papers import facetrows
 from papers.board_order import natural
-from papers.catalogue import catalogue
+from papers.catalogue import (
+    UNSCHEDULED,
+    catalogue,
+    listed_papers,
+    paper_talks,
+    papers_by_institution,
+    papers_by_material,
+)
 from papers.models import Paper
 from tests import factories as make
-from tests.papers.catalogues import now
 
 pytestmark = pytest.mark.django_db
 
@@ -29,8 +33,9 @@ def paper(edition: Edition) -> Paper:
     return make.make_paper(edition, ["Ada"], uid="a")
 
 
-def part(name: str, edition: Edition) -> Any:
-    return getattr(facetrows, name)(now(edition), timezone.now())
+def now(edition: Edition) -> Edition:
+    """Return the edition as the next request finds it."""
+    return Edition.objects.get(pk=edition.pk)
 
 
 def test_titles_are_those_of_public_papers_in_order(edition: Edition) -> None:
@@ -40,7 +45,10 @@ def test_titles_are_those_of_public_papers_in_order(edition: Edition) -> None:
     make.make_paper(edition, title="Aardvark", status="draft")
     make.make_paper(make.make_edition(2022), title="Other")
 
-    assert part("titles", edition) == [(alpha.pk, "a", "", "Main"), (beta.pk, "b", "vision", "")]
+    assert listed_papers(edition, timezone.now()) == [
+        (alpha.pk, "a", "", "Main"),
+        (beta.pk, "b", "vision", ""),
+    ]
 
 
 def test_institutions_stand_by_name_each_with_its_papers(edition: Edition, paper: Paper) -> None:
@@ -51,7 +59,7 @@ def test_institutions_stand_by_name_each_with_its_papers(edition: Edition, paper
     make.make_room(edition)
     edition.save()
 
-    found = part("institutions", edition)
+    found = papers_by_institution(edition)
     assert [(slug, [*keys]) for slug, keys in found.items()] == [("a", [paper.pk]), ("z", [paper.pk])]
 
 
@@ -60,7 +68,7 @@ def test_materials_are_the_visible_ones(edition: Edition, paper: Paper) -> None:
     for owner, kind, visible in ((paper, "pdf", True), (paper, "code", False), (other, "data", True)):
         make.make_material(owner, kind, visible=visible)
 
-    assert {kind: [*keys] for kind, keys in part("materials", edition).items()} == {"pdf": [paper.pk]}
+    assert {kind: [*keys] for kind, keys in papers_by_material(edition).items()} == {"pdf": [paper.pk]}
 
 
 def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, paper: Paper) -> None:
@@ -75,13 +83,13 @@ def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, pa
     make.make_presentation(make.make_session(edition, status="draft"), paper, kind="spotlight")
     make.make_presentation(early, title="Of no paper")
 
-    found = part("talks", edition)
+    found = paper_talks(edition, timezone.now())
     assert {kind: [*keys] for kind, keys in found.kinds.items()} == {
         "poster": [paper.pk],
         "oral": 2 * [paper.pk],
     }
-    assert found.begun.keys() == {make.MORNING, make.MORNING - HOUR, facetrows.UNSCHEDULED}
-    assert found.in_order() == [("late", "Late"), ("early", "Early")]
+    assert found.begun.keys() == {make.MORNING, make.MORNING - HOUR, UNSCHEDULED}
+    assert found.sessions_in_order() == [("late", "Late"), ("early", "Early")]
     assert [*found.recorded] == [paper.pk]
     assert (found.starts, found.boards) == ({paper.pk: make.MORNING - HOUR}, {paper.pk: natural("9")})
 
@@ -96,21 +104,5 @@ def test_what_is_not_public_is_in_no_choice(edition: Edition, paper: Paper) -> N
     edition.save()
 
     found = catalogue(now(edition), timezone.now())
-    assert [title.key for title in found.order.titles] == [paper.pk]
+    assert [title.key for title in found.papers] == [paper.pk]
     assert {name: choices for name, choices in found.facets.items() if choices} == {}
-
-
-def retitle(paper: Paper) -> None:
-    paper.title = "Zebra"
-    paper.save()
-
-
-def withdraw(paper: Paper) -> None:
-    paper.status = "withdrawn"
-    paper.save()
-
-
-def move(paper: Paper) -> None:
-    talk = paper.presentations.get()
-    talk.start = make.MORNING + HOUR
-    talk.save()
