@@ -183,7 +183,7 @@ def test_the_image_is_built_in_two_stages_and_runs_as_nobody() -> None:
 
 def test_the_example_names_settings_that_are() -> None:
     names = re.findall(r"^#?([A-Z][A-Z_0-9]+)=", (DEPLOY / ".env.example").read_text("utf-8"), re.M)
-    known = {*re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text("utf-8"), re.M)}
+    known = {*re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/settings.md").read_text("utf-8"), re.M)}
     inside = {name for service in OWN for name in COMPOSE["services"][service]["environment"]}
 
     assert {name.removesuffix("_FILE") for name in [*names, *inside]} <= known

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from operations.backup.earlier import opened
 from operations.backup.reader import Archive, BadArchiveError
 from operations.backup.restore import is_in_use, restore
 
@@ -24,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, replace: bool, check: bool, **options: Any) -> None:
         try:
-            with Archive(file) as archive:
+            with opened(Archive(file)) as archive:
                 if check:
                     archive.check()
                 elif is_in_use() and not replace:
