@@ -18,10 +18,10 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from markup import formula, simple, writers
+from markup import formula, writers
 from markup.cleaning import ADDRESS, CLEANER
+from markup.patterns import BLOCK_MARKUP, EMPTY_LINES, MARKUP
 from markup.scripts import language_of_line
-from markup.simple import BLOCK_MARKUP, EMPTY_LINES, MARKUP
 from markup.tex import tex_plugin
 
 # Longer text is shown whole, but without markup: it bounds the time a hostile text can cost.
@@ -72,8 +72,9 @@ def plain(source: str) -> str:
     source = tidy(source).strip()
     if len(source) > LONGEST:
         return _squeezed(source)
-    found = simple.plain(source)
-    return _squeezed(writers.plain(_tokens(source))) if found is None else found
+    if "\n" not in source and not MARKUP.search(source):
+        return " ".join(source.split())
+    return _squeezed(writers.plain(_tokens(source)))
 
 
 def latex(source: str) -> str:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from markup import CONTROLS, LONGEST, PARSER, formula, tidy
 from markup.macros import ACCENT, COMMAND
-from markup.simple import MARKUP
+from markup.patterns import MARKUP
 
 # So many are told of one text.
 MOST = 8
