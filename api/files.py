@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from api.errors import BadValue
 from api.reader import Reader
 from conference.models import Edition
-from exchange.calendars import of_presentations, of_sessions
-from exchange.citing import FORMATS as CITING
-from exchange.citing import cited
-from exchange.downloads import reply, state_of_all
-from exchange.dump import dump, writing_context
+from exchange.exports.calendars import of_presentations, of_sessions
+from exchange.exports.citation_files import FORMATS as CITING
+from exchange.exports.citation_files import cited
+from exchange.exports.downloads import reply, state_of_all
+from exchange.exports.dump import dump, writing_context
 from exchange.files import Format
 from exchange.formats import csv_files, ics, writable, xcal, xlsx
 from exchange.formats.ics import Part

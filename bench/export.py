@@ -35,7 +35,7 @@ def plainly() -> int:
 def written(form: str, ending: str) -> Iterator[int]:
     """Write a file to nowhere; yield the sizes of its pieces."""
     from conference.models import Edition
-    from exchange.dump import dumped_for, writing_context
+    from exchange.exports.dump import dumped_for, writing_context
     from exchange.formats import formats
 
     fmt, edition = formats()[form], Edition.objects.get(slug=SLUG)
@@ -48,7 +48,7 @@ def loaded(form: str, files: list[str]) -> Iterator[tuple[float, float, str]]:
     """Import files twice; yield the seconds, those of them spent computing, and what became of it."""
     from exchange.files import Context, Source
     from exchange.formats import formats
-    from exchange.load import load
+    from exchange.imports.load import load
 
     read = formats()[form].read
     for _ in range(2 if read else 0):

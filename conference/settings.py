@@ -275,7 +275,7 @@ SPECTACULAR_SETTINGS = {
     # What would otherwise be named by chance.
     "ENUM_NAME_OVERRIDES": {
         "PaperStatus": "papers.models.Paper.Status",
-        "ScheduleStatus": "schedule.cancelling.Status",
+        "ScheduleStatus": "schedule.cancellation.Status",
         "Status": "content.models.Status",
         "SessionKind": "schedule.models.Session.Kind",
         "PresentationKind": "schedule.models.Presentation.Kind",

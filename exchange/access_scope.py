@@ -3,7 +3,7 @@
 from django.db.models import Model, Q
 
 from accounts.access_scope import NOTHING, SCOPES, Access
-from exchange.importjob import ImportJob
+from exchange.jobs.models import ImportJob
 from exchange.models import Provenance
 
 

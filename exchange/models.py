@@ -1,6 +1,6 @@
 """What imports leave behind: runs, the values rows came in with, what changed, what contradicts hand edits.
 
-The program itself is in the apps below; how it comes in is `exchange.load`; imports on the way: `importjob`.
+The program itself is in the apps below; it comes in by `exchange.imports.load`; uploads: `exchange.jobs`.
 """
 
 from typing import ClassVar, Self
@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from exchange.importjob import ImportJob, PlannedRow
-from exchange.kindnames import Kind
+from exchange.jobs.models import ImportJob, PlannedRow
+from exchange.kind_names import Kind
 
 __all__ = ["Change", "Conflict", "Decision", "ImportJob", "ImportRun", "Kind", "PlannedRow", "Provenance"]
 

@@ -8,12 +8,12 @@ All datetimes are aware.
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from exchange.jobs.unset import UNSTATED as UNSTATED
+from exchange.jobs.unset import Stated as Stated
+from exchange.jobs.unset import Unstated as Unstated
+from exchange.jobs.unset import is_stated as is_stated
+from exchange.jobs.unset import stated as stated
 from exchange.problems import Note, Where
-from exchange.stating import UNSTATED as UNSTATED
-from exchange.stating import Stated as Stated
-from exchange.stating import Unstated as Unstated
-from exchange.stating import is_stated as is_stated
-from exchange.stating import stated as stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,10 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 
 from content import url_converters
-from exchange import agendafiles, views
-from exchange.citing import FORMATS
-from exchange.offers import APPS, name_of
+from exchange import views
+from exchange.exports import agenda_files
+from exchange.exports.citation_files import FORMATS
+from exchange.exports.download_list import APPS, name_of
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
 
@@ -50,6 +51,6 @@ urlpatterns = [
         "<key:edition>/presentations/<uid:uid>.ics", views.presentation_calendar, name="presentation_calendar"
     ),
     path("people/<uid:uid>.ics", views.person_calendar, name="person_calendar"),
-    path("<key:edition>/agenda.<str:ending>", agendafiles.agenda_file, name="agenda_file"),
-    path("<key:edition>/agenda/<str:token>.ics", agendafiles.agenda_calendar, name="agenda_calendar"),
+    path("<key:edition>/agenda.<str:ending>", agenda_files.agenda_file, name="agenda_file"),
+    path("<key:edition>/agenda/<str:token>.ics", agenda_files.agenda_calendar, name="agenda_calendar"),
 ]

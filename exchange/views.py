@@ -14,23 +14,23 @@ from django.views.decorators.http import require_safe
 
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
-from exchange import approws, calendars, offers
-from exchange.citing import FORMATS, asked_for, cited
-from exchange.downloads import reply, state_of, state_of_all
-from exchange.dump import dumped_for, stream, writing_context
+from exchange.exports import app_rows, calendars, download_list
+from exchange.exports.citation_files import FORMATS, asked_for, cited
+from exchange.exports.download_list import name_of
+from exchange.exports.downloads import reply, state_of, state_of_all
+from exchange.exports.dump import dumped_for, stream, writing_context
 from exchange.files import Format
 from exchange.formats import ics, writable, xcal
-from exchange.offers import name_of
 from exchange.records import Program
 from people.models import Person
 from schedule import timetable
-from schedule.choosing import Choice, read_choice
+from schedule.schedule_filters import Choice, read_choice
 
 
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """List all that can be taken along of an edition."""
-    context = {"groups": offers.groups(edition), "schedule_url": offers.schedule_url(edition)}
+    context = {"groups": download_list.groups(edition), "schedule_url": download_list.schedule_url(edition)}
     return render(request, "exchange/downloads.html", context)
 
 
@@ -38,7 +38,7 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
 def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -> HttpResponseBase:
     """Send a file with the whole program of an edition, in one of the registered formats."""
     fmt = writable().get(form)
-    if fmt is None or file not in offers.file_names(fmt, edition):
+    if fmt is None or file not in download_list.file_names(fmt, edition):
         raise Http404("There is no such file.")
     write = fmt.write
 
@@ -52,7 +52,7 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
 @edition_page
 def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the schedule as conference apps follow it: at an address that lasts."""
-    fmt = writable()[offers.APPS[ending]]
+    fmt = writable()[download_list.APPS[ending]]
     write = fmt.write
 
     def made() -> Iterable[bytes]:
@@ -66,7 +66,7 @@ def _program(fmt: Format, edition: Edition) -> Program:
     """Return an edition as this format takes it: of calendars and what apps read no more than they write."""
     if fmt in (ics.FORMAT, xcal.FORMAT):
         return calendars.of_edition(edition).program
-    return approws.program(edition) if fmt.name in offers.APPS.values() else dumped_for(fmt, edition)
+    return app_rows.program(edition) if fmt.name in download_list.APPS.values() else dumped_for(fmt, edition)
 
 
 # References

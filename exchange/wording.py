@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.timeline import Names, field_label, in_words
-from exchange.loading.kinds import KINDS, PERSON, Kind
-from exchange.loading.listings import GRANTS, MATERIALS, MENU, Listing, Values
+from exchange.imports.kinds import KINDS, PERSON, Kind
+from exchange.imports.listings import GRANTS, MATERIALS, MENU, Listing, Values
 
 NOTHING = "–"
 LABELS = {

@@ -9,7 +9,7 @@ class OperationsConfig(AppConfig):
     verbose_name = _("Operations")
 
     def ready(self) -> None:
-        from exchange.load import after_import
+        from exchange.imports.load import after_import
         from operations.indexing.update import refresh
         from operations.monitoring import error_reporting, tasks
         from people.duplicates.storage import look_at_all

@@ -12,4 +12,4 @@ class ScheduleConfig(AppConfig):
 
     def ready(self) -> None:
         # Registers what is a session chair's own.
-        import_module("schedule.own")
+        import_module("schedule.access_scope")

@@ -10,7 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from conference.feeds import NEWEST, EditionFeed, absolute, writable
 from conference.models import Edition
-from schedule.told import Told, told
+from schedule.releases.release_view import Told, told
 
 
 class ChangesFeed(EditionFeed):

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 import markup as text
 from conference.models import Edition
 from content.models import Content
+from schedule.agenda.stars import Seen, Star
 from schedule.querysets import AgendaQuerySet, ReleaseQuerySet
-from schedule.stars import Seen, Star
 
 MINUTE = timedelta(minutes=1)
 WRITES_A_MINUTE = 120

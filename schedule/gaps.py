@@ -5,7 +5,7 @@ from typing import Any, Self
 from django.db.models import Exists, F, OuterRef, Q
 
 from papers.querysets import called_off
-from schedule.cancelling import CancellableQuerySet
+from schedule.cancellation import CancellableQuerySet
 
 # The kinds of sessions that somebody leads, and what the one who does is called.
 LED = ("oral", "spotlight", "invited_talk", "panel")

@@ -15,7 +15,7 @@ from content.fields import HttpURLField, SlugKey, UidField
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import path_of
 from schedule import timetable
-from schedule.cancelling import Cancellable, Status
+from schedule.cancellation import Cancellable, Status
 from schedule.following import Agenda, AgendaStar, Release
 from schedule.parts import SessionRole, Speaker
 from schedule.presentation import ENDS_BEFORE_START, Presentation

@@ -15,7 +15,7 @@ from content.fields import HttpURLField, UidField
 from content.models import Content, Ordered, ends_before_start
 from papers.models import Paper
 from papers.rows import Appearing
-from schedule.cancelling import Cancellable, Status
+from schedule.cancellation import Cancellable, Status
 from schedule.querysets import PresentationQuerySet
 from schedule.rescheduling import set_null
 

@@ -20,7 +20,7 @@ from papers.models import Paper
 from papers.rows import Appearing, Many, PaperRow, authors, gathered, honours, links
 from people.querysets import with_shown_names
 from people.rows import Named
-from schedule.cancelling import Status
+from schedule.cancellation import Status
 from schedule.models import Presentation, Session, Speaker
 
 ABSTRACTS = ("abstract_html", "paper__abstract_html")

@@ -4,7 +4,8 @@ from django.urls import path
 
 from conference.feeds import feed_view
 from content import url_converters
-from schedule import agendaviews, views
+from schedule import views
+from schedule.agenda import views as agendaviews
 from schedule.feeds import ChangesFeed
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]

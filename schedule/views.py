@@ -17,16 +17,16 @@ from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.times import short_day, when
 from schedule import timetable
-from schedule.choosing import NORMAL_ZOOM, ZOOMS, Choice, one_of, read_choice
 from schedule.grid import grid
 from schedule.lobby import boards
 from schedule.models import Room, Session
 from schedule.page_metadata import card_words, people_words, session_head
 from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
 from schedule.questions import day_sessions, family, sessions_beside, used_days
-from schedule.recorded import recordings_by_day
+from schedule.recordings import recordings_by_day
+from schedule.releases.release_view import marked, moves, told
+from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, Choice, one_of, read_choice
 from schedule.talkrows import FIRST, Wanted, fill
-from schedule.told import marked, moves, told
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300

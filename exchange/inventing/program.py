@@ -16,6 +16,7 @@ from exchange.inventing.community import (
 )
 from exchange.inventing.timetable import Timetable, days_for, rooms, timetable
 from exchange.inventing.writing import papers, topic_records
+from exchange.jobs.unset import stated
 from exchange.reading.slugs import slug
 from exchange.records import (
     AnnouncementRecord,
@@ -30,7 +31,6 @@ from exchange.records import (
     Program,
     SponsorRecord,
 )
-from exchange.stating import stated
 
 CHAIRS = (("General chair", 2), ("Program chair", 3), ("Area chair", 40))
 OUTSTANDING = 5

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from exchange.citing import citation_of
+from exchange.exports.citation_files import citation_of
 from papers.models import Paper
 
 register = template.Library()

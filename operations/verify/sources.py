@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import batched
 
 from content.history import RowChange
-from exchange.loading.kinds import KINDS
+from exchange.imports.kinds import KINDS
 from exchange.models import Provenance
 
 BATCH = 500

@@ -1,6 +1,6 @@
 """Papers in the admin, with authors in order and material; topics; awards and what they went to.
 
-The appearances on a paper's form come from `schedule.admin`.
+The appearances on a paper's form come from `schedule.admin.sessions`.
 """
 
 from typing import Any

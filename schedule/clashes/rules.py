@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from schedule.agenda.overlaps import overlapping
 from schedule.clashes.findings import Clash, Kind, Names, Severity, clash_of, span_of
 from schedule.clashes.plan import SIDE, Event, Plan, Subject
-from schedule.overlaps import overlapping
 from schedule.timetable import instant
 
 # A row is told with so many others that go on when it begins.

@@ -17,7 +17,7 @@ from django.utils.translation import pgettext_lazy
 from content.ordering import placed
 from content.row_values import plain
 from content.versions import Seen, mark
-from schedule.cancelling import Status
+from schedule.cancellation import Status
 from schedule.editing.clock import BACKWARDS, DAY, moment_on, runs_over, wall
 from schedule.editing.forms import clock_field
 from schedule.editing.spreading import Spread, spread

@@ -11,11 +11,11 @@ from content import revision
 from content.ordering import reorder
 from content.recording import together
 from schedule.clashes import Planned
-from schedule.editing.hanging import Hanging
+from schedule.editing.edit_session import Row, Sitting
 from schedule.editing.lineup import Lineup
 from schedule.editing.placing import along
-from schedule.editing.sending import Plan, made
-from schedule.editing.sitting import Row, Sitting
+from schedule.editing.poster_assignment import Plan, made
+from schedule.editing.poster_boards import Hanging
 from schedule.models import Presentation
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import template
 
-from schedule.agenda import star_of
-from schedule.stars import write_stars
+from schedule.agenda.agenda_view import star_of
+from schedule.agenda.stars import write_stars
 
 register = template.Library()
 

@@ -1,5 +1,5 @@
 // Stars of sessions and talks, kept in this browser. Without this script, or where nothing can be stored, the
-// buttons are plain ones of a form, and the site keeps the agenda. How a star is written: schedule/stars.py.
+// buttons are plain ones of a form, and the site keeps the agenda. How a star is written: schedule/agenda/stars.py.
 "use strict";
 
 window.plenaryAgenda = (() => {

@@ -15,7 +15,7 @@ from icalendar import Calendar
 from openpyxl import load_workbook
 
 from api.files import FILES
-from exchange.citing import FORMATS
+from exchange.exports.citation_files import FORMATS
 from tests import factories as make
 from tests.api.asking import get
 

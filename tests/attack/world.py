@@ -12,11 +12,11 @@ from django.urls import reverse
 from api.files import FILES
 from api.shapes import RESOURCES
 from editorial.list_export import files_of
-from exchange.agendafiles import KINDS
-from exchange.importjob import ImportJob, PlannedRow
+from exchange.exports.agenda_files import KINDS
+from exchange.jobs.models import ImportJob, PlannedRow
 from exchange.models import Change
 from people.models import Invitation, PersonName
-from schedule.releases import announce
+from schedule.releases.snapshot import announce
 from tests import factories as make
 from tests.access.sitetable import SITE
 from tests.access.table import BESIDE, MODELS, PAGES

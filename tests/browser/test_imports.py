@@ -8,9 +8,9 @@ from playwright.sync_api import FilePayload, Page, expect
 from pytest_django import Settings
 
 from conference.models import Edition
-from exchange import importing
-from exchange.importjob import ImportJob
-from exchange.load import load
+from exchange.imports.load import load
+from exchange.jobs import tasks
+from exchange.jobs.models import ImportJob
 from exchange.models import Conflict
 from papers.models import Paper
 from tests.browser.axe import DESK_LOOKS, hindrances
@@ -86,7 +86,7 @@ def test_page_follows_the_worker(
     sent(page, "New")
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#stage")).to_have_text("Waiting for the worker")
-    importing.preview.call(ImportJob.objects.get().pk)
+    tasks.preview.call(ImportJob.objects.get().pk)
 
     expect(page.get_by_role("button", name="Drop the import")).to_be_visible(timeout=10_000)
 

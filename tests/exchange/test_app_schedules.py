@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conference.models import Edition
-from exchange.load import load
+from exchange.imports.load import load
 from people.models import PersonName
 from tests import factories as make
 from tests.exchange.programs import crowd

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
-from exchange.citing import citation_of, cited
+from exchange.exports.citation_files import citation_of, cited
 from exchange.formats import bibtex, writable
 from people.models import PersonName
 from tests import factories as make

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from exchange.console import Bar
 from exchange.files import Context, Source
 from exchange.formats import program_json
-from exchange.load import load
+from exchange.imports.load import load
 from papers.models import Paper
 from tests.exchange.programs import crowd, odd
 from tests.factories import make_edition
@@ -208,7 +208,7 @@ def test_export_refuses_in_one_sentence(fmt: str, edition: str, sentence: str) -
 
 KILLED = """
 import os, sys
-from exchange.loading import writing
+from exchange.imports import writing
 whole = writing.Record.write
 def slow(self):
     print("written", flush=True)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from exchange.detecting import detected
 from exchange.files import Source
 from exchange.formats import readable
+from exchange.jobs.detect_format import detected
 from tests.exchange.samples import sample
 from tests.exchange.test_hostile_files import hostile
 

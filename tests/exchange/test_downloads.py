@@ -16,8 +16,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
-from exchange import calendars
-from exchange.load import load
+from exchange.exports import calendars
+from exchange.imports.load import load
 from tests import factories as make
 from tests.exchange.programs import crowd
 from tests.website.marked import make_public_program

@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Conference, Edition
-from exchange.dump import dump
+from exchange.exports.dump import dump
 from exchange.files import Context, Source
 from exchange.formats import program_json
-from exchange.load import load
+from exchange.imports.load import load
 from exchange.models import ImportRun, Provenance
 from exchange.records import Program, stated
 from papers.models import Paper

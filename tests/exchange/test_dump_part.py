@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from exchange.citations import citations
-from exchange.dump import dump, writing_context
-from exchange.load import load
+from exchange.exports.dump import dump, writing_context
+from exchange.imports.load import load
 from tests.exchange.programs import crowd, odd
 from tests.website.marked import MARKER, hide_in, make_public_program
 

@@ -13,10 +13,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.core.management import CommandError, call_command
 
-from exchange import fetching
-from exchange.fetching import Policy, fetch
 from exchange.formats.openreview.paging import PAGES
-from exchange.load import load
+from exchange.imports.load import load
+from exchange.jobs import fetch as fetching
+from exchange.jobs.fetch import Policy, fetch
 from exchange.problems import ProgramError
 from papers.models import Paper
 from tests.exchange.formats.test_openreview import note

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from exchange.load import load
+from exchange.imports.load import load
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Paper
 from tests.exchange.programs import crowd, paper, program

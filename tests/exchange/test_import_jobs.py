@@ -17,10 +17,10 @@ from pytest_django import Settings
 
 from conference.models import Edition
 from content.history import ChangeSet
-from exchange import importing, private
 from exchange.files import Source
-from exchange.importjob import ImportJob, PlannedRow
-from exchange.load import load
+from exchange.imports.load import load
+from exchange.jobs import private_files, tasks
+from exchange.jobs.models import ImportJob, PlannedRow
 from exchange.models import Conflict, ImportRun
 from exchange.records import EditionRecord
 from papers.models import Paper
@@ -63,7 +63,7 @@ def test_upload_is_previewed_and_writes_nothing(admin_client: Client, here: Edit
 
 def test_confirmed_import_is_written_once(admin_client: Client, here: Edition) -> None:
     job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1", "Ada")))))
-    folder = private.folder(job.pk)
+    folder = private_files.folder(job.pk)
     assert folder.exists()
     job = press(admin_client, job, "confirm")
     press(admin_client, job, "confirm")
@@ -163,7 +163,7 @@ def test_problems_are_listed_with_place_and_field(admin_client: Client, here: Ed
     assert [problem[:2] for problem in job.problems] == [["papers.csv, row 2", "topic"]]
     assert "There is no topic “nowhere” in this file or in edition 2021." in page
     assert press(admin_client, job, "drop").state == "dropped"
-    assert not private.folder(job.pk).exists()
+    assert not private_files.folder(job.pk).exists()
 
 
 def test_file_brings_a_new_edition(admin_client: Client) -> None:
@@ -209,10 +209,10 @@ def test_program_is_fetched_once_with_a_token_that_is_not_kept(
         asked.append((url, policy.token))
         return [Source("api2.openreview.net-1.json", OPENREVIEW.encode())]
 
-    monkeypatch.setattr("exchange.importing.fetch", fetched)
+    monkeypatch.setattr("exchange.jobs.tasks.fetch", fetched)
     url = "https://api2.openreview.net/notes?content.venueid=MLSys.org/2021/Conference"
     job = upload(admin_client, here, url=url, token="secret-token")
-    kept = b"".join(file.read_bytes() for file in private.folder(job.pk).iterdir())
+    kept = b"".join(file.read_bytes() for file in private_files.folder(job.pk).iterdir())
     job = press(admin_client, job, "confirm")
 
     assert asked == [(url, "secret-token")]
@@ -224,7 +224,7 @@ def test_token_beside_files_is_not_kept(admin_client: Client, here: Edition) -> 
     job = upload(admin_client, here, file, token="secret-token")
 
     assert job.state == "ready"
-    assert [one.name for one in private.folder(job.pk).iterdir()] == ["0"]
+    assert [one.name for one in private_files.folder(job.pk).iterdir()] == ["0"]
 
 
 @pytest.mark.parametrize(
@@ -284,9 +284,9 @@ def test_worker_does_what_the_request_does_not(admin_client: Client) -> None:
 
 def stopped(job: ImportJob, seconds: int) -> None:
     """Leave the traces of a worker that was last seen so long ago."""
-    private.Told(job.pk)("papers", 3, 10)
+    private_files.Told(job.pk)("papers", 3, 10)
     then = (timezone.now() - timedelta(seconds=seconds)).timestamp()
-    os.utime(private.folder(job.pk) / private.PROGRESS, (then, then))
+    os.utime(private_files.folder(job.pk) / private_files.PROGRESS, (then, then))
 
 
 @pytest.mark.usefixtures("queued")
@@ -312,7 +312,7 @@ def test_import_that_no_worker_takes_says_so(admin_client: Client, here: Edition
 
     assert "manage.py db_worker" in admin_client.get(page_of(job)).text
     assert press(admin_client, job, "drop").state == "dropped"
-    work_done = importing.preview.call(job.pk)
+    work_done = tasks.preview.call(job.pk)
     assert (work_done, ImportJob.objects.get().state) == (None, "dropped")
 
 
@@ -321,7 +321,7 @@ def test_failure_of_ours_writes_nothing_and_can_be_tried_again(
 ) -> None:
     job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
     with monkeypatch.context() as patched:
-        patched.setattr("exchange.load.write_rows", lambda *args: 1 / 0)
+        patched.setattr("exchange.imports.load.write_rows", lambda *args: 1 / 0)
         job = press(admin_client, job, "confirm")
     page = admin_client.get(page_of(job)).text
 
@@ -340,7 +340,7 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
     ImportJob.objects.filter(pk=old.pk).update(changed_at=timezone.now() - timedelta(hours=25))
     call_command("sweep_imports", verbosity=0)
 
-    assert [private.folder(job.pk).exists() for job in (old, young)] == [False, True]
+    assert [private_files.folder(job.pk).exists() for job in (old, young)] == [False, True]
     assert [job.state for job in ImportJob.objects.order_by("pk")] == ["dropped", "ready"]
     assert {row.job for row in PlannedRow.objects.all()} == {young}
     assert "waited for more than a day" in admin_client.get(page_of(old)).text
@@ -348,7 +348,7 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
 
 def test_files_that_are_gone_are_asked_for(admin_client: Client, here: Edition) -> None:
     job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
-    (private.folder(job.pk) / "0").unlink()
+    (private_files.folder(job.pk) / "0").unlink()
     job = press(admin_client, job, "confirm")
 
     assert (job.state, job.problems[0][2]) == (
@@ -361,7 +361,7 @@ def test_uploads_lie_outside_of_the_media_under_numbers(
     admin_client: Client, here: Edition, settings: Settings
 ) -> None:
     job = upload(admin_client, here, ("../../evil.json", only_papers(program(paper("p1")))))
-    folder = private.folder(job.pk)
+    folder = private_files.folder(job.pk)
 
     assert sorted(file.name for file in folder.iterdir()) == ["0"]
     assert Path(settings.MEDIA_ROOT) not in folder.parents

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from conference.models import Edition
-from exchange import importing
-from exchange.importjob import ImportJob, PlannedRow
+from exchange.jobs import tasks
+from exchange.jobs.models import ImportJob, PlannedRow
 from exchange.models import ImportRun
 from exchange.records import EditionRecord, InstitutionRecord
 from papers.models import Authorship, Paper
@@ -59,14 +59,14 @@ def test_file_may_do_what_the_one_who_confirms_may(here: Edition) -> None:
 @pytest.fixture
 def overtaken(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let somebody put a job into another state while the worker reads its files."""
-    read = importing._read
+    read = tasks._read
 
     def make_state(state: str) -> None:
         def slowly(job: ImportJob, told: Any) -> Any:
             ImportJob.objects.update(state=state)
             return read(job, told)
 
-        monkeypatch.setattr(importing, "_read", slowly)
+        monkeypatch.setattr(tasks, "_read", slowly)
 
     return make_state
 
@@ -96,7 +96,7 @@ def test_second_preview_that_fails_says_so(
 ) -> None:
     job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
     make.make_paper(here, uid="p1", title="By hand")
-    monkeypatch.setattr(importing, "store", lambda *args: 1 / 0)
+    monkeypatch.setattr(tasks, "store", lambda *args: 1 / 0)
     job = press(admin_client, job, "confirm")
 
     assert (job.state, Paper.objects.get().title) == ("failed", "By hand")

@@ -12,9 +12,9 @@ from conference.models import Edition
 from exchange.files import Context, Source
 from exchange.formats import program_json
 from exchange.inventing.program import invented
+from exchange.jobs.unset import stated
 from exchange.models import ImportRun
 from exchange.records import Program
-from exchange.stating import stated
 from papers.models import Paper
 from people.models import Person
 from schedule import clashes

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition, Page
 from content import revision
-from exchange.load import load
-from exchange.loading.steps import Tally
+from exchange.imports.load import load
+from exchange.imports.steps import Tally
 from exchange.models import Change, Conflict, ImportRun, Provenance
 from exchange.problems import ProgramError, Where
 from exchange.records import EditionRecord, MaterialRecord, PaperRecord, Program, TopicRecord, stated
@@ -361,7 +361,7 @@ def test_what_fails_after_the_import_does_not_say_that_nothing_was_written(
     def fail() -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("exchange.load.after_import", [fail])
+    monkeypatch.setattr("exchange.imports.load.after_import", [fail])
     report = load(program(paper("p1", "Zed Zu")), "2021")
 
     assert report.run is not None

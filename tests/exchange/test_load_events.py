@@ -8,7 +8,7 @@ from django.test import Client
 
 from exchange.files import Context, Source
 from exchange.formats import readable
-from exchange.load import load
+from exchange.imports.load import load
 from exchange.problems import ProgramError
 from exchange.records import Program
 from papers.models import Paper, Topic

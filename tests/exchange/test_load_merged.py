@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from content.history import ChangeSet
-from exchange.load import load
+from exchange.imports.load import load
+from exchange.jobs.apply_field import Finder
 from exchange.models import Conflict
 from exchange.records import InstitutionRecord, PersonRecord, PersonRef, Program
-from exchange.taking import Finder
 from papers.models import Paper
 from people.merging import merge as merging
 from people.models import Institution, Person

@@ -2,7 +2,7 @@
 
 import pytest
 
-from exchange.load import Report, load
+from exchange.imports.load import Report, load
 from exchange.problems import ProgramError
 from exchange.records import AwardRecord, GrantRecord, PersonRecord, PersonRef, Program
 from papers.models import Authorship, AwardGrant

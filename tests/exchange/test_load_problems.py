@@ -10,8 +10,9 @@ from django.apps import apps
 from django.db import IntegrityError
 
 from conference.models import Conference, Edition
-from exchange.load import load
-from exchange.loading import writing
+from exchange.imports import writing
+from exchange.imports.load import load
+from exchange.jobs.unset import UNSTATED
 from exchange.problems import ProgramError, Where
 from exchange.records import (
     AwardRecord,
@@ -24,7 +25,6 @@ from exchange.records import (
     SponsorRecord,
     TopicRecord,
 )
-from exchange.stating import UNSTATED
 from tests.exchange.programs import HOUR, START, author, crowd, edition, paper, program, session, talk
 
 pytestmark = pytest.mark.django_db

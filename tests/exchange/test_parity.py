@@ -15,12 +15,12 @@ from django.apps import apps
 
 import markup
 from content.models import Content
-from exchange.dump import name_parts
+from exchange.exports.dump import name_parts
 from exchange.files import Context, Format
 from exchange.formats import formats, writable
 from exchange.formats.program_json import LISTS
-from exchange.loading.kinds import KINDS, Kind
-from exchange.loading.listings import Listing
+from exchange.imports.kinds import KINDS, Kind
+from exchange.imports.listings import Listing
 from exchange.records import UNSTATED, Program, Record, stated
 from tests.exchange.programs import START, odd, odd_session, odd_talk
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from conference.models import Edition
-from exchange.load import load
-from exchange.loading.kinds import KINDS
-from exchange.loading.provenance import (
+from exchange.imports.kinds import KINDS
+from exchange.imports.load import load
+from exchange.imports.provenance import (
     Clash,
     Merge,
     Successors,

@@ -5,7 +5,7 @@ import pytest
 from conference.models import Edition
 from exchange.files import Source
 from exchange.formats import readable
-from exchange.load import load
+from exchange.imports.load import load
 from exchange.models import ImportRun, Provenance
 from exchange.problems import ProgramError
 from papers.models import Paper

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from exchange.files import Context, Source
 from exchange.formats import formats
-from exchange.load import load
+from exchange.imports.load import load
 from exchange.records import Program
 from papers.models import Authorship, Paper
 from schedule.models import Presentation, Session

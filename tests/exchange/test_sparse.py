@@ -5,10 +5,10 @@ from datetime import date
 import pytest
 
 from conference.models import Conference, Edition
-from exchange.dump import dumped_for, writing_context
+from exchange.exports.dump import dumped_for, writing_context
 from exchange.files import Source
 from exchange.formats import formats
-from exchange.load import load
+from exchange.imports.load import load
 from exchange.records import EditionRecord, PaperRecord, Program, RoomRecord, SessionRecord
 from papers.models import Paper
 from schedule.models import Room, Session

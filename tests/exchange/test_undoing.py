@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from conference.models import Edition
 from content.history import ChangeSet, RowChange
-from exchange.load import load
+from exchange.imports.load import load
+from exchange.jobs.undo import CannotUndoError, plan, undo
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.records import EditionRecord
-from exchange.undoing import CannotUndoError, plan, undo
 from papers.models import Authorship, Award, Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session

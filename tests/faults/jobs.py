@@ -15,15 +15,15 @@ from django.test import Client
 from django.utils import timezone
 
 from conference.models import Edition
-from exchange import importing, private
-from exchange.importjob import ImportJob
+from exchange.jobs import private_files, tasks
+from exchange.jobs.models import ImportJob
 from operations.backup import writer
 from operations.backup.reader import Archive
 from papers.models import Paper
 from people.merging import merge
 from people.models import Person
 from schedule.models import Release, Session
-from schedule.releases import announce
+from schedule.releases.snapshot import announce
 from tests import factories as make
 from tests.schedule.sittings import fields_of
 
@@ -65,8 +65,8 @@ def importing_a_file(number: int) -> Job:
     job = ImportJob.objects.create(
         edition=edition, format="program_json", files=["p.json"], user=User.objects.get()
     )
-    private.keep(job.pk, [[program(number)]])
-    importing.preview.func(job.pk)
+    private_files.keep(job.pk, [[program(number)]])
+    tasks.preview.func(job.pk)
     job.pass_to("writing", before="ready")
 
     def share() -> float:
@@ -74,7 +74,7 @@ def importing_a_file(number: int) -> Job:
         done = Paper.objects.filter(edition=edition, title__endswith=f"(take {number})").count()
         return done / PAPERS if (job.state == "done") == (done == PAPERS) else 0.5
 
-    return Job(lambda: importing.write.func(job.pk), share)
+    return Job(lambda: tasks.write.func(job.pk), share)
 
 
 def saving_a_timetable(number: int) -> Job:

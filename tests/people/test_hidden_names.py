@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from exchange.dump import dump
+from exchange.exports.dump import dump
 from exchange.records import stated
 from people.models import PersonName
 from tests import factories as make

@@ -9,8 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.overlaps import overlapping, touching
-from schedule.stars import LONGEST, MOST, Seen, Star, UnreadableError, dated, later, read_stars, write_stars
+from schedule.agenda.overlaps import overlapping, touching
+from schedule.agenda.stars import (
+    LONGEST,
+    MOST,
+    Seen,
+    Star,
+    UnreadableError,
+    dated,
+    later,
+    read_stars,
+    write_stars,
+)
 
 NOON = datetime(2021, 4, 6, 12, tzinfo=UTC)
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)

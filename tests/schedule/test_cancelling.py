@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from exchange.dump import dump
-from exchange.load import load
+from exchange.exports.dump import dump
+from exchange.imports.load import load
 from exchange.records import stated
 from schedule.models import Presentation, Session
 from tests import factories as make

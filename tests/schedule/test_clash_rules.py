@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedule.agenda.overlaps import overlap
 from schedule.clashes.findings import Kind
 from schedule.clashes.plan import Event, Place, Plan, Subject
 from schedule.clashes.rules import find, most_at_once
-from schedule.overlaps import overlap
 
 DAY = datetime(2026, 10, 24, 21, 0, tzinfo=UTC)  # In Berlin over midnight, and the hour that comes twice.
 PEOPLE = {key: Subject("person", key, f"p{key}", f"Person {key}") for key in (1, 2, 3)}

@@ -9,7 +9,7 @@ from django.test import Client
 
 from conference.models import Edition
 from schedule.models import Release, Session
-from schedule.releases import announce, read_change
+from schedule.releases.snapshot import announce, read_change
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

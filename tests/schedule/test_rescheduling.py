@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.db.models import F
 
-from exchange.load import load
+from exchange.imports.load import load
 from schedule.models import Presentation, Session
 from tests import factories as make
 from tests.exchange.programs import HOUR, START, program, session

@@ -12,8 +12,8 @@ from accounts.models import Membership
 from accounts.roles import Role
 from conference.models import Edition
 from content.history import ChangeSet
+from schedule.admin.timetable import Board
 from schedule.models import Presentation, Room, Session
-from schedule.timetableadmin import Board
 from tests.factories import (
     MORNING,
     add_role,

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import translation
 
 from conference.models import Edition, Page
+from exchange.exports.download_list import file_names
 from exchange.formats import writable
-from exchange.offers import file_names
 from people.models import Person
 from tests.pseudolocale import pseudolocale, untranslated
 from tests.website.marked import make_public_program

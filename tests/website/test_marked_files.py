@@ -7,10 +7,10 @@ import pytest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from exchange.agendafiles import KINDS
-from exchange.citing import FORMATS
+from exchange.exports.agenda_files import KINDS
+from exchange.exports.citation_files import FORMATS
+from exchange.exports.download_list import APPS, file_names
 from exchange.formats import writable
-from exchange.offers import APPS, file_names
 from pagecache.middleware import PageCache
 from tests.connections import left_open
 from tests.website.marked import LOW, make_marked_program

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from exchange.agendafiles import KINDS
+from exchange.exports.agenda_files import KINDS
 from search.models import Document, Word
 from tests import factories as make
 from tests.website.marked import LOW, MARKER, hide_edition, hide_in, make_public_program

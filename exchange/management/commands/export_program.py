@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.dump import dumped_for, writing_context
+from exchange.exports.dump import dumped_for, writing_context
 from exchange.files import OutputFile
 from exchange.formats import writable
 from exchange.problems import ProgramError

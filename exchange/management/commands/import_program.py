@@ -11,10 +11,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
 from exchange.console import Bar, remarks, table
-from exchange.fetching import Policy, fetch
 from exchange.files import Context, Format, Source
 from exchange.formats import readable
-from exchange.load import Report, load
+from exchange.imports.load import Report, load
+from exchange.jobs.fetch import Policy, fetch
 from exchange.problems import ProgramError
 from exchange.sources import read_sources, refused
 

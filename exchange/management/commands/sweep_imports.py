@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from exchange.importing import sweep
+from exchange.jobs.tasks import sweep
 
 
 class Command(BaseCommand):

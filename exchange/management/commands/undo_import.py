@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from content.restoring import CannotRestoreError
+from exchange.jobs.undo import CannotUndoError, plan, told, undo
 from exchange.models import ImportRun
-from exchange.undoing import CannotUndoError, plan, told, undo
 
 
 class Command(BaseCommand):

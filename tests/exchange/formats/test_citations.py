@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 import markup
 from exchange.apa import apa, initials
 from exchange.citations import citations
-from exchange.dump import name_parts
+from exchange.exports.dump import name_parts
 from exchange.files import Context, Writer
 from exchange.formats import bibtex, csl_json, ris
 from exchange.records import AuthorRecord, ConferenceRecord, PersonRecord, PersonRef, Program

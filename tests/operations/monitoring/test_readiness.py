@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from exchange.importing import preview
+from exchange.jobs.tasks import preview
 from operations.monitoring import readiness, task_queue
 from operations.monitoring.task_queue import Queue
 

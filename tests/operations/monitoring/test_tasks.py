@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from conference.logs import JsonFormatter
-from exchange import importing
-from exchange.importjob import ImportJob
+from exchange.jobs import tasks
+from exchange.jobs.models import ImportJob
 from pagecache import request_log
 from tests import factories as make
 
@@ -22,7 +22,7 @@ def log() -> Iterator[io.StringIO]:
     lines = io.StringIO()
     handler = logging.StreamHandler(lines)
     handler.setFormatter(JsonFormatter())
-    logger = logging.getLogger("exchange.importing")
+    logger = logging.getLogger("exchange.jobs.tasks")
     logger.addHandler(handler)
     yield lines
     logger.removeHandler(handler)
@@ -31,12 +31,12 @@ def log() -> Iterator[io.StringIO]:
 @pytest.fixture
 def job(monkeypatch: pytest.MonkeyPatch) -> ImportJob:
     """An import that fails."""
-    monkeypatch.setattr(importing, "_read", lambda job, told: 1 / 0)
+    monkeypatch.setattr(tasks, "_read", lambda job, told: 1 / 0)
     return ImportJob.objects.create(edition=make.make_edition(), format="program_json")
 
 
 def test_failed_task_is_logged_under_its_name(log: io.StringIO, job: ImportJob) -> None:
-    result = importing.preview.enqueue(job.pk)
+    result = tasks.preview.enqueue(job.pk)
     line = json.loads(log.getvalue())
 
     assert (line["request"], line["message"]) == (result.id, f"The import {job.pk} failed")
@@ -46,7 +46,7 @@ def test_failed_task_is_logged_under_its_name(log: io.StringIO, job: ImportJob) 
 
 def test_task_inside_a_request_has_the_requests_name(log: io.StringIO, job: ImportJob) -> None:
     request_log.begin("a-request-1")
-    importing.preview.enqueue(job.pk)
+    tasks.preview.enqueue(job.pk)
     name = request_log.note()
     request_log.end()
 

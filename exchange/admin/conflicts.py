@@ -1,0 +1,288 @@
+"""Conflicts in the admin: a queue of what was changed both here and in the file, singly or in bulk."""
+
+from collections import defaultdict
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
+from django.utils.translation import gettext_lazy as _
+
+from editorial.access import ScopedAdmin
+from editorial.current_edition import working_on
+from editorial.desk import DUTIES, Duty
+from editorial.model_admin import drawn
+from editorial.ordering import POSITION
+from exchange.admin.conflict_pages import as_it_is, sides
+from exchange.admin.read_only import ReadOnlyAdmin, row_address
+from exchange.imports.kinds import KINDS
+from exchange.jobs.conflict_resolution import decide, settle
+from exchange.models import Conflict, Decision
+from exchange.wording import label
+
+SHORT = 80
+SHOWN = 50
+
+DUTIES.append(
+    Duty(
+        Conflict,
+        ngettext_lazy("import conflict to decide", "import conflicts to decide", "count"),
+        lambda rows: rows.undecided(),
+        (("state", "open"),),
+        "run__edition",
+        "run__edition__id__exact",
+        place=40,
+    )
+)
+
+
+class OpenFilter(admin.SimpleListFilter):
+    """Conflicts that wait for a decision, unless all are asked for."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("open", pgettext("conflicts", "Open")), ("decided", pgettext("conflicts", "Decided"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        rows: Any = queryset
+        narrow = {"open": lambda: rows.undecided(), "decided": lambda: rows.decided()}
+        narrowed: QuerySet[Any] = narrow.get(self.value() or "", lambda: rows)()
+        return narrowed
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[:SHORT]}…"
+
+
+@admin.action(permissions=["change"], description=_("Keep what is here"))
+def keep_ours(
+    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Any]
+) -> HttpResponseBase | None:
+    return model_admin.decided_together(request, queryset, Decision.OURS, "keep_ours")
+
+
+@admin.action(permissions=["change"], description=_("Take what the file says"))
+def take_theirs(
+    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Any]
+) -> HttpResponseBase | None:
+    return model_admin.decided_together(request, queryset, Decision.THEIRS, "take_theirs")
+
+
+@admin.register(Conflict)
+class ConflictAdmin(ReadOnlyAdmin):
+    list_display = ["label", "kind", "shown_field", "ours_short", "theirs_short", "created_at", "decision"]
+    list_filter = [OpenFilter, "run__edition", "provenance__kind", "field"]
+    list_select_related = ["provenance", "run__edition"]
+    search_fields = ["label"]
+    actions = [keep_ours, take_theirs]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return ScopedAdmin.has_change_permission(self, request, obj)
+
+    @admin.display(description=_("kind"), ordering="provenance__kind")
+    def kind(self, conflict: Conflict) -> str:
+        return conflict.provenance.get_kind_display()
+
+    @admin.display(description=_("field"), ordering="field")
+    def shown_field(self, conflict: Conflict) -> str:
+        return label(KINDS[conflict.provenance.kind], conflict.field)
+
+    def titled(self, conflict: Conflict) -> str:
+        return f"{conflict.label}, {self.shown_field(conflict)}"
+
+    @admin.display(description=_("here"))
+    def ours_short(self, conflict: Conflict) -> str:
+        return shortened(as_it_is(conflict, conflict.ours))
+
+    @admin.display(description=_("in the file"))
+    def theirs_short(self, conflict: Conflict) -> str:
+        return shortened(as_it_is(conflict, conflict.theirs))
+
+    # Whose rows
+
+    def rows_of(
+        self, request: HttpRequest, conflicts: list[Conflict], *, is_locking: bool = False
+    ) -> dict[tuple[str, int], Any]:
+        """Return the rows of these conflicts that somebody may change, by kind and key. A query a kind."""
+        keys: dict[str, set[int]] = defaultdict(set)
+        for one in conflicts:
+            keys[one.provenance.kind].add(one.provenance.object_id)
+        found: dict[tuple[str, int], Any] = {}
+        for kind, wanted in keys.items():
+            desk = self.admin_site.get_model_admin(KINDS[kind].model)
+            ordered = sorted(wanted)
+            for start in range(0, len(ordered), 500):
+                batch = ordered[start : start + 500]
+                if is_locking:
+                    locked = desk.model._base_manager.select_for_update().order_by("pk")
+                    list(locked.filter(pk__in=batch).values_list("pk"))
+                rows = desk.get_queryset(request).filter(pk__in=batch)
+                allowed = (row for row in rows if desk.has_change_permission(request, row))
+                found |= {(kind, row.pk): row for row in allowed}
+        return found
+
+    # One by one
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Show the three values side by side; with POST, decide."""
+        with transaction.atomic():
+            conflict = self.conflict(request, object_id)
+            with working_on(conflict.run.edition):
+                return drawn(self.decision_page(request, conflict))
+
+    def conflict(self, request: HttpRequest, object_id: str) -> Conflict:
+        found = self.get_object(request, object_id)
+        if found is None:
+            raise Http404("No such conflict.")
+        if not self.has_view_or_change_permission(request, found):
+            raise PermissionDenied
+        rows = Conflict.objects.select_related("provenance", "run__edition", "decided_by")
+        if request.method == "POST":
+            rows = rows.select_for_update(of=("self",))
+        return rows.get(pk=found.pk)
+
+    def decision_page(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
+        key = conflict.provenance.kind, conflict.provenance.object_id
+        row = self.rows_of(request, [conflict], is_locking=request.method == "POST").get(key)
+        found = sides(conflict, row)
+        may = conflict.resolved_at is None and self.has_change_permission(request, conflict)
+        form = self.edit_form(request, conflict, row) if may and row is not None else None
+        if request.method == "POST":
+            if not may:
+                raise PermissionDenied
+            if request.POST.get("seen") != found.seen:
+                found.reasons = [gettext("It was changed here meanwhile. Look again, then decide.")]
+            elif not (reasons := self.decided(request, conflict, row, form)):
+                return self.next_one(request, conflict)
+            else:
+                found.reasons = reasons
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Conflict: %(label)s") % {"label": conflict.label},
+            "opts": self.opts,
+            "conflict": conflict,
+            "sides": found,
+            "row_address": row_address(*key) if row is not None else "",
+            "may": may,
+            "form": form,
+            "edit": next(iter(form), None) if form is not None else None,
+            "choice": request.POST.get("decision", ""),
+            "left": self.waiting(request, conflict).count(),
+        }
+        return TemplateResponse(request, "admin/exchange/conflict/decide.html", context)
+
+    def edit_form(self, request: HttpRequest, conflict: Conflict, row: Any) -> Any:
+        """Return the one field of the row's own form, if it has it. Lists are edited on the form itself."""
+        desk = self.admin_site.get_model_admin(type(row))
+        if KINDS[conflict.provenance.kind].listing(conflict.field) or conflict.field in (
+            "ids",
+            "other_names",
+        ):
+            return None
+        form_class = desk.get_form(request, row, change=True, fields=[conflict.field])
+        if conflict.field not in form_class.base_fields:
+            return None
+        sent = request.POST if request.POST.get("decision") == Decision.EDITED else None
+        return form_class(sent, instance=row, prefix="edit")
+
+    def decided(self, request: HttpRequest, conflict: Conflict, row: Any, form: Any) -> list[str]:
+        """Carry out what was chosen. Return why that cannot be."""
+        choice = request.POST.get("decision", "")
+        if choice == Decision.EDITED and form is not None:
+            if not form.is_valid():
+                return [gettext("The edited value cannot be saved: see below.")]
+            form.save()
+            if conflict.field == POSITION:
+                desk: Any = self.admin_site.get_model_admin(type(row))
+                desk.put_at(row, form.cleaned_data[POSITION] or 0)
+            settle([conflict], Decision.EDITED, request.user)
+            return []
+        if choice not in (Decision.OURS, Decision.THEIRS):
+            return [gettext("Choose what holds.")]
+        rows = {(conflict.provenance.kind, row.pk): row} if row is not None else {}
+        outcome = decide([conflict], choice, rows, request.user)
+        return [reason for _conflict, reason in outcome.refused]
+
+    def waiting(self, request: HttpRequest, conflict: Conflict) -> Any:
+        """Return the open conflicts of the same edition."""
+        rows: Any = self.get_queryset(request)
+        return rows.undecided().filter(run__edition=conflict.run.edition)
+
+    def next_one(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
+        """Go to the next conflict of the edition, or back to the list."""
+        messages.success(request, gettext("Decided: %(label)s.") % {"label": self.titled(conflict)})
+        waiting = self.waiting(request, conflict)
+        following = (
+            waiting.filter(pk__lt=conflict.pk).order_by("-pk").first() or waiting.order_by("-pk").first()
+        )
+        if following is None:
+            return redirect("admin:exchange_conflict_changelist")
+        return redirect("admin:exchange_conflict_change", following.pk)
+
+    # In bulk
+
+    def decided_together(
+        self, request: HttpRequest, queryset: QuerySet[Any], decision: str, action: str
+    ) -> HttpResponseBase | None:
+        """Say what will be decided; once that is confirmed, do it."""
+        if "confirmed" in request.POST:
+            with transaction.atomic():
+                allowed, rows = self.to_decide(request, queryset, is_locking=True)
+                outcome = decide(allowed, decision, rows, request.user)
+            self.report(request, outcome)
+            return None
+        allowed, rows = self.to_decide(request, queryset)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Decide conflicts together"),
+            "opts": self.opts,
+            "decision": Decision(decision),
+            "action": action,
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "conflicts": allowed,
+            "shown": [
+                (one, self.shown_field(one), self.ours_short(one), self.theirs_short(one))
+                for one in allowed[:SHOWN]
+            ],
+            "more": max(len(allowed) - SHOWN, 0),
+            "left_out": queryset.count() - len(allowed),
+        }
+        return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
+
+    def to_decide(
+        self, request: HttpRequest, queryset: Any, *, is_locking: bool = False
+    ) -> tuple[list[Conflict], dict[tuple[str, int], Any]]:
+        """Return the open conflicts among these whose rows somebody may change, and the rows."""
+        chosen = list(queryset.undecided().select_related("provenance", "run__edition"))
+        rows = self.rows_of(request, chosen, is_locking=is_locking)
+        return [one for one in chosen if (one.provenance.kind, one.provenance.object_id) in rows], rows
+
+    def report(self, request: HttpRequest, outcome: Any) -> None:
+        said = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
+        if outcome.done:
+            messages.success(request, said % {"count": outcome.done})
+        for conflict, reason in outcome.refused[:SHOWN]:
+            messages.warning(
+                request,
+                gettext("Not decided: %(label)s. %(reason)s")
+                % {"label": self.titled(conflict), "reason": reason},
+            )
+        if not (outcome.done or outcome.refused):
+            messages.warning(
+                request, gettext("Nothing was decided: all of it was decided already, or is not yours.")
+            )

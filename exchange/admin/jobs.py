@@ -1,0 +1,199 @@
+"""Imports in the admin, from the upload to the result: each page shows what one job is at."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from conference.models import Edition
+from editorial.access import ScopedAdmin, access_for
+from editorial.current_edition import asked_edition, editions_for
+from exchange.admin.count_labels import COUNTED
+from exchange.admin.job_pages import facts, progress_of
+from exchange.formats import readable
+from exchange.jobs import private_files, tasks
+from exchange.jobs.import_permissions import may_import_all
+from exchange.jobs.models import ImportJob
+from exchange.jobs.preview import shown
+from exchange.jobs.upload_form import UploadForm, file_name
+from exchange.models import Kind
+
+PER_PAGE = 50
+State = ImportJob.State
+# What a job can be started again from.
+STOPPED = (State.REFUSED, State.FAILED)
+
+
+@admin.register(ImportJob)
+class ImportJobAdmin(ScopedAdmin):
+    """Uploads: what they would do, how far they are, what came of them."""
+
+    desk_order = 10
+    list_display = ["__str__", "edition", "told_state", "format", "user", "created_at"]
+    list_filter = ["edition", "state"]
+    list_select_related = ["edition", "user"]
+    show_full_result_count = False
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.progress_view)
+        return [path("<int:key>/progress/", view, name="exchange_importjob_progress"), *super().get_urls()]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def told_state(self, job: ImportJob) -> str:
+        return _("Stopped") if job.is_lost() else job.get_state_display()
+
+    # Who may import
+
+    def editions(self, request: HttpRequest) -> list[Edition]:
+        """Return the editions that somebody may import into: by a role there, or who may change all."""
+        access = access_for(request)
+        theirs = access.editions("add", ImportJob)
+        may_all = may_import_all(access)
+        return [one for one in editions_for(request) if may_all or one.pk in theirs]
+
+    def may_add_edition(self, request: HttpRequest) -> bool:
+        return self.admin_site.get_model_admin(Edition).has_add_permission(request)
+
+    def may_go_on(self, request: HttpRequest, job: ImportJob) -> bool:
+        """Tell whether somebody may confirm, drop or repeat this import."""
+        if not self.has_change_permission(request, job):
+            return False
+        if job.edition is None:
+            return self.may_add_edition(request)
+        return job.edition in self.editions(request)
+
+    # Upload
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        tasks.sweep()
+        editions = self.editions(request)
+        options: Any = {"editions": editions, "may_add": self.may_add_edition(request)}
+        if request.method == "POST":
+            form = UploadForm(request.POST, request.FILES, **options)
+            if form.is_valid():
+                job = self.begun(request, form.cleaned_data)
+                return redirect("admin:exchange_importjob_change", job.pk)
+        else:
+            asked = asked_edition(request)
+            form = UploadForm(initial={"edition": asked.pk if asked in editions else None}, **options)
+        context = self.frame(request, _("Import a program"), form=form, formats=readable().values())
+        return TemplateResponse(request, "admin/exchange/importjob/upload.html", context)
+
+    def begun(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
+        """Keep what was uploaded and let it be read."""
+        uploads = data["uploads"]
+        names = [file_name(one) for one in uploads]
+        job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
+        job.user = request.user  # type: ignore[assignment]  # nobody else comes here
+        with transaction.atomic():
+            job.save()
+            private_files.keep(job.pk, (one.chunks() for one in uploads))
+            if data["url"] and data["token"]:
+                private_files.hide_token(job.pk, data["token"])
+        tasks.preview.enqueue(job.pk)
+        return job
+
+    # One job
+
+    def job(self, request: HttpRequest, key: Any) -> ImportJob:
+        """Return a job that somebody may see."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        found = self.get_object(request, str(key))
+        if found is None:
+            raise Http404("No such upload.")
+        if not self.has_view_permission(request, found):
+            raise PermissionDenied
+        job: ImportJob = found
+        return job
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("edition", "run__edition", "user")
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Show what the job is at; with POST, let it go on."""
+        job = self.job(request, object_id)
+        may = self.may_go_on(request, job)
+        if request.method == "POST":
+            if not may:
+                raise PermissionDenied
+            self.go_on(request, job, request.POST.get("do", ""))
+            return redirect("admin:exchange_importjob_change", job.pk)
+        told = progress_of(job)
+        page = "progress" if job.is_working else job.state
+        more = self.preview(request, job) if job.state == State.READY else {}
+        context = self.frame(
+            request, _("Import: %(job)s") % {"job": job}, job=job, may=may, told=told, **facts(job), **more
+        )
+        return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
+
+    def go_on(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
+        """Do what a button of the job's page says; one that was pressed twice does it once."""
+        is_over = job.is_lost() or job.is_neglected() or job.state in STOPPED
+        # What the file may do is judged for whoever lets it go on.
+        theirs: dict[str, Any] = {"user": request.user, "is_again": False}
+        if wanted == "confirm" and job.pass_to(State.WRITING, before=State.READY, **theirs):
+            tasks.write.enqueue(job.pk)
+        elif (
+            wanted == "again"
+            and is_over
+            and job.pass_to(State.READING, before=job.state, problems=[], **theirs)
+        ):
+            private_files.start_anew(job.pk)
+            tasks.preview.enqueue(job.pk)
+        elif wanted == "drop" and (is_over or job.state == State.READY):
+            if job.pass_to(State.DROPPED, before=job.state):
+                tasks.sweep()
+                messages.success(request, _("The import was dropped. Nothing was changed."))
+        else:
+            messages.warning(request, _("This import has gone on meanwhile: see below what it is at."))
+
+    def preview(self, request: HttpRequest, job: ImportJob) -> dict[str, Any]:
+        """Return what a page of the preview shows: rows of a kind, or of one fate."""
+        what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
+        rows = job.rows.all() if what == "all" else job.rows.not_skipped()
+        rows = job.rows.what(what) if what in COUNTED else rows
+        rows = rows.filter(kind=kind) if kind in Kind.values else rows
+        page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
+        return {"what": what, "kind": kind, "page_obj": page, "planned": list(shown(page.object_list))}
+
+    def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
+        """Return how far a job is, as a part of its page."""
+        job = self.job(request, key)
+        context = {"job": job, "told": progress_of(job)}
+        response = TemplateResponse(request, "admin/exchange/importjob/_progress.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def frame(self, request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
+        """Return what every page of the admin needs."""
+        runs = reverse("admin:exchange_importrun_changelist")
+        return {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "opts": self.opts,
+            "runs": runs,
+            **more,
+        }

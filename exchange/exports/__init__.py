@@ -1,0 +1,1 @@
+"""What goes out: records of what is published, downloads, calendars, citations."""

@@ -1,0 +1,124 @@
+"""A visitor's agenda as files: calendar, table, references. What is public is asked below."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+
+import markup
+from conference.models import Edition
+from content.times import clock, zone_label
+from exchange.exports.calendars import part
+from exchange.exports.citation_files import FORMATS, cited
+from exchange.formats.ics import FORMAT as CALENDAR
+from exchange.formats.ics import calendar
+from exchange.reading.csvfile import write_sheet
+from schedule.agenda import saved_agendas
+from schedule.agenda.agenda_view import Stop, plan
+from schedule.agenda.stars import Star
+from schedule.agenda.views import agenda_page, stars_of
+
+COLUMNS = (
+    "day",
+    "start",
+    "end",
+    "zone",
+    "kind",
+    "title",
+    "people",
+    "room",
+    "board",
+    "session",
+    "status",
+    "link",
+)
+
+
+@agenda_page("GET", "HEAD", "POST")
+def agenda_file(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
+    """Send the stars that the form or the address lists as a file."""
+    stars = stars_of(request) if request.method == "POST" or "s" in request.GET else []
+    return _file(request, edition, stars, ending)
+
+
+@agenda_page("GET", "HEAD")
+def agenda_calendar(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
+    """Send the agenda behind a secret link as a calendar to subscribe to."""
+    kept = saved_agendas.opened(edition, token)
+    if kept is None:
+        raise Http404("No such agenda.")
+    return _file(request, edition, kept.stars(), "ics")
+
+
+def _file(request: HttpRequest, edition: Edition, stars: Iterable[Star], ending: str) -> HttpResponse:
+    if ending not in KINDS:
+        raise Http404("There is no such file.")
+    media_type, make = KINDS[ending]
+    kept = [star for star in stars if not star.removed]
+    response = HttpResponse(b"".join(make(request, edition, kept)), content_type=media_type)
+    name = f"{edition.slug}-agenda.{ending}"
+    response.headers["Content-Disposition"] = content_disposition_header(True, name)
+    return response
+
+
+def _uids(stars: Iterable[Star], kind: str) -> list[str]:
+    return [star.uid for star in stars if star.kind == kind]
+
+
+def _calendar(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
+    found = part(
+        edition,
+        sessions=Q(uid__in=_uids(stars, "s")),
+        presentations=Q(uid__in=_uids(stars, "p")),
+    )
+    address = request.build_absolute_uri() if request.method != "POST" else ""
+    return calendar([found], f"{edition.name}: my agenda", address)
+
+
+def _references(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
+    talks = edition.presentations.published().filter(uid__in=_uids(stars, "p"))
+    papers = Q(pk__in=talks.order_by().values("paper"))
+    return FORMATS["bib"][1]([cited(edition, papers)])
+
+
+def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
+    shown = plan(edition, stars, timezone.now())
+    rows = [one for stop in shown.stops for one in (stop, *stop.talks) if one.star]
+    rows.sort(key=lambda row: (row.start is None, row.start, row.key))
+    yield write_sheet(COLUMNS, [_row(request, edition, row) for row in rows])
+
+
+def _row(request: HttpRequest, edition: Edition, row: Stop) -> list[str]:
+    thing, session = row.thing, row.session
+    credits = thing.shown_roles if row.is_session else thing.shown_speakers or _authors(thing)
+    return [
+        edition.day_of(row.start).isoformat() if row.start else "",
+        clock(row.start, edition.zone) if row.start else "",
+        clock(row.end, edition.zone) if row.end else "",
+        zone_label(row.start, edition.zone) if row.start else "",
+        thing.get_kind_display(),
+        str(thing),
+        "; ".join(person.shown_name for person in credits),
+        row.place.name if row.place else "",
+        "" if row.is_session else thing.board,
+        markup.plain(session.title) if session and not row.is_session else "",
+        "cancelled" if row.cancelled else "",
+        request.build_absolute_uri(thing.get_absolute_url()),
+    ]
+
+
+def _authors(thing: Any) -> Iterable[Any]:
+    return thing.paper.shown_authors if thing.paper else ()
+
+
+type Making = Callable[[HttpRequest, Edition, list[Star]], Iterable[bytes]]
+
+KINDS: dict[str, tuple[str, Making]] = {
+    "ics": (CALENDAR.media_type, _calendar),
+    "csv": ("text/csv; charset=utf-8", _table),
+    "bib": (FORMATS["bib"][0].media_type, _references),
+}

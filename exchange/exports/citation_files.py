@@ -1,0 +1,105 @@
+"""How to cite papers: those of the database as references, in every format for citations."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from django.db.models import Q
+from django.http import QueryDict
+
+from conference.models import Edition
+from exchange.apa import apa
+from exchange.citations import citation_key, citations
+from exchange.exports.dump import dump, writing_context
+from exchange.files import Context, Format
+from exchange.formats import bibtex, csl_json, ris
+from exchange.records import (
+    AuthorRecord,
+    ConferenceRecord,
+    EditionRecord,
+    PaperRecord,
+    PersonRecord,
+    PersonRef,
+    Program,
+)
+from papers.facets import PaperFilter
+from papers.models import Paper
+
+type Parts = Iterable[tuple[Program, Context]]
+type Citing = Callable[[Parts], Iterator[bytes]]
+
+
+def _joined(entries: Callable[[Program, Context], Iterator[bytes]], gap: bytes) -> Citing:
+    def written(parts: Parts) -> Iterator[bytes]:
+        is_first = True
+        for program, context in parts:
+            for index, entry in enumerate(entries(program, context)):
+                yield gap + entry if not (index or is_first) else entry
+                is_first = False
+
+    return written
+
+
+# The formats that papers are cited in, and how each writes the papers of several editions as one file.
+FORMATS: dict[str, tuple[Format, Citing]] = {
+    "bib": (bibtex.FORMAT, _joined(bibtex.entries, b"\n")),
+    "ris": (ris.FORMAT, _joined(ris.entries, b"\r\n")),
+    "csl.json": (csl_json.FORMAT, csl_json.listed),
+}
+
+
+def cited(edition: Edition, papers: Q) -> tuple[Program, Context]:
+    """Return the published papers of an edition that meet a condition, ready to be cited."""
+    return dump(edition, only={"paper": papers}), writing_context(edition)
+
+
+def asked_for(edition: Edition, parameters: QueryDict) -> Q:
+    """Return the condition that the parameters of the list of papers set: its words and all its facets."""
+    chooser = PaperFilter(parameters, edition)
+    return Q(pk__in=chooser.keys) if chooser.values or chooser.chosen["q"] else Q()
+
+
+def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
+    """Return a paper that was fetched `with_authors()` as key, BibTeX and a line in APA style. No query."""
+    program, context = _program(paper, edition), writing_context(edition)
+    (citation,) = citations(program, context)
+    return {
+        "key": citation_key(program, context, paper.uid),
+        "bibtex": bibtex.entry(citation, context),
+        "apa": apa(citation, context),
+    }
+
+
+def _program(paper: Paper, edition: Edition) -> Program:
+    """Return the records of one paper as a dump would hold them, as far as citations need them."""
+    authors: list[Any] = paper.shown_authors
+    people = {one.person.uid: one.person for one in authors}
+    conference = edition.conference
+    return Program(
+        conference=ConferenceRecord(
+            slug=conference.slug, name=conference.name, full_name=conference.full_name
+        ),
+        edition=EditionRecord(
+            slug=edition.slug,
+            year=edition.year,
+            name=edition.name,
+            city=edition.city,
+            country=edition.country,
+        ),
+        people=tuple(
+            PersonRecord(ref=PersonRef(name=one.name, uid=uid), given=one.given, family=one.family)
+            for uid, one in people.items()
+        ),
+        papers=(
+            PaperRecord(
+                uid=paper.uid,
+                title=paper.title,
+                abstract=paper.abstract,
+                keywords=tuple(paper.keywords),
+                doi=paper.doi,
+                pages=paper.pages,
+                authors=tuple(
+                    AuthorRecord(person=PersonRef(name=one.shown_name, uid=one.person.uid)) for one in authors
+                ),
+            ),
+        ),
+    )

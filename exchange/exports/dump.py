@@ -1,0 +1,288 @@
+"""An edition as a program of records, fully stated: what is public, or staff's own copy with drafts.
+
+For each thousand rows of a kind a constant number of queries, and no more of them in memory.
+E-mail addresses, hidden names, photos, logos and uploaded files do not travel.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from functools import cached_property, partial
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+
+import markup
+from conference.models import Conference, Edition
+from content.array_lookup import Among
+from exchange.files import Context, Format, Rows
+from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
+from exchange.imports.listings import AUTHORS, MENU, Listing, Values
+from exchange.imports.people_records import persons
+from exchange.imports.rows import CHUNK, in_batches, parts_by_owner
+from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
+from papers.models import Authorship
+from people.models import Institution, Person, PersonName
+from people.names import split
+from people.printed_names import HiddenNames
+
+# By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
+SORTED_BY = {
+    "sponsor": ("position",),
+    "announcement": ("published_at",),
+    "topic": ("position",),
+    "room": ("position",),
+    "award": ("position",),
+    "session": ("start", "end"),
+    "presentation": ("session", "position"),
+}
+
+
+# The lists of a program.
+LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in PARTS))
+# The fields of the records in lists.
+FIELDS = {
+    listing.name: [field.name for field in fields(listing.record) if field.name != "where"]
+    for kind in KINDS.values()
+    for listing in kind.listings
+}
+# No row at all; asking for it costs no query.
+NOTHING = Q(pk__in=[])
+
+
+def dump(
+    edition: Edition,
+    *,
+    drafts: bool = False,
+    at: datetime | None = None,
+    only: Mapping[str, Q] | None = None,
+) -> Program:
+    """Return what `published(at)` shows of an edition; nothing if it is not public. `drafts`: everything.
+
+    `only` names the kinds of rows wanted, such as "paper", each with a condition; other kinds stay out, and
+    so do the edition's menu and committee. What rows point at is not taken along by itself.
+    """
+    program = stream(edition, drafts=drafts, at=at, only=only)
+    lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in LISTS}
+    return replace(program, **lists)
+
+
+def stream(
+    edition: Edition,
+    *,
+    drafts: bool = False,
+    at: datetime | None = None,
+    only: Mapping[str, Q] | None = None,
+) -> Program:
+    """Return the same as `dump`, but every list is read anew, a batch at a time, whenever it is gone through.
+
+    For writers that ask of a list no more than its records in order and whether there are any.
+    """
+    if not drafts and not Edition.objects.published(at).filter(pk=edition.pk).exists():
+        return Program()
+    return Dump(edition, drafts=drafts, at=at, only=only).program()
+
+
+def dumped_for(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
+    """Return an edition as a format's writer takes it: read while it is written, where it can be."""
+    return (stream if fmt.takes_stream else dump)(edition, drafts=drafts)
+
+
+def writing_context(edition: Edition) -> Context:
+    """Return what a writer must know of an edition."""
+    return Context(
+        edition.slug,
+        edition.year,
+        edition.timezone,
+        settings.SITE_URL,
+        plain=markup.plain,
+        latex=markup.latex,
+        name_parts=name_parts,
+        version=lambda: version_of(edition),
+        uids=partial(uids_of, edition),
+        language=settings.LANGUAGE_CODE,
+    )
+
+
+def version_of(edition: Edition) -> str:
+    """Return what apps show of the last release: its number, and its title where it has one."""
+    last = edition.releases.published().newest_first().first()
+    return f"{last.number} {last.title}".strip() if last else ""
+
+
+def uids_of(edition: Edition, kind: str) -> Iterable[str]:
+    """Return the uids of all that an edition holds of a kind, drafts too, as they came to be."""
+    model: Any = KINDS[kind].model
+    rows = model._default_manager.filter(edition=edition)
+    return list(rows.order_by("pk").values_list("uid", flat=True))
+
+
+def name_parts(name: str) -> tuple[str, str]:
+    """Return the given and the family names of a printed name."""
+    parts = split(name)
+    return parts.given, parts.family
+
+
+class Dump:
+    """One edition being read."""
+
+    def __init__(
+        self, edition: Edition, *, drafts: bool, at: datetime | None, only: Mapping[str, Q] | None
+    ) -> None:
+        self.edition, self.drafts, self.at, self.only = edition, drafts, at, only
+
+    def program(self) -> Program:
+        conferences = Conference.objects.filter(pk=self.edition.conference_id)
+        editions = Edition.objects.filter(pk=self.edition.pk)
+        parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in PARTS}
+        institutions: Any = Rows(lambda lists: self._institutions())
+        people: Any = Rows(lambda lists: self._people())
+        return Program(
+            conference=self.records(CONFERENCE, conferences, {})[self.edition.conference_id],
+            edition=self.records(EDITION, editions, self.lists(EDITION, [self.edition.pk]))[self.edition.pk],
+            institutions=institutions,
+            people=people,
+            **parts,
+        )
+
+    def _shown(self, model: Any) -> Any:
+        return model.objects.all() if self.drafts else model.objects.published(self.at)
+
+    def _wants(self, kind: Kind) -> bool:
+        return self.only is None or kind.name in self.only
+
+    def _rows(self, kind: Kind) -> Any:
+        rows = self._shown(kind.model).filter(edition=self.edition)
+        return rows if self.only is None else rows.filter(self.only.get(kind.name, NOTHING))
+
+    # Records
+
+    def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Any]:
+        """Read the records of a kind: first what sorts them, then batch by batch. `wanted`: their fields."""
+        if not self._wants(kind):
+            return
+        names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
+        rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK)
+        keys = [row[-1] for row in sorted(rows, key=lambda row: rank(row[:-1]))]
+        for batch in in_batches(keys):
+            shown = self._shown(kind.model).filter(Among("pk", batch))
+            found = self.records(kind, shown, self.lists(kind, batch, wanted), wanted)
+            yield from (found[key] for key in batch if key in found)
+
+    def lists(
+        self, kind: Kind, owners: list[int], wanted: Collection[str] | None = None
+    ) -> dict[str, dict[int, list[Values]]]:
+        if not self._wants(kind):
+            return {}
+        return {
+            listing.name: parts_by_owner(
+                listing,
+                self._shown(listing.model).filter(Among(f"{listing.owner}_id", owners)),
+                self.edition,
+                known_as="person" in listing.columns,
+            )
+            for listing in kind.listings
+            if wanted is None or listing.name in wanted
+        }
+
+    def records(
+        self,
+        kind: Kind,
+        rows: Any,
+        lists: dict[str, dict[int, list[Values]]],
+        wanted: Collection[str] | None = None,
+    ) -> dict[int, Any]:
+        """Return records by the keys of their rows. Fields that are not wanted are not read."""
+        names = [name for name in (*kind.plain, *kind.references) if wanted is None or name in wanted]
+        listings = [one for one in kind.listings if wanted is None or one.name in wanted]
+        columns = ["pk", kind.key, *(_column(kind, name) for name in names)]
+        names = [kind.key, *names]
+        found: dict[int, Any] = {}
+        for owner, *row in rows.order_by().values_list(*columns):
+            values = dict(zip(names, _frozen(row), strict=True))
+            for listing in listings:
+                values[listing.name] = self.part_records(listing, lists.get(listing.name, {}).get(owner, []))
+            found[owner] = kind.record(**values)
+        return found
+
+    def part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
+        if listing is MENU:
+            return tuple(_line(part) for part in parts)
+        names = [name for name in FIELDS[listing.name] if name in parts[0]] if parts else []
+        return tuple(self._part_record(listing, names, part) for part in parts)
+
+    def _part_record(self, listing: Listing, names: list[str], part: Values) -> Record:
+        if "person" in part:
+            part["person"] = self._ref(part) if part["person"] else None
+        return listing.record(**dict(zip(names, _frozen([part[name] for name in names]), strict=True)))
+
+    def _ref(self, part: Values) -> PersonRef:
+        """Return the reference to a person under the printed name, unless that is hidden by now."""
+        name = self._hidden.shown(part["person"], part.get("name", ""), part["known_as"])
+        return PersonRef(name=name, uid=part["person"])
+
+    @cached_property
+    def _hidden(self) -> HiddenNames:
+        """The names that people keep hidden; few have one."""
+        return HiddenNames(PersonName.objects.filter(hidden=True).values_list("person__uid", "name"))
+
+    # People
+
+    def _parts(self) -> Iterator[tuple[Listing, Any]]:
+        """Yield each kind of list with the rows that stand in one."""
+        for kind in KINDS.values():
+            for listing in kind.listings if self._wants(kind) else ():
+                owner = {"pk": self.edition.pk} if kind is EDITION else {"edition": self.edition}
+                rows = self._shown(listing.model).filter(
+                    **{f"{listing.owner}__{name}": value for name, value in owner.items()}
+                )
+                if self.only is not None and kind is not EDITION:
+                    rows = rows.filter(**{f"{listing.owner}__in": self._rows(kind).order_by().values("pk")})
+                yield listing, rows.order_by()
+
+    def _people(self) -> Iterator[PersonRecord]:
+        """Read everybody who takes part, by name."""
+        known: set[int | None] = set()
+        for listing, rows in self._parts():
+            if "person" in listing.columns:
+                known.update(rows.values_list("person_id", flat=True).distinct().iterator(CHUNK))
+        ranked: list[Any] = []
+        for batch in in_batches(key for key in known if key):
+            ranked += (
+                Person.objects.filter(Among("pk", batch)).order_by().values_list("sort_key", "uid", "pk")
+            )
+        for batch in in_batches(key for _, _, key in sorted(ranked)):
+            yield from persons(batch)
+
+    def _institutions(self) -> Iterator[Any]:
+        known: set[str] = set()
+        for listing, rows in self._parts() if self._wants(INSTITUTION) else ():
+            if listing is AUTHORS:
+                links: Any = Authorship.institutions.through
+                found = links._default_manager.filter(authorship__in=rows.values("pk"))
+                known.update(found.order_by().values_list("institution__slug", flat=True).distinct())
+        for batch in in_batches(sorted(known)):
+            found = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch), {})
+            yield from sorted(found.values(), key=lambda record: str(record.slug))
+
+
+def _frozen(values: list[Any]) -> list[Any]:
+    """Return the values of a row with its lists as tuples."""
+    return [tuple(value) if type(value) is list else value for value in values]
+
+
+def _line(part: Values) -> MenuRecord:
+    children = tuple(_line(child) for child in part["children"])
+    return MenuRecord(label=part["label"], kind=part["kind"], target=part["target"], children=children)
+
+
+def _column(kind: Kind, name: str) -> str:
+    """Return where a row has what the record's field says."""
+    other = kind.references.get(name)
+    return f"{name}__{KINDS[other].key}" if other else name
+
+
+def rank(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return by what rows are sorted, what is empty last."""
+    return tuple([(value is None, "" if value is None else value) for value in values])

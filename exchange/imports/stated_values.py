@@ -1,0 +1,207 @@
+"""What a record states, as values that can be compared with a row's; its references resolved, or reported.
+
+Nothing is compared or written here.
+"""
+
+from dataclasses import fields
+from typing import Any
+
+from django.utils.translation import gettext
+
+from conference.models import Edition, MenuItem
+from exchange.imports.kinds import EDITION, KINDS, PERSON, Kind
+from exchange.imports.listings import COMMITTEE, GRANTS, MENU, Listing, Values
+from exchange.imports.people import People
+from exchange.imports.rows import Shelves, in_batches, plain
+from exchange.problems import Where
+from exchange.reading.findings import Findings, nearest, short
+from exchange.records import GrantRecord, MenuRecord, PersonRecord, PersonRef, Record, is_stated
+from papers.models import Paper
+from people import names
+from people.models import Person
+
+SECTIONS = frozenset(MenuItem.Section.values)
+
+
+class Statements:
+    """The values that the records of one program state."""
+
+    def __init__(self, people: People, shelves: Shelves, findings: Findings) -> None:
+        self.people, self.shelves, self.findings = people, shelves, findings
+        self.edition: Edition = shelves.edition
+        # Records with a reference that leads nowhere, by identity; how many such references there are.
+        self.broken: set[int] = set()
+        self._dead = 0
+        # Papers of other editions that grants point at, by edition and uid.
+        self.elsewhere: dict[tuple[str, str], Paper] = {}
+
+    def find_elsewhere(self, grants: list[GrantRecord]) -> None:
+        """Look up the older papers that awards go to."""
+        wanted = {(grant.edition, grant.paper) for grant in grants if self._is_elsewhere(grant)}
+        for batch in in_batches(sorted({uid for _, uid in wanted})):
+            found = Paper.objects.filter(uid__in=batch, edition__slug__in={slug for slug, _ in wanted})
+            for paper in found.select_related("edition").defer(*Paper.derived_fields):
+                self.elsewhere[paper.edition.slug, paper.uid] = paper
+
+    def _is_elsewhere(self, grant: GrantRecord) -> bool:
+        return bool(grant.paper and grant.edition and grant.edition != self.edition.slug)
+
+    def of(self, kind: Kind, record: Record) -> Values:
+        """Return what the record states. A field whose references lead nowhere is reported and left out."""
+        before = self._dead
+        values = self._stated(kind, record)
+        if self._dead > before:
+            self.broken.add(id(record))
+        return values
+
+    def _stated(self, kind: Kind, record: Record) -> Values:
+        values: Values = {}
+        for name in kind.plain:
+            value = getattr(record, name)
+            if is_stated(value) and not (name == "position" and value == 0):
+                values[name] = plain(value)
+        for name, other in kind.references.items():
+            value = getattr(record, name)
+            if is_stated(value) and self.is_known(other, value or "", record.where, name):
+                values[name] = self.shelved_key(other, value) if value else None
+        return values | self._lists(kind, record)
+
+    def _lists(self, kind: Kind, record: Record) -> Values:
+        values: Values = {}
+        for listing in kind.listings:
+            parts, before = getattr(record, listing.name), self._dead
+            if is_stated(parts):
+                found = self._parts(listing, parts, record)
+                if self._dead == before:
+                    values[listing.name] = found
+        return values
+
+    def person(self, record: PersonRecord, person: Person) -> Values:
+        """A name without parts leaves them to be split here; hidden names are not taken from files."""
+        values: Values = {"name": self.people.printed(person, record.ref.name)}
+        for name in PERSON.plain:
+            value = getattr(record, name, None) if name not in ("name", "orcid") else None
+            if value is not None and is_stated(value):
+                values[name] = value
+        if not values.get("family"):
+            values.pop("family", None)
+            values.pop("given", None)
+        if is_stated(record.other_names):
+            spellings = {names.normal(name) for name in record.other_names}
+            values["other_names"] = sorted(
+                name for name in spellings if name and not self.people.is_hidden(person, name)
+            )
+        return values
+
+    def shelved_key(self, kind: str, key: str) -> str:
+        """Return the key under which the row stands here; an institution may have another one in the file."""
+        found: str = getattr(self.shelves[kind].rows[key], KINDS[kind].key)
+        return found
+
+    def is_known(self, kind: str, key: str, where: Where, path: str) -> bool:
+        """Whether a reference leads somewhere; if not, say so."""
+        if not key or key in self.shelves[kind].rows:
+            return True
+        # Looking for a name like it takes time: not for the ten thousandth problem.
+        hint = "" if self.findings.is_full else nearest(key, self.shelves[kind].rows)
+        said = gettext(
+            "There is no %(kind)s “%(key)s” in this file or in edition %(edition)s.%(hint)s "
+            "Correct it, or add the %(kind)s."
+        )
+        words = {"kind": kind, "key": short(key), "edition": self.edition.slug, "hint": hint}
+        self._report(where, path, said % words)
+        return False
+
+    def _report(self, where: Where, path: str, message: str) -> None:
+        self._dead += 1
+        self.findings.problem(where, path, message)
+
+    # Lists
+
+    def _parts(self, listing: Listing, parts: tuple[Any, ...], record: Record) -> list[Values]:
+        if listing is MENU:
+            return [self._line(line, record.where, f"menu[{index}]") for index, line in enumerate(parts)]
+        found: list[Values] = []
+        seen: set[tuple[Any, ...]] = set()
+        for index, part in enumerate(parts):
+            values = self._part(listing, part, record, f"{listing.name}[{index}]")
+            identity = tuple(values[name] for name in listing.identity)
+            if identity in seen and not listing.may_repeat:
+                self._note_repeat(listing, values, record)
+                continue
+            seen.add(identity)
+            found.append(values)
+        return found
+
+    def _note_repeat(self, listing: Listing, values: Values, record: Record) -> None:
+        who = values.get("name") or values.get("paper") or self.people.by_uid[values["person"]].name
+        message = gettext("%(who)s stands twice in %(name)s; taken once, at the first place.") % {
+            "who": who,
+            "name": listing.name,
+        }
+        self.findings.note("repeat", record.where, message)
+
+    def _part(self, listing: Listing, part: Record, record: Record, path: str) -> Values:
+        values: Values = {}
+        for field in fields(part):
+            value = getattr(part, field.name)
+            if field.name == "person":
+                values |= self._who(listing, value, record)
+            elif field.name == "institutions":
+                known = [slug for slug in value if self.is_known("institution", slug, record.where, path)]
+                values["institutions"] = list(
+                    dict.fromkeys(self.shelved_key("institution", slug) for slug in known)
+                )
+            elif field.name != "where":
+                values[field.name] = plain(value)
+        if listing is GRANTS and isinstance(part, GrantRecord):
+            self._check_grant(part, values, record, path)
+        return values
+
+    def _who(self, listing: Listing, ref: PersonRef | None, record: Record) -> Values:
+        if ref is None:
+            return {"person": ""}
+        kind = EDITION if listing is COMMITTEE else next(k for k in KINDS.values() if listing in k.listings)
+        person = self.people.find(ref, (kind.name, getattr(record, kind.key)))
+        printed = {"name": self.people.printed(person, ref.name)} if listing.is_printed else {}
+        return {"person": person.uid, **printed}
+
+    def _check_grant(self, grant: GrantRecord, values: Values, record: Record, path: str) -> None:
+        if bool(grant.paper) == bool(grant.person):
+            self._report(
+                record.where, path, gettext("An award goes to a paper or a person: give one of them.")
+            )
+        if self._is_elsewhere(grant):
+            if (grant.edition, grant.paper) not in self.elsewhere:
+                message = gettext("There is no paper “%(paper)s” in edition “%(edition)s”.") % {
+                    "paper": short(grant.paper),
+                    "edition": short(grant.edition),
+                }
+                self._report(
+                    record.where,
+                    path,
+                    gettext("%(message)s Import that edition first.") % {"message": message},
+                )
+        else:
+            values["edition"] = ""
+            self.is_known("paper", grant.paper, record.where, f"{path}.paper")
+
+    def _line(self, line: MenuRecord, where: Where, path: str) -> Values:
+        children = [self._line(child, where, f"{path}.children") for child in line.children]
+        if any(child["children"] for child in children):
+            self._report(where, path, gettext("The menu nests once: move the lines of the third level up."))
+        if not line.target:
+            self._report(
+                where,
+                path,
+                gettext("The line “%(label)s” leads nowhere. Add its target.") % {"label": short(line.label)},
+            )
+        elif line.kind == "section" and line.target not in SECTIONS:
+            listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(MenuItem.Section.values)}
+            said = gettext("There is no section “%(name)s” of the site.") % {"name": short(line.target)}
+            self._report(where, path, f"{said}{nearest(line.target, SECTIONS) or f' {listed}'}")
+        elif line.kind == "page":
+            self.is_known("page", line.target, where, path)
+        elif line.kind not in ("section", "page", "url"):
+            self._report(where, path, gettext("A line leads to a section, a page or a url."))
+        return {"label": line.label, "kind": line.kind, "target": line.target, "children": children}

@@ -1,0 +1,152 @@
+"""One gate in: the rules that the forms hold, for many rows at once, with the place in the file."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+
+from conference.models import MenuItem
+from content.models import Content
+from exchange.imports.kinds import PRESENTATION, Kind
+from exchange.imports.listings import GRANTS, MATERIALS, Listing
+from exchange.imports.parts import PartRow
+from exchange.imports.rows import in_batches, is_self_reference
+from exchange.imports.steps import Step
+from exchange.problems import Where
+from exchange.reading.findings import Findings, short
+from papers.querysets import TOPIC_LEVELS
+
+MISSING = frozenset(("blank", "null"))
+
+
+def check_row(step: Step, findings: Findings) -> None:
+    """Report what the row's own rules say against it."""
+    # A row cannot tell an unsaved parent from itself; nesting is judged by `check_nesting`.
+    parents = {
+        name: getattr(step.row, name) for name in step.kind.references if is_self_reference(step.kind, name)
+    }
+    for name in parents:
+        setattr(step.row, name, None)
+    try:
+        _report(step.row, step.where, "", findings)
+    finally:
+        for name, parent in parents.items():
+            setattr(step.row, name, parent)
+    row: Any = step.row
+    if step.kind is PRESENTATION and not (row.paper or row.title or step.is_broken):
+        findings.problem(step.where, "title", gettext("Give a paper, or a title of the talk's own."))
+
+
+def check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: Findings) -> None:
+    """Report what the rules of the rows of a list say against them."""
+    for index, part in enumerate(parts):
+        place = f"{listing.name}[{index}]"
+        _report(part.row, where, place, findings)
+        if listing is MATERIALS and not (part.row.url or part.row.file):
+            findings.problem(where, f"{place}.url", gettext("The address is missing."))
+        if listing is GRANTS and (part.row.paper is None) == (part.row.person is None):
+            findings.problem(where, place, gettext("Give either a paper or a person."))
+
+
+def _clean(row: Content) -> None:
+    """Do as `clean_in_memory`, but leave out what was not read: asking for it costs a query per row."""
+    relations = {field.name for field in row._meta.concrete_fields if field.is_relation}
+    row.clean_fields(exclude=relations | row.get_deferred_fields())
+    # A line of a menu counts its targets by their keys, which a page of the same file has not yet.
+    if not isinstance(row, MenuItem):
+        row.clean()
+
+
+def _report(row: Content, where: Where, path: str, findings: Findings) -> None:
+    try:
+        _clean(row)
+    except ValidationError as error:
+        for name, errors in error.error_dict.items() if hasattr(error, "error_dict") else [("", [error])]:
+            field = "" if name == "__all__" else name
+            for one in errors:
+                place = ".".join(filter(None, (path, field)))
+                findings.problem(where, place, _sentence(row, field, one))
+
+
+def _sentence(row: Content, field: str, error: ValidationError) -> str:
+    if getattr(error, "code", None) in MISSING:
+        return gettext("The %(replace)s is missing. Add it.") % {"replace": field.replace("_", " ")}
+    if getattr(error, "code", None) == "invalid_choice":
+        choices: Any = row._meta.get_field(field).choices  # type: ignore[union-attr]
+        value = short(str(getattr(row, field)))
+        return gettext("“%(value)s” is not one of %(choices)s.") % {
+            "value": value,
+            "choices": ", ".join((str(key) for key, _ in choices)),
+        }
+    return " ".join(error.messages)
+
+
+def check_nesting(steps: Sequence[Step], rows: Iterable[Any], findings: Findings) -> None:
+    """Report topics and sessions that stand below themselves, or too deep. `rows`: all, changed or not."""
+    moved = {id(step.row) for step in steps}
+    wholes = {id(row.parent) for row in rows if row.parent is not None and id(row) not in moved}
+    for step in steps:
+        row: Any = step.row
+        if row.parent is None:
+            continue
+        above, seen = row.parent, {id(row)}
+        while above is not None and id(above) not in seen:
+            seen.add(id(above))
+            above = above.parent
+        if above is not None:
+            message = gettext("A %(name)s cannot stand below itself. Correct the parent.") % {
+                "name": step.kind.name
+            }
+            findings.problem(step.where, "parent", message)
+        elif step.kind.name == "topic" and len(seen) > TOPIC_LEVELS:
+            message = gettext("Topics nest %(topic_levels)s levels deep: choose a higher one.") % {
+                "topic_levels": TOPIC_LEVELS
+            }
+            findings.problem(step.where, "parent", message)
+        elif step.kind.name == "session" and row.parent.parent is not None:
+            message = gettext("Sessions nest once: choose one that is not itself part of another.")
+            findings.problem(step.where, "parent", message)
+        elif step.kind.name == "session" and id(row) in wholes:
+            message = gettext("Sessions nest once: this one has parts itself. Leave its parent empty.")
+            findings.problem(step.where, "parent", message)
+
+
+def check_unique(
+    steps: Iterable[Step], kind: Kind, field: str, findings: Findings, concealed: Collection[int]
+) -> None:
+    """Report values that two rows would share although each may have its own only. One query."""
+    claims: dict[str, Step] = {}
+    for step in steps:
+        value = getattr(step.row, field)
+        if not value or field not in step.merge.taken:
+            continue
+        if value in claims:
+            message = gettext("“%(value)s” belongs to %(row)s too (%(where)s).") % {
+                "value": value,
+                "row": claims[value].row,
+                "where": claims[value].where,
+            }
+            findings.problem(step.where, field, message)
+        claims.setdefault(value, step)
+    model: Any = kind.model
+    for batch in in_batches(claims):
+        for row in model.objects.filter(**{f"{field}__in": batch}).only("pk", field, "name"):
+            step = claims[getattr(row, field)]
+            if row.pk in concealed:
+                report_concealed(step.where, field, getattr(row, field), findings)
+            elif row.pk != step.row.pk:
+                message = gettext("“%(field)s” belongs to %(row)s here already.") % {
+                    "field": getattr(row, field),
+                    "row": row,
+                }
+                findings.problem(step.where, field, message)
+
+
+def report_concealed(where: Where, field: str, name: str, findings: Findings) -> None:
+    """Refuse what only drafts of other editions show, without a word about it but the file's own."""
+    said = gettext(
+        "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
+        "Ask somebody who may."
+    )
+    findings.problem(where, field, said % {"name": short(name)})

@@ -1,0 +1,90 @@
+"""Whether an account may do what a file would: the switches and dates of an edition are not everybody's."""
+
+from typing import Any
+
+from django.utils.translation import gettext
+
+from accounts.access_scope import Access, access_of
+from conference.models import Edition
+from content.restoring import CannotRestoreError
+from content.undoing import Undoing
+from exchange.imports.comparison import Plan
+from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PERSON
+from exchange.imports.rows import Concealed
+from exchange.imports.steps import Step
+from exchange.jobs.models import ImportJob
+from exchange.problems import Problem, ProgramError
+
+# Kinds that a role which keeps the program may not keep.
+GUARDED = (CONFERENCE, EDITION)
+
+
+def may_import_all(access: Access) -> bool:
+    """Tell whether the account may import into every edition, by Django's own permissions."""
+    return access.everywhere("add", ImportJob) and access.everywhere("change", Edition)
+
+
+def concealed(user: Any) -> Concealed:
+    """Return who and what only drafts of other editions show, by kind: no file of a role may mean them."""
+    access = access_of(user)
+    if may_import_all(access):
+        return {}
+    return {
+        kind.name: frozenset(
+            kind.model._base_manager.exclude(access.scope(kind.model)).values_list("pk", flat=True)
+        )
+        for kind in (PERSON, INSTITUTION)
+    }
+
+
+def protected(user: Any) -> Concealed:
+    """Return the people and institutions that no file of the account may change, by kind."""
+    access = access_of(user)
+    if may_import_all(access):
+        return {}
+    return {
+        kind.name: frozenset(
+            kind.model._base_manager.exclude(access.scope(kind.model, "change")).values_list("pk", flat=True)
+        )
+        for kind in (PERSON, INSTITUTION)
+    }
+
+
+def permit(plan: Plan, user: Any) -> None:
+    """Raise `ProgramError` with every row of edition and conference that the account may not write so."""
+    access = access_of(user)
+    refused = [
+        problem
+        for kind in GUARDED
+        for step in plan.steps[kind.name]
+        if (problem := _refusal(step, access)) is not None
+    ]
+    if refused:
+        raise ProgramError(refused)
+
+
+def _refusal(step: Step, access: Access) -> Problem | None:
+    if step.is_new and not access.may("add", type(step.row)):
+        said = gettext("The file brings %(row)s, which your role may not add. Ask somebody who may.")
+        return Problem(step.where, "", said % {"row": step.row})
+    if step.is_new or not step.merge.taken or access.may("change", type(step.row), step.row):
+        return None
+    said = gettext(
+        "The file changes this of %(row)s, which your role may not. "
+        "Leave it out of the file, or ask somebody who may."
+    )
+    return Problem(step.where, ", ".join(step.merge.taken), said % {"row": step.row})
+
+
+def permit_undo(found: Undoing, user: Any) -> None:
+    """Raise `CannotRestoreError` for what the account may not put back of edition and conference."""
+    access = access_of(user)
+    said = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")
+    refused = [
+        said % {"row": step.label, "fields": ", ".join(step.pairs)}
+        for step in found.steps
+        if step.model in {kind.model for kind in GUARDED}
+        and not access.may("change", step.model, step.row or step.model(pk=step.key))
+    ]
+    if refused:
+        raise CannotRestoreError(refused)

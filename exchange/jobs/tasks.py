@@ -1,0 +1,198 @@
+"""The work of an import in the admin: to read and plan it, and to write what was planned. Run as tasks."""
+
+import logging
+import os
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.tasks import task
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from conference.models import Edition
+from exchange.files import Context, Source
+from exchange.formats import readable
+from exchange.imports.comparison import Plan
+from exchange.imports.load import Report, load
+from exchange.jobs import private_files
+from exchange.jobs.fetch import Policy, fetch
+from exchange.jobs.import_permissions import concealed, permit, protected
+from exchange.jobs.models import ImportJob, PlannedRow
+from exchange.jobs.preview import digest, store
+from exchange.problems import Problem, ProgramError, Where
+from exchange.records import Program
+
+logger = logging.getLogger(__name__)
+NOTES_KEPT = 2_000
+State = ImportJob.State
+
+
+class ChangedError(Exception):
+    """The program is not any more what it was when the plan was shown."""
+
+
+class OvertakenError(Exception):
+    """The job went another way while it was worked on: what was done for it must not hold."""
+
+
+@task
+def preview(job: int) -> None:
+    """Read the files of a job and store what they would change."""
+    _worked(job, State.READING, _previewed)
+
+
+@task
+def write(job: int) -> None:
+    """Write what was shown and confirmed; if it would be something else by now, show that."""
+    _worked(job, State.WRITING, _written)
+
+
+def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.Told], None]) -> None:
+    """Do the work of a job that is still to be done; whatever happens, the job says so."""
+    sweep()
+    job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
+    if job is None:
+        return
+    with private_files.telling(key) as told:
+        try:
+            work(job, told)
+        except ProgramError as error:
+            _stop(job, state, State.REFUSED, _listed(error))
+        except OvertakenError:
+            logger.warning("The import %s was dropped or begun again while it was worked on", key)
+        except Exception:
+            logger.exception("The import %s failed", key)
+            _stop(job, state, State.FAILED, [])
+
+
+def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]]) -> None:
+    """Say that it ends here: as it began, or while it was planned again."""
+    job.pass_to(end, before=State.READING if job.is_again else begun, problems=problems)
+
+
+def _pass(job: ImportJob, state: str, *, before: str, **values: Any) -> None:
+    """Go to another state. Raises `OvertakenError` where the job has gone on already."""
+    if not job.pass_to(state, before=before, **values):
+        raise OvertakenError
+
+
+def _listed(error: ProgramError) -> list[list[str]]:
+    return [[str(one.where), one.field, one.message] for one in error.problems]
+
+
+def _previewed(job: ImportJob, told: private_files.Told) -> None:
+    plans: list[Plan] = []
+
+    def look(plan: Plan) -> None:
+        permit(plan, job.user)
+        plans.append(plan)
+
+    report = _loaded(job, told, dry_run=True, look=look)
+    told("storing", 0, 0)
+    with transaction.atomic():
+        store(plans[0], job)
+        _pass(
+            job,
+            State.READY,
+            before=State.READING,
+            digest=digest(plans[0]),
+            counts={name: tally.as_dict() for name, tally in report.tallies.items()},
+            notes=[[note.kind, str(note.where), note.message] for note in report.notes[:NOTES_KEPT]],
+            problems=[],
+        )
+
+
+def _written(job: ImportJob, told: private_files.Told) -> None:
+    def look(plan: Plan) -> None:
+        permit(plan, job.user)
+        if digest(plan) != job.digest:
+            raise ChangedError
+
+    try:
+        with transaction.atomic():
+            report = _loaded(job, told, look=look)
+            # In the transaction of the import: either both are so, or neither.
+            _pass(job, State.DONE, before=State.WRITING, run=report.run, has_files=False)
+    except ChangedError:
+        _pass(job, State.READING, before=State.WRITING, is_again=True)
+        _previewed(job, told)
+        return
+    PlannedRow.objects.filter(job=job).delete()
+    private_files.forget(job.pk)
+
+
+def _loaded(job: ImportJob, told: private_files.Told, **options: Any) -> Report:
+    program = _read(job, told)
+    slug = job.edition.slug if job.edition else _new_slug(program)
+    options |= {
+        "user": job.user,
+        "concealed": concealed(job.user),
+        "protected": protected(job.user),
+        "progress": told,
+    }
+    return load(program, slug, format_name=job.format, files=job.files, **options)
+
+
+def _read(job: ImportJob, told: private_files.Told) -> Program:
+    fmt = readable()[job.format]
+    told("reading", 0, 0)
+    sources = _sources(job, told)
+    edition = job.edition
+    context = Context(edition.slug, edition.year, edition.timezone) if edition else Context("", 0, "UTC")
+    if fmt.read is None:
+        raise LookupError(job.format)
+    return fmt.read(sources, context)
+
+
+def _sources(job: ImportJob, told: private_files.Told) -> list[Source]:
+    if job.url and not job.files:
+        _fetch(job, told)
+    try:
+        return private_files.kept(job.pk, job.files)
+    except FileNotFoundError:
+        raise _refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
+
+
+def _fetch(job: ImportJob, told: private_files.Told) -> None:
+    """Fetch the program from its address, once: what is shown is what will be written."""
+    pages = readable()[job.format].pages
+    if pages is None:
+        raise _refused(gettext("This format cannot be fetched. Upload the file."))
+    token = private_files.take_token(job.pk) or os.environ.get(pages.token, "")
+    found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), told)
+    private_files.keep(job.pk, ([source.content] for source in found))
+    job.files = [source.name for source in found]
+    job.save(update_fields=["files"])
+
+
+def _new_slug(program: Program) -> str:
+    """Return the slug of the edition that the file describes; one that is here must have been chosen."""
+    if program.edition is None:
+        raise _refused(
+            gettext("The file describes no edition. Choose the one that it is for, or make one first.")
+        )
+    slug = program.edition.slug
+    if Edition.objects.filter(slug=slug).exists():
+        said = gettext("The file holds edition “%(slug)s”, which is here already. Choose it for the import.")
+        raise _refused(said % {"slug": slug})
+    return slug
+
+
+def _refused(message: str) -> ProgramError:
+    return ProgramError([Problem(Where(), "", message)])
+
+
+def sweep(at: datetime | None = None) -> int:
+    """Remove the files of jobs that are over or a day old, and what they would have done. Return how many."""
+    old = list(ImportJob.objects.outlived(at))
+    for job in old:
+        private_files.forget(job.pk)
+        PlannedRow.objects.filter(job=job).delete()
+    ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False)
+    waiting = [job for job in old if job.state == State.READY]
+    for job in waiting:
+        job.pass_to(State.DROPPED, before=State.READY, changed_at=at or timezone.now())
+    return len(old)

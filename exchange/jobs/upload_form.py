@@ -1,0 +1,182 @@
+"""The form in which a program is uploaded: files or an address, for which edition, in which format."""
+
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from exchange.files import Format, Source
+from exchange.formats import readable
+from exchange.formats.spreadsheet import MAPPINGS
+from exchange.jobs.detect_format import detected
+from exchange.reading.findings import short
+from exchange.reading.sniffing import HEAD
+from exchange.reading.unpacking import ZIP
+from exchange.sources import MEGABYTE
+
+MOST_FILES = 100
+LONGEST_NAME = 150
+TABULAR = "spreadsheet"
+NEW = "new"
+
+
+class SeveralFilesInput(forms.FileInput):
+    """An input for several files."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Several uploaded files."""
+
+    widget = SeveralFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
+        rows = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(FilesField, self).clean(one, initial) for one in rows]
+
+
+class UploadForm(forms.Form):
+    """What is imported, and for which edition."""
+
+    edition = forms.ChoiceField(label=_("Edition"))
+    sources = FilesField(
+        label=_("Files"),
+        required=False,
+        help_text=_("One or several, such as papers.csv and authors.csv, or a ZIP of them."),
+    )
+    format = forms.ChoiceField(
+        label=_("Format"), required=False, help_text=_("Choose it where it cannot be told from the files.")
+    )
+    mapping = forms.FileField(
+        label=_("Mapping"),
+        required=False,
+        help_text=_("For a spreadsheet whose columns have other names: a TOML or JSON file that names them."),
+        widget=forms.FileInput(attrs={"accept": ",".join(MAPPINGS)}),
+    )
+    url = forms.URLField(
+        label=_("Address"),
+        required=False,
+        max_length=500,
+        assume_scheme="https",
+        help_text=_("Instead of files: the address of a venue's notes at OpenReview."),
+    )
+    token = forms.CharField(
+        label=_("Token"),
+        required=False,
+        max_length=2000,
+        help_text=_("Where the address asks for one. It is used once and not kept."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, editions: Iterable[Edition], may_add: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.editions = {str(edition.pk): edition for edition in editions}
+        fields: Any = self.fields
+        fields["edition"].choices = [
+            *((key, str(edition)) for key, edition in self.editions.items()),
+            *([(NEW, gettext("A new edition, which the file describes"))] if may_add else []),
+        ]
+        fields["format"].choices = [
+            ("", gettext("Tell it from the files")),
+            *((name, str(fmt.label)) for name, fmt in readable().items()),
+        ]
+
+    def clean_edition(self) -> Edition | None:
+        return self.editions.get(self.cleaned_data["edition"])
+
+    def clean_sources(self) -> list[UploadedFile[Any]]:
+        files: list[UploadedFile[Any]] = self.cleaned_data["sources"]
+        names = [str(one.name) for one in files]
+        if len(files) > MOST_FILES:
+            raise ValidationError(gettext("At most %(count)d files are taken.") % {"count": MOST_FILES})
+        for name in names:
+            if names.count(name) > 1:
+                raise ValidationError(gettext("Two files are called “%(name)s”.") % {"name": short(name)})
+        return files
+
+    def clean_mapping(self) -> UploadedFile[Any] | None:
+        mapping: UploadedFile[Any] | None = self.cleaned_data["mapping"]
+        if mapping and PurePath(str(mapping.name)).suffix.casefold() not in MAPPINGS:
+            raise ValidationError(gettext("A mapping is a TOML or JSON file; its name says which."))
+        return mapping
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"]
+        parts = urlsplit(url)
+        if url and (parts.scheme != "https" or parts.hostname not in settings.IMPORT_HOSTS):
+            said = gettext("Programs are fetched only from: %(allowed)s, with https.")
+            raise ValidationError(said % {"allowed": ", ".join(settings.IMPORT_HOSTS)})
+        return url
+
+    def clean_token(self) -> str:
+        token: str = self.cleaned_data["token"]
+        if not token.isascii() or len(token.split()) > 1:
+            raise ValidationError(gettext("This does not look like a token: it must be one word."))
+        return token
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        files, url = cleaned.get("sources"), cleaned.get("url")
+        if self.errors:
+            return cleaned
+        if bool(files) == bool(url):
+            raise ValidationError(gettext("Choose files, or give an address: one of them."))
+        uploads = [*(files or []), *filter(None, [cleaned.get("mapping")])]
+        self._check_size(uploads)
+        fmt = self._format(uploads, is_fetched=bool(url))
+        return {**cleaned, "uploads": uploads, "format": fmt.name}
+
+    def _check_size(self, uploads: list[UploadedFile[Any]]) -> None:
+        size, most = sum(one.size or 0 for one in uploads), settings.IMPORT_MEGABYTES
+        if size > most * MEGABYTE:
+            said = gettext(
+                "The files hold %(size)d MB; at most %(most)d MB are taken. Is this a conference program? "
+                "The setting IMPORT_MEGABYTES allows more, and so does the command import_program."
+            )
+            raise ValidationError({"sources": said % {"size": size // MEGABYTE, "most": most}})
+
+    def _format(self, uploads: list[UploadedFile[Any]], *, is_fetched: bool) -> Format:
+        known, chosen = readable(), self.cleaned_data["format"]
+        if is_fetched:
+            fetched = [fmt for fmt in known.values() if fmt.pages]
+            found = next((fmt for fmt in fetched if chosen in ("", fmt.name)), None)
+            if found is None:
+                raise ValidationError({"format": gettext("This format cannot be fetched. Upload the file.")})
+            return found
+        if self.cleaned_data["mapping"] and chosen in ("", TABULAR):
+            return known[TABULAR]
+        if self.cleaned_data["mapping"]:
+            said = gettext("A mapping belongs to the format “%(format)s”.")
+            raise ValidationError({"mapping": said % {"format": known[TABULAR].label}})
+        if chosen:
+            return known[chosen]
+        found = detected([named(one) for one in uploads])
+        if found is None:
+            said = gettext("The format cannot be told from these files. Choose it.")
+            raise ValidationError({"format": said})
+        return found
+
+
+def named(upload: UploadedFile[Any]) -> Source:
+    """Return a file as far as its format is told by it; a ZIP, whose list stands at its end, as a whole."""
+    upload.seek(0)
+    content = upload.read(HEAD)
+    if content.startswith(ZIP):
+        content += upload.read()
+    upload.seek(0)
+    return Source(file_name(upload), content)
+
+
+def file_name(upload: UploadedFile[Any]) -> str:
+    """Return the name of a file as messages show it."""
+    name = PurePath(str(upload.name))
+    return short(name.name, LONGEST_NAME) if len(name.name) <= LONGEST_NAME else name.name[-LONGEST_NAME:]

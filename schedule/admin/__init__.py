@@ -1,0 +1,5 @@
+"""The admin of the timetable: rooms, sessions, presentations, releases."""
+
+from schedule.admin import sessions
+
+__all__ = ["sessions"]

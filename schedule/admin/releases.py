@@ -1,0 +1,283 @@
+"""Releases in the admin: their list, and the page on which one is announced."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content import times
+from editorial.current_edition import asked_edition, editions_for
+from editorial.forms import ContentForm
+from editorial.model_admin import ContentAdmin, moment
+from editorial.text_help import HelpedText
+from schedule.models import Release
+from schedule.releases.changes import Change, Place
+from schedule.releases.snapshot import Due, announce, due, read_change
+
+CHANGED_SINCE = _(
+    "The program was changed after this page was opened. Look at the lines again, then announce."
+)
+
+LINES_HELP = _("Untick what nobody needs. A note is shown below its change; Markdown.")
+LONGEST_NOTE = 500
+
+# The kinds of things that change, inside a sentence.
+KINDS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
+
+
+def told_place(place: Place, edition: Edition, rooms: dict[str, str]) -> str:
+    """Return "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
+    words = gettext("not scheduled")
+    if place.start:
+        words = times.when(place.start, place.end or place.start, edition.zone)
+    room = rooms.get(place.room, place.room)
+    return f"{words}, {room}" if room else words
+
+
+def told_change(change: Change, edition: Edition, rooms: dict[str, str]) -> str:
+    """Return a change in a line: what happened, to what, from when and where to when and where."""
+    kind = change.key.partition(":")[0]
+    before, after = (place and told_place(place, edition, rooms) for place in (change.before, change.after))
+    places = f"{before} → {after}" if before and after else after or before or ""
+    values = {"change": change.words, "kind": KINDS.get(kind, kind), "title": change.title}
+    parts = [
+        gettext("%(change)s: %(kind)s “%(title)s”") % values,
+        change.was and gettext("before “%(title)s”") % {"title": change.was},
+        places,
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def noted(row: dict[str, Any], note: str) -> dict[str, Any]:
+    """Return a stored change with this note, or without one."""
+    return {
+        **{name: value for name, value in row.items() if name != "note"},
+        **({"note": note} if note else {}),
+    }
+
+
+class LinesWidget(forms.Widget):
+    """The changes of a release: a tick and a note for each. Its value: the notes of those kept, by line."""
+
+    # Pairs of a line's name and its words.
+    told: Sequence[tuple[str, str]] = ()
+    # The notes that are stored, by line; a page carries them along.
+    stored: Mapping[str, str] = MappingProxyType({})
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        kept: dict[str, str] = value or {}
+        rows = [
+            (line, words, line in kept, kept.get(line, ""), self.stored.get(line))
+            for line, words in self.told
+        ]
+        return render_to_string("admin/schedule/release/_lines.html", {"name": name, "rows": rows})
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> dict[str, str]:
+        kept = {*data.getlist(name)}
+        noted = (line for line, _words in self.told if line in kept)
+        return {line: str(data.get(f"{name}-note-{line}", "")) for line in noted}
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        return False
+
+
+class LinesField(forms.Field):
+    """Changes that are told, each with a note of the chairs' or an empty one."""
+
+    widget = LinesWidget
+
+    def learn(self, told: Sequence[tuple[str, str]], stored: Mapping[str, str] | None = None) -> None:
+        """Take over the lines there are, and the notes that are stored."""
+        self.widget.told, self.widget.stored = told, stored or {}
+
+    def to_python(self, value: Any) -> dict[str, str]:
+        notes = {line: " ".join(str(note).split()) for line, note in (value or {}).items()}
+        if any(len(note) > LONGEST_NOTE for note in notes.values()):
+            raise ValidationError(gettext("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+        return notes
+
+
+class AnnounceForm(forms.Form):
+    """A release before it is out; a line without its tick is not told."""
+
+    title = forms.CharField(
+        max_length=200,
+        required=False,
+        label=_("Title"),
+        widget=forms.TextInput(attrs={"class": "vTextField"}),
+        help_text=_("Empty: “Release” and its number."),
+    )
+    text = forms.CharField(
+        label=_("Text"),
+        required=False,
+        widget=HelpedText(attrs={"rows": 6, "class": "vLargeTextField"}),
+        help_text=_("Markdown."),
+    )
+    lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
+    seen = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, ready: Due, edition: Edition, data: Any = None) -> None:
+        rooms = dict(edition.rooms.values_list("slug", "name"))
+        told = [(change.line, told_change(change, edition, rooms)) for change in ready.changes]
+        self.state = sha256(repr([ready.number, told]).encode()).hexdigest()
+        initial: dict[str, Any] = {"title": ready.title, "text": ready.text}
+        entered = data or {}
+        if data is not None and data.get("seen") != self.state:
+            initial, data = {name: entered.get(name, "") for name in initial}, None
+        notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in told}
+        super().__init__(data, initial={**initial, "seen": self.state, "lines": notes})
+        self.offered = [line for line, _words in told]
+        helped: Any = self.fields["text"]
+        helped.widget.label = str(helped.label)
+        lines: Any = self.fields["lines"]
+        lines.learn(told)
+        if not told:
+            del self.fields["lines"]
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """The notes of the lines that are told."""
+        notes: dict[str, str] = self.cleaned_data.get("lines", {})
+        return notes
+
+    @property
+    def left_out(self) -> set[str]:
+        """The lines whose tick was taken away."""
+        return {*self.offered} - self.notes.keys()
+
+
+class ReleaseForm(ContentForm):
+    """A release that is out: its words, its lines and their notes."""
+
+    told = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "told" in self.fields:
+            rows = [read_change(row) for row in self.instance.changes]
+            edition = self.instance.edition
+            lines: Any = self.fields["told"]
+            self.initial["told"] = {change.line: change.note for change in rows}
+            self.words = {change.line: told_change(change, edition, {}) for change in rows}
+            lines.learn([*self.words.items()], self.initial["told"])
+
+    def clean_told(self) -> dict[str, str]:
+        """Return the lines that stay: as this page changed them, else as somebody else did meanwhile."""
+        sent, found, clashes = self.cleaned_data["told"], {}, []
+        for line, note in self.initial["told"].items():
+            shown = self.data.get(f"{self.add_prefix('told')}-was-{line}", note)
+            mine = sent.get(line)
+            if note not in (shown, mine) and mine != shown:
+                clashes.append({"line": self.words[line], "note": note})
+            elif mine is not None:
+                found[line] = note if mine == shown else mine
+        said = gettext(
+            "Somebody else gave “%(line)s” this note meanwhile: “%(note)s”. Save again to replace it."
+        )
+        if clashes:
+            raise ValidationError([said % clash for clash in clashes])
+        return found
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        if "told" in self.cleaned_data and "told" in self.changed_data:
+            notes = self.cleaned_data["told"]
+            self.instance.changes = [
+                noted(row, notes[line])
+                for row in self.instance.changes
+                if (line := read_change(row).line) in notes
+            ]
+
+
+@admin.register(Release)
+class ReleaseAdmin(ContentAdmin):
+    desk_order = 40
+    list_display = ["__str__", "number", "edition", "shown_from", "change_count"]
+    list_filter = ["edition"]
+    list_select_related = ["edition"]
+    search_fields = ["title", "text"]
+    form = ReleaseForm
+    readonly_fields = ["edition", "number"]
+    fieldsets = [
+        (None, {"fields": ["edition", "number", "title"]}),
+        (_("Text"), {"fields": ["text", "published_at"]}),
+        (_("Changes"), {"fields": ["told"]}),
+    ]
+
+    def for_list(self, rows: Any) -> Any:
+        return rows.defer("snapshot")
+
+    @admin.display(description=_("shown from"), ordering="published_at")
+    def shown_from(self, release: Any) -> str:
+        return moment(release.published_at, release.edition)
+
+    @admin.display(description=_("changes"))
+    def change_count(self, release: Any) -> int:
+        return len(release.changes)
+
+    @admin.display(description=_("told"))
+    def told(self, release: Any) -> SafeString | str:
+        lines = [(told_change(read_change(row), release.edition, {}),) for row in release.changes]
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show what changed since the last release of an edition, and announce it."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        edition = asked_edition(request)
+        if edition is None:
+            messages.warning(request, gettext("There is no edition yet."))
+            return redirect("admin:schedule_release_changelist")
+        if not self.has_add_permission(request, edition):
+            raise PermissionDenied
+        at = timezone.now()
+        ready = due(edition, at)
+        form = AnnounceForm(ready, edition, request.POST if request.method == "POST" else None)
+        if request.method == "POST" and not form.is_bound:
+            messages.warning(request, CHANGED_SINCE)
+        if form.is_valid() and self.has_news(ready):
+            values = form.cleaned_data
+            release = announce(
+                edition, at, values["title"], values["text"], without=form.left_out, notes=form.notes
+            )
+            self.log_addition(request, release, [{"added": {}}])
+            messages.success(
+                request,
+                gettext("%(release)s of %(edition)s is out.") % {"release": release, "edition": edition},
+            )
+            return redirect("admin:schedule_release_changelist")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Announce release %(number)d of %(edition)s")
+            % {"number": ready.number, "edition": edition},
+            "opts": self.opts,
+            "edition": edition,
+            "editions": editions_for(request),
+            "form": form,
+            "ready": ready,
+            "has_news": self.has_news(ready),
+            "text_help_url": reverse("admin:text_help"),
+            "now": moment(at, edition),
+        }
+        return TemplateResponse(request, "admin/schedule/release/announce.html", context)
+
+    def has_news(self, ready: Due) -> bool:
+        """Tell whether there is something to announce."""
+        return bool(ready.changes or (ready.is_first and ready.program.things))

@@ -1,0 +1,279 @@
+"""The timetable in the admin: rooms, sessions with roles and presentations in order.
+
+It also puts a paper's appearances and an edition's rooms on the forms of the floors below.
+"""
+
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.admin.models import EditionAdmin
+from conference.models import Edition
+from content import times
+from editorial.current_edition import edition_in_hand
+from editorial.desk import DutyFilter
+from editorial.field_actions import back_to_draft, cancel, publish
+from editorial.forms import ContentForm, PartForm
+from editorial.lists import counted, related_part
+from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
+from papers.admin.papers import PaperAdmin
+from papers.models import Paper
+from schedule.admin import desk
+from schedule.admin.actions import put_in_session, set_room, set_session
+from schedule.admin.boards import BoardsAdmin
+from schedule.admin.clashes import ClashAdmin, ClashPage
+from schedule.admin.day_filters import DayFilter, SessionDayFilter
+from schedule.admin.edit_session import edition_tools
+from schedule.admin.large_sessions import ManyAdmin
+from schedule.admin.posters import PostersAdmin
+from schedule.admin.releases import ReleaseAdmin
+from schedule.admin.talks import TalksAdmin
+from schedule.admin.timetable import TimetableAdmin
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+
+# When a new session begins, and how long it lasts, until a chair says otherwise.
+MORNING, LASTING = time(9), timedelta(minutes=90)
+
+__all__ = ["ReleaseAdmin", "desk"]
+
+
+@admin.register(Room)
+class RoomAdmin(OrderedAdmin):
+    desk_order = 30
+    list_display = ["name", "edition", "capacity", "virtual", "session_count", "position"]
+    list_editable = ["position"]
+    list_filter = ["edition", "virtual"]
+    list_select_related = ["edition"]
+    search_fields = ["name", "slug"]
+    autocomplete_fields = ["edition"]
+    prepopulated_fields = {"slug": ["name"]}
+    fieldsets = [
+        (None, {"fields": ["edition", "name", "slug"]}),
+        (_("Room"), {"fields": ["capacity", "virtual", "stream_url", "position"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(session_rows=counted(Room, "sessions"))
+
+    @admin.display(description=_("sessions"))
+    def session_count(self, room: Any) -> int:
+        return int(room.session_rows)
+
+
+class RoleInline(OrderedInline):
+    model = SessionRole
+    verbose_name = _("person")
+    verbose_name_plural = _("people: speakers, chairs, moderators")
+    fields = ["position", "role", "person", "name", "affiliation"]
+    autocomplete_fields = ["person"]
+    show_change_link = False
+
+
+class PresentationForm(PartForm):
+    """A presentation among others; one that goes to another session stands last there."""
+
+    def _post_clean(self) -> None:
+        super()._post_clean()
+        if "session" in self.changed_data and "position" not in self.fields:
+            self.instance.position = 0
+
+
+class PresentationInline(OrderedInline):
+    model = Presentation
+    form = PresentationForm
+    verbose_name_plural = _("presentations, in order")
+    fields = ["position", "kind", "paper", "title", "start", "end", "board", "status"]
+    autocomplete_fields = ["paper"]
+    list_select_related = ("paper", "edition")
+
+
+@admin.register(Session)
+class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAdmin, ClashPage, ContentAdmin):
+    desk_order = 10
+    list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
+    list_filter = ["edition", DutyFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
+    list_select_related = ["edition", "room"]
+    search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
+    search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
+    autocomplete_fields = ["edition", "room", "parent"]
+    inlines = [RoleInline, PresentationInline]
+    actions = [publish, cancel, back_to_draft, set_room]
+    choice_related = ("edition",)
+    fieldsets = [
+        (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "title"]}),
+        (_("When and where"), {"fields": [("start", "end"), "room", "parent"]}),
+        (_("Text"), {"fields": ["abstract"]}),
+        (_("Links"), {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
+    ]
+
+    def for_list(self, rows: QuerySet[Any]) -> Any:
+        return rows.annotate(presentation_rows=counted(Session, "presentations"))
+
+    def choice_label(self, row: Any) -> str:
+        return f"{row}, {moment(row.start, row.edition)}"
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """A new session is on the day of the one entered last; at first on the first day."""
+        initial = super().get_changeform_initial_data(request)
+        edition = edition_in_hand()
+        if edition and not {"start", "end"} & initial.keys():
+            last = edition.sessions.order_by("-pk").first()
+            day = edition.day_of(last.start) if last else edition.start_date
+            start = datetime.combine(day, MORNING, edition.zone)
+            initial |= {"start": start, "end": start + LASTING}
+        return initial
+
+    @admin.display(description=_("title"), ordering="title")
+    def shown_title(self, session: Any) -> SafeString:
+        return mark_safe(str(session.title_html))
+
+    @admin.display(description=_("when"), ordering="start")
+    def when(self, session: Any) -> str:
+        return times.when(session.start, session.end, session.edition.zone)
+
+    @admin.display(description=_("presentations"))
+    def presentation_count(self, session: Any) -> int:
+        return int(session.presentation_rows)
+
+
+class SpeakerInline(OrderedInline):
+    model = Speaker
+    verbose_name_plural = _("speakers of a talk that is not a paper, in order")
+    fields = ["position", "person", "name", "affiliation"]
+    autocomplete_fields = ["person"]
+    show_change_link = False
+
+
+class SinglePresentationForm(ContentForm):
+    """A presentation's own form; in another session it stands last unless it is given a place."""
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if cleaned and "session" in self.changed_data and "position" not in self.changed_data:
+            cleaned["position"] = 0
+        return cleaned
+
+
+@admin.register(Presentation)
+class PresentationAdmin(ClashAdmin, OrderedAdmin):
+    desk_order = 20
+    form = SinglePresentationForm
+    list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]
+    list_filter = [
+        "edition",
+        DutyFilter,
+        SessionDayFilter,
+        "kind",
+        "status",
+        related_part("session", _("session")),
+    ]
+    list_select_related = ["edition", "paper", "session"]
+    search_fields = ["title", "uid", "board", "paper__sort_title", "paper__authorships__person__folded"]
+    search_help_text = _("Words of the title, an author, a poster board.")
+    autocomplete_fields = ["edition", "paper", "session", "room"]
+    inlines = [SpeakerInline]
+    actions = [publish, cancel, back_to_draft, set_session, set_room]
+    choice_related = ("edition", "paper")
+    fieldsets = [
+        (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "paper"]}),
+        (_("A talk of its own"), {"fields": ["title", "abstract"]}),
+        (_("When and where"), {"fields": ["session", "position", ("start", "end"), "board", "room"]}),
+        (_("Links"), {"fields": ["recording_url"], "classes": ["collapse"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
+    ]
+
+    @admin.display(description=_("when"), ordering="session__start")
+    def when(self, presentation: Any) -> str:
+        starts, ends = presentation.starts, presentation.ends
+        if starts is None:
+            return gettext("not scheduled")
+        return times.when(starts, max(starts, ends or starts), presentation.edition.zone)
+
+
+@admin.register(SessionRole)
+class SessionRoleAdmin(OrderedAdmin):
+    desk_order = 50
+    list_display = ["name", "role", "session", "edition", "position"]
+    list_filter = ["session__edition", "role"]
+    list_select_related = ["session__edition", "person"]
+    search_fields = ["person__folded", "person__names__folded", "session__title"]
+    autocomplete_fields = ["session", "person"]
+    fieldsets = [
+        (None, {"fields": ["session", "role", "person"]}),
+        (_("As printed"), {"fields": ["name", "affiliation", "position"]}),
+    ]
+
+    @admin.display(description=_("edition"), ordering="session__edition__start_date")
+    def edition(self, role: Any) -> str:
+        return str(role.session.edition)
+
+
+@admin.register(Speaker)
+class SpeakerAdmin(OrderedAdmin):
+    desk_order = 60
+    list_display = ["name", "presentation", "edition", "position"]
+    list_filter = ["presentation__edition"]
+    list_select_related = ["presentation__edition", "presentation__paper", "person"]
+    search_fields = ["person__folded", "person__names__folded", "presentation__title"]
+    autocomplete_fields = ["presentation", "person"]
+    fieldsets = [
+        (None, {"fields": ["presentation", "person"]}),
+        (_("As printed"), {"fields": ["name", "affiliation", "position"]}),
+    ]
+
+    @admin.display(description=_("edition"), ordering="presentation__edition__start_date")
+    def edition(self, speaker: Any) -> str:
+        return str(speaker.presentation.edition)
+
+
+# On the forms of the floors below
+
+
+class AppearanceInline(PartInline):
+    """Where and when the paper is shown. Its place in the session is changed there."""
+
+    model = Presentation
+    form = PresentationForm
+    verbose_name = _("appearance")
+    verbose_name_plural = _("appearances")
+    fields = ["kind", "session", "start", "end", "board", "room", "status"]
+    autocomplete_fields = ["session", "room"]
+    list_select_related = ("session", "edition", "room")
+
+
+class RoomInline(OrderedInline):
+    model = Room
+    verbose_name_plural = _("rooms, in order")
+    fields = ["position", "name", "slug", "capacity", "virtual", "stream_url"]
+
+
+admin.site.unregister([Paper, Edition])
+
+
+@admin.register(Paper)
+class ScheduledPaperAdmin(PaperAdmin):
+    """Papers with their appearances."""
+
+    inlines = [*PaperAdmin.inlines, AppearanceInline]
+    actions = [*PaperAdmin.actions, put_in_session]
+
+
+@admin.register(Edition)
+class ScheduledEditionAdmin(EditionAdmin):
+    """Editions with their rooms."""
+
+    inlines = [*EditionAdmin.inlines, RoomInline]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        if edition := context.get("original"):
+            context["tools"] = edition_tools(edition)
+        return super().render_change_form(request, context, *args, **kwargs)

@@ -1,0 +1,235 @@
+"""The timetable editor: a day of rooms in which sessions are moved, checked and saved together."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content import times
+from content.versions import read, signed
+from editorial.current_edition import working_on
+from editorial.lists import counted
+from editorial.stale_forms import SEEN, SHOWN
+from schedule import clashes, timetable
+from schedule.admin.edit_session import (
+    SittingAdmin,
+    decide,
+    difference,
+    lock,
+    one_sitting,
+    timetable_address,
+    told,
+)
+from schedule.editing.edit_session import Row, Sitting, marked, sent_keys
+from schedule.editing.forms import SittingForm, asked_day
+from schedule.editing.saving import planned, save
+from schedule.grid import grid
+from schedule.models import Room, Session
+
+DELETED = _("Nothing was saved: a session that you moved was deleted meanwhile. Save again without it.")
+
+
+class Board:
+    """One request to the page: an edition, a day of it, and the sitting so far."""
+
+    def __init__(self, desk: Any, request: HttpRequest, edition: Edition) -> None:
+        self.desk, self.request, self.edition = desk, request, edition
+        self.sent = request.POST if request.method == "POST" else QueryDict()
+        self.sessions = desk.get_queryset(request).filter(edition=edition)
+        rooms = desk.rows_of(request, Room).filter(edition=edition).order_by("position", "name", "pk")
+        self.rooms: dict[int, Room] = {room.pk: room for room in rooms}
+        used = self.sessions.program_days(edition.day_of)
+        self.days = timetable.strip(edition.start_date, edition.end_date, used)
+        today = edition.day_of(timezone.now())
+        first = today if today in used else min(used, default=edition.start_date)
+        # A button of the page says where to go next; else the page stays where it is.
+        asked = self.sent.get("_show") or self.sent.get("day") or request.GET.get("day", "")
+        self.day = asked_day(asked, self.days, first)
+        self.notes: list[Any] = []
+
+    @cached_property
+    def sitting(self) -> Sitting:
+        """The sessions of the day, those that were sent, and what is part of them, on whatever day."""
+        first, last = self.edition.day_bounds(self.day)
+        keys = sent_keys(self.sent)
+        wanted = Q(start__gte=first, start__lt=last) | Q(pk__in=keys) | Q(parent__in=keys)
+        wanted |= Q(parent__start__gte=first, parent__start__lt=last)
+        rows = self.sessions.filter(wanted).select_related("room", "parent").in_order()
+        rows = rows.annotate(
+            presentation_rows=counted(Session, "presentations"), part_rows=counted(Session, "parts")
+        )
+        found = Sitting({one.pk: self.row(one) for one in rows})
+        if self.sent:
+            found.read(self.sent, read(self.sent.get(SEEN, "")) or {})
+        return found
+
+    def row(self, session: Session) -> Row:
+        may_move = self.desk.may(self.request, "change", Session, session)
+        return Row(session, self.edition, self.rooms, is_fixed=not may_move)
+
+    def act(self) -> None:
+        """Do what the button asks for, but for saving."""
+        if key := self.sent.get("_reset", ""):
+            self.sitting.reset(int(key) if key.isdecimal() else 0)
+        if "_shift" in self.sent:
+            form = SittingForm(self.sent, self.sitting.rows)
+            if form.is_valid() and form.cleaned_data["minutes"] and form.cleaned_data["pick"]:
+                by = timedelta(minutes=form.cleaned_data["minutes"])
+                self.sitting.shift(form.cleaned_data["pick"], by)
+            else:
+                self.notes += [str(line) for found in form.errors.values() for line in found]
+                self.notes.append(gettext("Choose sessions, and say by how many minutes they are shifted."))
+
+    def settle(self) -> list[Row]:
+        """Take over what was chosen where somebody else moved the same session; return what is open."""
+        shown = (read(self.sent.get(SHOWN, "")) or {}).get("", {})
+        stale = self.sitting.stale
+        decide(
+            self.sent, "s", [row for row in stale if shown.get(str(row.pk)) == "".join(marked(row.before))]
+        )
+        return self.sitting.stale
+
+    @property
+    def shown(self) -> list[Row]:
+        """The rows that the page shows: those of the day, all that were moved, and what is part of them."""
+        rows = self.sitting.rows.values()
+        here = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}
+        return [row for row in rows if row.pk in here or row.session.parent_id in here]
+
+    def clashes(self) -> dict[str, Any]:
+        """Return what the plan gets in the way of, on the day and wherever something was moved."""
+        found = clashes.difference(self.edition, planned(self.sitting))
+        keys = {row.pk for row in self.shown}
+        touching = [(clash, found.sessions(clash)) for clash in found.all]
+        here = [(clash, concerned) for clash, concerned in touching if concerned & keys]
+        return {
+            **told(found, (clash for clash, _sessions in here), found.solved),
+            "new_count": len(found.new),
+            "by_session": Counter(key for _clash, sessions in here for key in sessions & keys),
+        }
+
+    def context(self) -> dict[str, Any]:
+        """Return what the page shows."""
+        sitting = self.sitting
+        found = self.clashes()
+        here = sorted(sitting.on(self.day), key=lambda row: timetable.instant(row.start))
+        shown = self.shown
+        for row in shown:
+            vars(row)["clash_count"] = found["by_session"][row.pk]
+        marks = sitting.seen()[""]
+        bounds = self.edition.day_bounds(self.day)
+        return {
+            **found,
+            "edition": self.edition,
+            "day": self.day,
+            "days": [(one, times.short_day(one)) for one in self.days],
+            "rooms": list(self.rooms.values()),
+            "rows": here,
+            "elsewhere": [row for row in shown if row.day != self.day],
+            "grid": grid(here),
+            "moved_count": len(sitting.moved),
+            "wrong_count": len(sitting.wrong),
+            "seen": signed({"": {str(row.pk): marks[str(row.pk)] for row in shown}}),
+            "notes": self.notes,
+            "zone_label": times.zone_label(bounds[0], self.edition.zone),
+            "may_change": any(not row.is_fixed for row in here),
+        }
+
+
+class TimetableAdmin(SittingAdmin):
+    """The sessions' admin, with the timetable editor."""
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        own = [
+            path("timetable/", wrap(self.timetable_view), name="schedule_session_timetable"),
+            path("timetable/clashes/", wrap(self.planned_view), name="schedule_session_planned"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def timetable_view(self, request: HttpRequest) -> HttpResponse:
+        """Show a day of the edition asked for, as it is or as it is planned; save the plan."""
+        edition = self.edition_or_newest(request)
+        if edition is None:
+            return self.timetable_page(request, {"edition": None})
+        if request.method == "POST" and "_save" in request.POST:
+            return self.save_sitting(request, edition)
+        board = Board(self, request, edition)
+        board.act()
+        saved = self.saved_sitting(request, edition)
+        return self.timetable_page(request, {**board.context(), "saved": saved})
+
+    def timetable_page(self, request: HttpRequest, more: dict[str, Any], status: int = 200) -> HttpResponse:
+        edition = more["edition"]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Timetable of %(edition)s") % {"edition": edition}
+            if edition
+            else gettext("Timetable"),
+            "opts": self.opts,
+            "editions": self.editions(request),
+            **more,
+        }
+        with working_on(edition):
+            return TemplateResponse(request, "admin/schedule/timetable.html", context, status=status).render()
+
+    def planned_view(self, request: HttpRequest) -> HttpResponse:
+        """Answer what the moves that were sent would get in the way of; nothing is stored."""
+        edition = self.edition_or_newest(request)
+        if edition is None or request.method != "POST":
+            return redirect("admin:schedule_session_timetable")
+        board = Board(self, request, edition)
+        found = board.clashes()
+        return JsonResponse(
+            {
+                "html": render_to_string("admin/schedule/_timetable_clashes.html", found, request),
+                "sessions": found["by_session"],
+                "errors": {row.pk: [*row.errors.values()] for row in board.sitting.wrong},
+                "stale": [row.pk for row in board.sitting.stale],
+            }
+        )
+
+    def save_sitting(self, request: HttpRequest, edition: Edition) -> HttpResponse:
+        """Save all moves, or none and say why."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        with one_sitting(request) as log:
+            lock(self.model._base_manager.filter(pk__in=sent_keys(request.POST)))
+            board = Board(self, request, edition)
+            count = len(board.sitting.moved)
+            if board.settle():
+                return self.two_placings(request, board)
+            if board.sitting.gone:
+                board.notes.append(DELETED)
+            is_saved = not board.sitting.gone and save(board.sitting)
+        if board.sitting.wrong or board.sitting.gone:
+            return self.timetable_page(request, board.context(), status=409 if board.sitting.gone else 200)
+        if not is_saved or log.change_set is None:
+            messages.info(request, gettext("Nothing was moved, so there was nothing to save."))
+            return redirect(timetable_address(edition, day=board.day))
+        words = ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
+        messages.success(request, words)
+        return redirect(timetable_address(edition, day=board.day, saved=log.change_set.pk))
+
+    def two_placings(self, request: HttpRequest, board: Board) -> HttpResponse:
+        """Show what somebody else made of the same sessions beside what was moved here."""
+        stale = board.sitting.stale
+        found = [
+            difference(board.sent, f"s{row.pk}", gettext("When and where"), row.session, row.was, row.now)
+            for row in stale
+        ]
+        shown = {"": {str(row.pk): "".join(marked(row.before)) for row in stale}}
+        return self.two_versions(request, found, shown, timetable_address(board.edition, day=board.day))

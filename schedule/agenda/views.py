@@ -1,0 +1,253 @@
+"""My agenda: what a visitor starred, in the browser alone or kept here under a secret link. No account.
+
+Nothing in these replies may be stored by others: they depend on a cookie, or their address is a secret.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+    JsonResponse,
+)
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.csrf import csrf_exempt
+
+from conference.models import Edition
+from conference.request_edition import addressed_edition
+from content.pagination import BadParameter
+from schedule.agenda import saved_agendas
+from schedule.agenda.agenda_view import plan
+from schedule.agenda.saved_agendas import Kept
+from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
+
+# Set when a visitor wants the agenda kept, sent back to the agenda alone.
+COOKIE = settings.AGENDA_COOKIE_NAME
+LASTS = 400 * 24 * 3600
+# An address longer than this is cut or refused on its way.
+LONGEST_ADDRESS = 1800
+NOTES = {
+    "deleted": _("Your agenda was deleted."),
+    "gone": _("The agenda that was kept here for you was deleted."),
+    "kept": _("Your agenda is kept here now. Its secret link is below."),
+}
+# What can go wrong with a request: its reply's status, and what is said.
+FAULTS: dict[type[Exception], tuple[int, Any]] = {
+    saved_agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Take some away first.")),
+    saved_agendas.TooOftenError: (429, _("That was too often. Wait a minute and try again.")),
+    UnreadableError: (400, ""),
+}
+
+
+class HttpResponseSeeOther(HttpResponseRedirect):
+    """What was sent is done; the page to go on with is fetched."""
+
+    status_code = 303
+
+
+type View[**P] = Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase]
+
+
+def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpResponseBase]]:
+    """Give a view the published edition, keep its reply private, and answer what it cannot do in words.
+
+    No token guards the forms, as it would need a cookie on every page: see `is_from_here`.
+    """
+
+    def decorate(view: View[P]) -> Callable[..., HttpResponseBase]:
+        @csrf_exempt
+        @wraps(view)
+        def wrapped(
+            request: HttpRequest, edition: str, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponseBase:
+            addressed = addressed_edition(request)
+            if addressed is None or addressed.slug != edition:
+                raise Http404("No such edition.")
+            try:
+                if request.method not in methods:
+                    response: HttpResponseBase = not_allowed(request, methods)
+                else:
+                    response = view(request, addressed, *args, **kwargs)
+            except tuple(FAULTS) as fault:
+                status, words = FAULTS[type(fault)]
+                response = refusal(request, status, str(words or fault))
+            return private(response)
+
+        return wrapped
+
+    return decorate
+
+
+def private(response: HttpResponseBase) -> HttpResponseBase:
+    """Keep a reply from caches, search engines and, as its address may be a secret, from other sites."""
+    response.headers["Cache-Control"] = "private, no-store"
+    # Not "no-referrer": browsers then post forms with `Origin: null`, which the CSRF check refuses.
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    return response
+
+
+def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
+    """Say in a sentence what cannot be done: as JSON to a script, else as a page."""
+    response: HttpResponse
+    if "application/json" in request.headers.get("Accept", ""):
+        response = JsonResponse({"error": words}, status=status)
+    else:
+        response = render(request, "schedule/agenda_refused.html", {"words": words}, status=status)
+    if status == 429:
+        response.headers["Retry-After"] = "60"
+    return response
+
+
+def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
+    words = gettext("This address only takes what is sent from the agenda or from a star.")
+    response = refusal(request, 405, words)
+    response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
+    return response
+
+
+def is_from_here(request: HttpRequest) -> bool:
+    """Whether a page of this site sent the request. Browsers say so; other programs carry no cookie."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = request.headers.get("Origin")
+    return origin is None or urlsplit(origin).netloc == request.get_host()
+
+
+def stars_of(request: HttpRequest) -> list[Star]:
+    """Return the stars that an address or a form lists under `s`."""
+    try:
+        return read_stars(request.POST.get("s", "") if request.method == "POST" else request.GET["s"])
+    except UnreadableError as error:
+        raise BadParameter("s", request.GET.get("s", ""), str(error)) from None
+
+
+def own(request: HttpRequest, edition: Edition) -> Kept | None:
+    """Return the agenda that this browser keeps here."""
+    token = request.COOKIES.get(COOKIE, "")
+    kept = saved_agendas.opened(edition, token) if token else None
+    return kept if kept and kept.is_writable else None
+
+
+@agenda_page("GET", "HEAD", "POST")
+def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
+    """Show the stars listed in the address or, for the script, in the form; else those kept here."""
+    kept = own(request, edition)
+    is_listed = request.method == "POST" or "s" in request.GET
+    stars = stars_of(request) if is_listed else kept.stars() if kept else []
+    is_lost = COOKIE in request.COOKIES and kept is None
+    note = "gone" if is_lost else request.GET.get("note", "")
+    if note and note not in NOTES:
+        raise BadParameter("note", note)
+    is_own = request.method == "POST" or "s" not in request.GET
+    response = page(request, edition, stars, kept=kept if is_own else None, is_own=is_own, note=note)
+    if is_lost:
+        response.delete_cookie(COOKIE, path=reverse("schedule:agenda", args=[edition.slug]))
+    return response
+
+
+@agenda_page("GET", "HEAD", "POST")
+def linked(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
+    """Show the agenda behind a secret link; its owner takes it to this browser, or deletes it."""
+    kept = saved_agendas.opened(edition, token)
+    if kept is None:
+        words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
+        return refusal(request, 404, words)
+    if request.method != "POST":
+        return page(request, edition, kept.stars(), kept=kept)
+    if not kept.is_writable:
+        return refusal(request, 403, gettext("This link shows the agenda; it does not change it."))
+    if request.POST.get("action") == "delete":
+        kept.agenda.delete()
+        return with_cookie(to_agenda(edition, "deleted"), edition, "")
+    if request.POST.get("action") == "use":
+        return with_cookie(to_agenda(edition, "kept"), edition, token)
+    return refusal(request, 400, gettext("The agenda can be used here or deleted, nothing else."))
+
+
+@agenda_page("POST")
+def take(request: HttpRequest, edition: Edition) -> HttpResponseBase:
+    """Take stars from a form into the agenda kept for this browser; the first time, make one."""
+    if not is_from_here(request):
+        return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
+    stars = read_stars(" ".join(request.POST.getlist("star")))
+    at = timezone.now()
+    kept = own(request, edition)
+    is_new = kept is None
+    kept = kept or saved_agendas.keep(edition, at)
+    saved_agendas.merge(kept, stars, at)
+    return with_cookie(to_agenda(edition, "kept" if is_new else ""), edition, kept.token)
+
+
+@agenda_page("POST")
+def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
+    """Merge what a browser holds with what is kept for it; return all that is known of both."""
+    if not is_from_here(request):
+        return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
+    kept = own(request, edition)
+    if kept is None:
+        return refusal(request, 404, gettext("No agenda is kept here for this browser."))
+    saved_agendas.merge(kept, read_stars(request.POST.get("stars", "")), timezone.now())
+    return JsonResponse({"stars": [str(star) for star in kept.stars()]})
+
+
+def page(
+    request: HttpRequest, edition: Edition, stars: list[Star], *, kept: Kept | None, **more: Any
+) -> HttpResponse:
+    """Show stars. `kept`: the agenda they are of, with its links."""
+    shown = plan(edition, stars, timezone.now())
+    index = reverse("schedule:agenda", args=[edition.slug])
+    written = write_stars(shown.stars)
+    short = f"{index}?s={'+'.join(star.key for star in shown.stars)}"
+    context = {
+        "plan": shown,
+        "written": written,
+        "keys": " ".join(star.key for star in shown.stars),
+        "kept": kept,
+        "is_own": more.get("is_own", False),
+        "note": NOTES.get(more.get("note", ""), ""),
+        "short_url": request.build_absolute_uri(short) if len(short) <= LONGEST_ADDRESS else "",
+        "link": kept and kept.token and absolute(request, edition, kept.token),
+        "reading_link": kept and absolute(request, edition, kept.reading_token),
+    }
+    return render(request, "schedule/agenda.html", context)
+
+
+def absolute(request: HttpRequest, edition: Edition, token: str) -> str:
+    return request.build_absolute_uri(reverse("schedule:agenda_link", args=[edition.slug, token]))
+
+
+def to_agenda(edition: Edition, note: str = "") -> HttpResponse:
+    query = {"note": note} if note else None
+    return HttpResponseSeeOther(reverse("schedule:agenda", args=[edition.slug], query=query))
+
+
+def with_cookie(response: HttpResponse, edition: Edition, token: str) -> HttpResponse:
+    """Let the browser remember the secret of its agenda, or forget it."""
+    path = reverse("schedule:agenda", args=[edition.slug])
+    if not token:
+        response.delete_cookie(COOKIE, path=path)
+        return response
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=LASTS,
+        path=path,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

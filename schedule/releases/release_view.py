@@ -1,0 +1,128 @@
+"""Releases as pages and feeds tell them: each change with the thing as it is public now."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+import markup
+from conference.models import Edition
+from schedule.models import Presentation, Release, Session
+from schedule.questions import current_release
+from schedule.releases.changes import Change
+from schedule.releases.snapshot import read_change
+
+WITHDRAWN = "withdrawn"
+# Kinds of things that are gone, or have no kind of their own.
+WHAT = {"session": _("Session"), "presentation": _("Presentation"), "paper": _("Paper")}
+# What a line of a change never shows of a thing.
+UNSHOWN = ("abstract", "abstract_html")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One change; `thing` is None for what is gone."""
+
+    change: Change
+    thing: Any
+
+    @property
+    def title_html(self) -> str:
+        if self.thing is None:
+            return markup.inline(self.change.title)
+        shown = self.thing.shown_title_html if isinstance(self.thing, Presentation) else self.thing.title_html
+        return str(shown)
+
+    @property
+    def url(self) -> str:
+        return self.thing.get_absolute_url() if self.thing else ""
+
+    @property
+    def what(self) -> str:
+        """The kind of thing in words, as far as it is known."""
+        kind = self.change.key.partition(":")[0]
+        display = getattr(self.thing, "get_kind_display", None)
+        return display() if display else str(WHAT[kind])
+
+    @property
+    def note_html(self) -> str:
+        """What the chairs added."""
+        return markup.inline(self.change.note)
+
+    @property
+    def reason(self) -> str:
+        """Why it is cancelled, while it is."""
+        return self.thing.why_cancelled if self.thing and self.change.kind == "cancelled" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A release with its changes."""
+
+    release: Release
+    lines: list[Line]
+
+
+def told(edition: Edition, at: datetime, newest: int | None = None) -> list[Told]:
+    """Return the published releases, newest first. Four queries.
+
+    A change of a thing that is no longer public is told only if a release said so: a withdrawn paper may be
+    named, one that went back to being a draft may not.
+    """
+    releases = list(edition.releases.published(at).newest_first())
+    changes = {release.pk: [read_change(row) for row in release.changes] for release in releases}
+    gone = _told_to_be_gone(changes[release.pk] for release in reversed(releases))
+    shown = releases[:newest]
+    things = _public_things({change.key for release in shown for change in changes[release.pk]}, edition, at)
+    return [Told(release, list(_lines(changes[release.pk], things, gone))) for release in shown]
+
+
+def _lines(changes: Iterable[Change], things: dict[str, Any], gone: set[str]) -> Iterator[Line]:
+    for change in changes:
+        thing = things.get(change.key)
+        if thing is not None or change.key in gone:
+            yield Line(change, thing)
+
+
+def _told_to_be_gone(releases: Iterable[Sequence[Change]]) -> set[str]:
+    """Return the keys of which the last word, the oldest release first, is that they are withdrawn."""
+    last = {change.key: change.kind for changes in releases for change in changes}
+    return {key for key, kind in last.items() if kind == WITHDRAWN}
+
+
+def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, Any]:
+    """Return the things that are public, by key. Three queries."""
+    rows: dict[str, Any] = {
+        "session": edition.sessions.select_related("edition", "parent").defer(*UNSHOWN),
+        "paper": edition.papers.select_related("edition").defer(*UNSHOWN),
+        "presentation": edition.presentations.with_session()
+        .select_related("edition", "paper__edition")
+        .defer(*UNSHOWN, *(f"paper__{name}" for name in UNSHOWN)),
+    }
+    found: dict[str, Any] = {}
+    for kind, things in rows.items():
+        uids = [key.partition(":")[2] for key in keys if key.startswith(f"{kind}:")]
+        found |= {f"{kind}:{thing.uid}": thing for thing in things.published(at).filter(uid__in=uids)}
+    return found
+
+
+def moves(edition: Edition, at: datetime) -> dict[str, datetime]:
+    """Return when what the current release moved was announced before, by key. One query."""
+    release = current_release(edition, at)
+    changes = [read_change(row) for row in release.changes] if release else []
+    return {
+        change.key: change.before.start
+        for change in changes
+        if change.kind == "moved" and change.before and change.before.start
+    }
+
+
+def marked(sessions: Iterable[Session], moves: Mapping[str, datetime], at: datetime) -> list[Session]:
+    """Return the sessions with what pages mark: whether they go on, when they were announced for before."""
+    rows = list(sessions)
+    for session in rows:
+        session.on_now = session.start <= at < session.end
+        session.moved_from = moves.get(f"session:{session.uid}")
+    return rows
