@@ -44,7 +44,7 @@ def test_every_folder_is_on_the_readmes_map() -> None:
     assert folders <= rows
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_between_files_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#]+)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []
