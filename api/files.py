@@ -18,7 +18,7 @@ from exchange.exports.downloads import reply, state_of_all
 from exchange.exports.dump import dump, writing_context
 from exchange.files import Format
 from exchange.formats import csv_files, ics, writable, xcal, xlsx
-from exchange.formats.ics import Part
+from exchange.formats.ics import CalendarScope
 
 # Makes the answer with the rows that are left of a list.
 type Sending = Callable[[HttpRequest, Reader, Any], HttpResponseBase]
@@ -65,7 +65,7 @@ def table(fmt: Any, name: str, kind: str) -> Sending:
     return file_of_one_edition(fmt, name, contents)
 
 
-def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], Part]) -> Sending:
+def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> Sending:
     """Return what sends rows of one edition as a calendar."""
 
     def contents(edition: Edition, reader: Reader, wanted: Q) -> Any:
@@ -94,7 +94,7 @@ def tables(name: str, kind: str) -> dict[str, Sending]:
     return {fmt.FORMAT.name: table(fmt, name, kind) for fmt in TABLES}
 
 
-def calendars(name: str, appointments: Callable[[Edition, Q], Part]) -> dict[str, Sending]:
+def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sending]:
     """Return by format what sends a calendar."""
     return {fmt.FORMAT.name: calendar(fmt, name, appointments) for fmt in CALENDARS}
 

@@ -31,7 +31,7 @@ def named(value: str, key: str, edition: str = "") -> Q:
     return Q(**{key: own}, **({edition: slug} if slash and edition else {}))
 
 
-class Named(CharFilter):  # type: ignore[misc]  # the package has no types
+class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
     """Rows of which the one at the end of a path is the one named."""
 
     def __init__(self, key: str = "", edition: str = "", **kwargs: Any) -> None:
@@ -57,7 +57,7 @@ class YesNo(BooleanFilter):  # type: ignore[misc]
     field_class = StrictBooleanField
 
 
-class Whole(NumberFilter):  # type: ignore[misc]
+class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
     """A whole number that a database can hold."""
 
     field_class = forms.IntegerField
@@ -130,4 +130,4 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         return rows.filter(Q(**{f"{lookup}__in": editions.order_by().values("pk")}))
 
 
-__all__ = ["Named", "ResourceFilter", "Whole", "YesNo", "named", "program_day"]
+__all__ = ["PathFilter", "ResourceFilter", "WholeNumberFilter", "YesNo", "named", "program_day"]

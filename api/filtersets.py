@@ -10,7 +10,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter
 
-from api.filters import MAX_WORDS, Named, ResourceFilter, Whole, YesNo, named, program_day
+from api.filters import MAX_WORDS, PathFilter, ResourceFilter, WholeNumberFilter, YesNo, named, program_day
 from markup import fold
 from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, called_off
@@ -72,20 +72,20 @@ class Searched(ResourceFilter):
 class EditionPart(ResourceFilter):
     """Of whatever belongs to an edition."""
 
-    edition = Named("edition__slug", help_text=_("Of this edition, such as 2021."))
-    conference = Named("edition__conference__slug", help_text=_("Of all editions of this conference."))
+    edition = PathFilter("edition__slug", help_text=_("Of this edition, such as 2021."))
+    conference = PathFilter("edition__conference__slug", help_text=_("Of all editions of this conference."))
 
 
 class EditionFilter(ResourceFilter):
-    conference = Named("conference__slug", help_text=_("Of this conference."))
-    year = Whole(help_text=_("Of this year."))
+    conference = PathFilter("conference__slug", help_text=_("Of this conference."))
+    year = WholeNumberFilter(help_text=_("Of this year."))
 
 
 class PersonFilter(Searched):
     name = in_a_name(_("With these words in a name."))
     orcid = exactly("orcid", _("With this ORCID iD."))
-    edition = Named(method="in_edition", help_text=_("Whom something of this edition shows."))
-    institution = Named(method="of_institution", help_text=_("Who wrote papers from there."))
+    edition = PathFilter(method="in_edition", help_text=_("Whom something of this edition shows."))
+    institution = PathFilter(method="of_institution", help_text=_("Who wrote papers from there."))
 
     def called(self, rows: Any, name: str, value: str) -> Any:
         for word in fold(value).split():
@@ -109,7 +109,7 @@ class PersonFilter(Searched):
 class InstitutionFilter(ResourceFilter):
     name = in_a_name(_("With these words in its name or another name."))
     country = exactly("country", _("From this country."))
-    edition = Named(method="in_edition", help_text=_("That papers of this edition come from."))
+    edition = PathFilter(method="in_edition", help_text=_("That papers of this edition come from."))
 
     def called(self, rows: Any, name: str, value: str) -> Any:
         for word in fold(value).split():
@@ -122,22 +122,22 @@ class InstitutionFilter(ResourceFilter):
 
 
 class TopicFilter(EditionPart):
-    parent = Named("parent__slug", "parent__edition__slug", help_text=_("Right below this topic."))
+    parent = PathFilter("parent__slug", "parent__edition__slug", help_text=_("Right below this topic."))
 
 
 class PaperFilter(Searched, EditionPart):
-    topic = Named(method="on_topic", help_text=_("In this topic or below it."))
+    topic = PathFilter(method="on_topic", help_text=_("In this topic or below it."))
     track = exactly("track", _("Of this track."))
     decision = exactly("decision", _("With this decision."))
     doi = exactly("doi", _("With this DOI."))
-    person = Named(method="by_person", help_text=_("Written by this person."))
-    institution = Named(method="from_institution", help_text=_("With an author from there."))
-    award = Named(method="honoured", help_text=_("Which won this award."))
+    person = PathFilter(method="by_person", help_text=_("Written by this person."))
+    institution = PathFilter(method="from_institution", help_text=_("With an author from there."))
+    award = PathFilter(method="honoured", help_text=_("Which won this award."))
     kind = ChoiceFilter(
         method="of_kind", choices=Presentation.Kind.choices, help_text=_("Presented like this.")
     )
-    session = Named(method="in_session", help_text=_("Presented in this session."))
-    room = Named(method="in_room", help_text=_("Presented in this room."))
+    session = PathFilter(method="in_session", help_text=_("Presented in this session."))
+    room = PathFilter(method="in_room", help_text=_("Presented in this room."))
     day = program_day(_("Presented on this program day"))
     has_award = YesNo(method="with_award", help_text=_("Whether it won anything."))
     has_pdf = YesNo(method="with_material", help_text=_("Whether it has a PDF."))
@@ -188,8 +188,8 @@ class PaperFilter(Searched, EditionPart):
 
 
 class AwardFilter(EditionPart):
-    paper = Named(method="won_by_paper", help_text=_("Which this paper won."))
-    person = Named(method="won_by_person", help_text=_("Which this person won, alone or with a paper."))
+    paper = PathFilter(method="won_by_paper", help_text=_("Which this paper won."))
+    person = PathFilter(method="won_by_person", help_text=_("Which this person won, alone or with a paper."))
 
     def won_by_paper(self, rows: Any, name: str, value: str) -> Any:
         grants = self.reader.rows(AwardGrant).filter(named(value, "paper__uid", "paper__edition__slug"))
@@ -202,8 +202,8 @@ class AwardFilter(EditionPart):
 
 
 class MaterialFilter(ResourceFilter):
-    edition = Named("paper__edition__slug", help_text=_("Of this edition, such as 2021."))
-    paper = Named("paper__uid", "paper__edition__slug", help_text=_("Of this paper."))
+    edition = PathFilter("paper__edition__slug", help_text=_("Of this edition, such as 2021."))
+    paper = PathFilter("paper__uid", "paper__edition__slug", help_text=_("Of this paper."))
     kind = ChoiceFilter(choices=Material.Kind.choices, help_text=_("Of this kind."))
 
 
@@ -214,9 +214,9 @@ class RoomFilter(EditionPart):
 class SessionFilter(Searched, EditionPart):
     kind = ChoiceFilter(choices=Session.Kind.choices, help_text=_("Of this kind."))
     day = program_day(_("On this program day"))
-    room = Named("room__slug", "edition__slug", help_text=_("In this room."))
-    parent = Named("parent__uid", "edition__slug", help_text=_("Part of this session."))
-    person = Named(method="with_person", help_text=_("With this person in a role or as a speaker."))
+    room = PathFilter("room__slug", "edition__slug", help_text=_("In this room."))
+    parent = PathFilter("parent__uid", "edition__slug", help_text=_("Part of this session."))
+    person = PathFilter(method="with_person", help_text=_("With this person in a role or as a speaker."))
     recorded = YesNo(method="with_recording", help_text=_("Whether there is a recording of it."))
 
     def on_day(self, rows: Any, name: str, value: date) -> Any:
@@ -235,11 +235,13 @@ class SessionFilter(Searched, EditionPart):
 class PresentationFilter(Searched, EditionPart):
     kind = ChoiceFilter(choices=Presentation.Kind.choices, help_text=_("Of this kind."))
     day = program_day(_("On this program day"))
-    room = Named(method="in_room", help_text=_("In this room."))
-    session = Named("session__uid", "edition__slug", help_text=_("In this session."))
-    paper = Named("paper__uid", "edition__slug", help_text=_("Of this paper."))
-    topic = Named(method="on_topic", help_text=_("Of papers in this topic or below it."))
-    person = Named(method="by_person", help_text=_("Of papers that this person wrote, or with this speaker."))
+    room = PathFilter(method="in_room", help_text=_("In this room."))
+    session = PathFilter("session__uid", "edition__slug", help_text=_("In this session."))
+    paper = PathFilter("paper__uid", "edition__slug", help_text=_("Of this paper."))
+    topic = PathFilter(method="on_topic", help_text=_("Of papers in this topic or below it."))
+    person = PathFilter(
+        method="by_person", help_text=_("Of papers that this person wrote, or with this speaker.")
+    )
     cancelled = YesNo(method="is_called_off", help_text=_("Whether it does not take place."))
     scheduled = YesNo(method="in_a_session", help_text=_("Whether it stands in a session."))
 
@@ -278,4 +280,4 @@ class AnnouncementFilter(EditionPart):
 
 
 class ReleaseFilter(EditionPart):
-    number = Whole(help_text=_("With this number."))
+    number = WholeNumberFilter(help_text=_("With this number."))

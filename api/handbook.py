@@ -12,7 +12,7 @@ SCHEMAS = "#/components/schemas/"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HandbookLine:
     """One parameter or field: its name, what it can be, what it means."""
 
     name: str
@@ -27,10 +27,10 @@ class Chapter:
     name: str
     text: str
     addresses: list[str] = field(default_factory=list)
-    parameters: list[Line] = field(default_factory=list)
-    fields: list[Line] = field(default_factory=list)
+    parameters: list[HandbookLine] = field(default_factory=list)
+    fields: list[HandbookLine] = field(default_factory=list)
     # What a body says that makes or changes one; nothing where only the admin does.
-    written: list[Line] = field(default_factory=list)
+    written: list[HandbookLine] = field(default_factory=list)
     parts: list["Chapter"] = field(default_factory=list)
 
 
@@ -63,24 +63,24 @@ def schema_of(document: Json, reference: Json) -> Json:
     return schema
 
 
-def written(document: Json, ways: Json) -> Iterator[Line]:
+def written(document: Json, ways: Json) -> Iterator[HandbookLine]:
     """Return the fields of the body that makes one thing; those that it must have say so."""
     if "post" not in ways:
         return
     body = schema_of(document, ways["post"]["requestBody"]["content"]["application/json"]["schema"])
     for line in fields(document, body):
         must = line.name in body.get("required", ())
-        yield Line(line.name, f"{line.kind}; {gettext('needed')}" if must else line.kind, line.text)
+        yield HandbookLine(line.name, f"{line.kind}; {gettext('needed')}" if must else line.kind, line.text)
 
 
-def parameters(reading: Json) -> Iterator[Line]:
+def parameters(reading: Json) -> Iterator[HandbookLine]:
     for one in reading.get("parameters", ()):
-        yield Line(one["name"], kind_of(one["schema"]), one.get("description", ""))
+        yield HandbookLine(one["name"], kind_of(one["schema"]), one.get("description", ""))
 
 
-def fields(document: Json, schema: Json) -> Iterator[Line]:
+def fields(document: Json, schema: Json) -> Iterator[HandbookLine]:
     for name, one in schema["properties"].items():
-        yield Line(name, kind_of(one, document), one.get("description", ""))
+        yield HandbookLine(name, kind_of(one, document), one.get("description", ""))
 
 
 def parts(document: Json, schema: Json) -> Iterator[Chapter]:

@@ -238,9 +238,9 @@ def lists_editions(model_admin: Any) -> bool:
 
 def duties(model: Any) -> list[str]:
     """The lines of the desk whose rows this list shows."""
-    from editorial.desk import DUTIES, Duty
+    from editorial.desk import CHECKS, Check
 
-    return [duty.name for duty in DUTIES if isinstance(duty, Duty) and duty.model is model]
+    return [duty.name for duty in CHECKS if isinstance(duty, Check) and duty.model is model]
 
 
 def sortable(model: Any, model_admin: Any, column: str) -> bool:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 if TYPE_CHECKING:
-    from people.duplicates.evidence import Figure, Found
+    from people.duplicates.evidence import LikelyDuplicate, PersonCandidate
 
 type Pairs = dict[tuple[int, int], str]
 SEEDS = (20, 21, 22)
@@ -47,7 +47,7 @@ def work() -> float:
     return time.process_time() - began
 
 
-def looked(figures: "list[Figure]") -> "tuple[list[Found], float]":
+def looked(figures: "list[PersonCandidate]") -> "tuple[list[LikelyDuplicate], float]":
     from people.duplicates.finder import find
 
     began = time.process_time()
@@ -57,11 +57,11 @@ def looked(figures: "list[Figure]") -> "tuple[list[Found], float]":
 def generated(people: int, seed: int) -> None:
     """Look among generated people."""
     from bench.population import population
-    from people.duplicates.evidence import Figure
+    from people.duplicates.evidence import PersonCandidate
 
     records = population(people, seed)
     figures = [
-        Figure(
+        PersonCandidate(
             key,
             (one.name,),
             orcid=one.orcid,
@@ -87,7 +87,7 @@ def generated(people: int, seed: int) -> None:
     tell(found, pairs, figures)
 
 
-def tell(found: "list[Found]", pairs: Pairs, figures: "list[Figure]") -> None:
+def tell(found: "list[LikelyDuplicate]", pairs: Pairs, figures: "list[PersonCandidate]") -> None:
     """Print precision and recall, by likelihood and by kind."""
     from people.duplicates.evidence import are_distinct
 
@@ -113,7 +113,7 @@ def tell(found: "list[Found]", pairs: Pairs, figures: "list[Figure]") -> None:
     print(f"Suggested although the ORCIDs differ: {unlike}.")
 
 
-def met(one: "Figure", other: "Figure") -> bool:
+def met(one: "PersonCandidate", other: "PersonCandidate") -> bool:
     """Tell whether anything but the name could show that these are one."""
     return bool(
         one.coauthors & other.coauthors
@@ -128,14 +128,14 @@ def met(one: "Figure", other: "Figure") -> bool:
 
 def real(file: Path) -> None:
     """Look among the authors of a file as they are, and among them with some listed twice."""
-    from people.duplicates.evidence import Figure
+    from people.duplicates.evidence import PersonCandidate
 
     papers = [row["authors"].split("|") for row in csv.DictReader(file.open(encoding="utf-8"))]
     names = list(dict.fromkeys(name.strip() for authors in papers for name in authors))
     keys = {name: key for key, name in enumerate(names)}
 
-    def entries() -> "list[Figure]":
-        made = [Figure(key, (name,)) for key, name in enumerate(names)]
+    def entries() -> "list[PersonCandidate]":
+        made = [PersonCandidate(key, (name,)) for key, name in enumerate(names)]
         for number, authors in enumerate(papers):
             for name in authors:
                 made[keys[name.strip()]].papers[number] = frozenset()
@@ -153,10 +153,10 @@ def real(file: Path) -> None:
     tell(found, pairs, twice)
 
 
-def listed_twice(figures: "list[Figure]", chance: random.Random) -> "tuple[list[Figure], Pairs]":
+def listed_twice(figures: "list[PersonCandidate]", chance: random.Random) -> "tuple[list[PersonCandidate], Pairs]":
     """Give some people of two papers a second entry in another spelling, with half of their papers."""
     from bench.population import VARIATIONS, Somebody, fits, varied
-    from people.duplicates.evidence import Figure
+    from people.duplicates.evidence import PersonCandidate
     from people.names import split
 
     pairs: Pairs = {}
@@ -168,7 +168,7 @@ def listed_twice(figures: "list[Figure]", chance: random.Random) -> "tuple[list[
         if not parts.given or not fits(how, who):
             continue
         moved = sorted(one.papers)[: len(one.papers) // 2]
-        second = Figure(len(figures), (varied(how, chance, who),))
+        second = PersonCandidate(len(figures), (varied(how, chance, who),))
         second.papers = {paper: one.papers.pop(paper) for paper in moved}
         pairs[one.key, second.key] = how
         figures.append(second)

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from conference.models import Edition
 from content.invalidation import SITE_KEY
 from content.revision import BEGINNING, SiteRevision
-from pagecache.revisions import SITE, Scope
+from pagecache.revisions import SITE, CacheScope
 
 LIFETIME = timedelta(minutes=5).total_seconds()
 LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
@@ -23,14 +23,14 @@ SETTLED = timedelta(minutes=2)
 GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
-def read_scopes(at: datetime) -> dict[str, Scope]:
+def read_scopes(at: datetime) -> dict[str, CacheScope]:
     """Return the scopes of all editions by slug, and of the site. Two queries."""
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
     rows = [*_editions(*soon(at))]
     is_turning_soon = any(is_turning(row, at) for row in rows)
     scopes = {row["slug"]: _scope(row, site, at, is_turning_soon) for row in rows}
     every = scopes.values()
-    scopes[SITE] = Scope(
+    scopes[SITE] = CacheScope(
         SITE_KEY,
         site.revision,
         site.changed_at,
@@ -42,11 +42,11 @@ def read_scopes(at: datetime) -> dict[str, Scope]:
     return scopes
 
 
-def _scope(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soon: bool) -> Scope:
+def _scope(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soon: bool) -> CacheScope:
     today = at.astimezone(UTC).date()
     is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
     gates = [row[name] for name in GATES if row[name] is not None]
-    return Scope(
+    return CacheScope(
         row["pk"],
         row["revision"],
         row["changed_at"],

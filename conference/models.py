@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
 from conference.querysets import ConferenceQuerySet, EditionQuerySet
-from conference.summaries import Clocked, Face
+from conference.summaries import EditionClock, EditionSummary
 from content import times
 from content.fields import (
     HttpURLField,
@@ -71,7 +71,7 @@ class Conference(Content):
         self.description_html = markup.block(self.description)
 
 
-class Edition(Clocked, Content):
+class Edition(EditionClock, Content):
     """One year of a conference: dates, place, time zone, and from when its parts are public."""
 
     edition_lookup: ClassVar[str] = ""
@@ -194,9 +194,9 @@ class Edition(Clocked, Content):
         super().save(*args, **kwargs)
 
     @property
-    def face(self) -> Face:
+    def face(self) -> EditionSummary:
         """What lines about something in it show of it."""
-        return Face(*(getattr(self, name) for name in Face._fields))
+        return EditionSummary(*(getattr(self, name) for name in EditionSummary._fields))
 
     @property
     def place_line(self) -> str:

@@ -33,7 +33,7 @@ type Thing = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class HeadTag:
     """One <meta>: `key` says whether it goes by "name" or by "property"."""
 
     key: str
@@ -42,7 +42,7 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class HeadLink:
     """One <link> to another form of the page, or of its site."""
 
     rel: str
@@ -64,8 +64,8 @@ class Head:
     """What a page adds to its head. `title` is that of cards elsewhere; empty: the page's own."""
 
     title: str = ""
-    tags: Sequence[Tag] = ()
-    links: Sequence[Link] = ()
+    tags: Sequence[HeadTag] = ()
+    links: Sequence[HeadLink] = ()
     data: Sequence[SafeString] = ()
 
 
@@ -80,12 +80,14 @@ def lead(source: str, length: int = LONGEST_DESCRIPTION) -> str:
     return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
 
 
-def named(pairs: Iterable[tuple[str, str]]) -> list[Tag]:
+def named(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
     """Return tags that go by name, those without content left out."""
-    return [Tag("name", name, content) for name, content in pairs if content]
+    return [HeadTag("name", name, content) for name, content in pairs if content]
 
 
-def social(kind: str, description: str, card: Card | None, more: Iterable[tuple[str, str]] = ()) -> list[Tag]:
+def social(
+    kind: str, description: str, card: Card | None, more: Iterable[tuple[str, str]] = ()
+) -> list[HeadTag]:
     """Return Open Graph and the kind of Twitter's card; title and address are the page's."""
     pairs = [("og:type", kind), ("og:site_name", settings.SITE_NAME), ("og:description", description), *more]
     if card:
@@ -96,8 +98,8 @@ def social(kind: str, description: str, card: Card | None, more: Iterable[tuple[
             ("og:image:height", str(HEIGHT)),
             ("og:image:alt", card.alt),
         ]
-    tags = [Tag("property", name, content) for name, content in pairs if content]
-    return [*tags, Tag("name", "twitter:card", "summary_large_image" if card else "summary")]
+    tags = [HeadTag("property", name, content) for name, content in pairs if content]
+    return [*tags, HeadTag("name", "twitter:card", "summary_large_image" if card else "summary")]
 
 
 # Linked data
@@ -178,7 +180,7 @@ def conference_event(edition: Any) -> Thing:
     }
 
 
-def edition_head(edition: Any, card: Card, links: Sequence[Link], schedule: str) -> Head:
+def edition_head(edition: Any, card: Card, links: Sequence[HeadLink], schedule: str) -> Head:
     """Return the head of an edition's home; `schedule` is the address of its program, if that is public."""
     description = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
     event = conference_event(edition) | {

@@ -18,7 +18,7 @@ from content.recording import together
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PublishScope:
     """What goes public at once: its gates, and what it is called in a heading and inside a sentence."""
 
     name: str
@@ -28,19 +28,19 @@ class Part:
 
 
 SITE, PAPERS, SCHEDULE = "site", "papers", "schedule"
-PARTS = {
+PUBLISH_SCOPES = {
     part.name: part
     for part in (
-        Part("everything", _("Everything"), _("everything"), GATES),
-        Part(SITE, _("Site"), _("the site"), GATES[:1]),
-        Part(PAPERS, _("Papers"), _("the papers"), GATES[1:2]),
-        Part(SCHEDULE, _("Schedule"), _("the schedule"), GATES[2:]),
+        PublishScope("everything", _("Everything"), _("everything"), GATES),
+        PublishScope(SITE, _("Site"), _("the site"), GATES[:1]),
+        PublishScope(PAPERS, _("Papers"), _("the papers"), GATES[1:2]),
+        PublishScope(SCHEDULE, _("Schedule"), _("the schedule"), GATES[2:]),
     )
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PublishedRows:
     """Rows that a part shows. `words` take `count`, in both numbers; `lookup` finds their edition."""
 
     model: type[Model]
@@ -67,21 +67,21 @@ class Shown:
 
 
 # What the parts show, registered by the apps in the order of `place`.
-SHOWN: list[Shown] = []
+PUBLISHED_ROWS: list[PublishedRows] = []
 
 
-def shown_by(part: Part) -> list[Shown]:
+def rows_of_scope(part: PublishScope) -> list[PublishedRows]:
     """Return what a part shows."""
     wanted = {SITE: GATES[0], PAPERS: GATES[1], SCHEDULE: GATES[2]}
-    found = [shown for shown in SHOWN if wanted[shown.part] in part.gates]
+    found = [shown for shown in PUBLISHED_ROWS if wanted[shown.part] in part.gates]
     return sorted(found, key=lambda shown: shown.place)
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class PublishedCount:
     """How many rows there are, in words."""
 
-    shown: Shown
+    shown: PublishedRows
     count: int
 
     @property
@@ -89,12 +89,12 @@ class Counted:
         return f"{self.count:,} {self.shown.words % {'count': self.count}}"
 
 
-def counted(
-    edition: Edition, shown: Iterable[Shown], at: datetime, opening: Iterable[str] = ()
-) -> list[Counted]:
+def published_counts(
+    edition: Edition, shown: Iterable[PublishedRows], at: datetime, opening: Iterable[str] = ()
+) -> list[PublishedCount]:
     """Return how much of each can be seen at a moment, the gates `opening` taken as open. One query each."""
     with seen_as(Lifted(edition.pk, frozenset(opening))):
-        return [Counted(one, one.public(edition, at).count()) for one in shown]
+        return [PublishedCount(one, one.public(edition, at).count()) for one in shown]
 
 
 def set_gates(edition: Edition, gates: Iterable[str], at: datetime | None, drafts: Iterable[Any] = ()) -> int:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from content import times
 
 
-class Clocked:
+class EditionClock:
     """Whatever has an edition's clocks: the edition itself, and its face."""
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class Clocked:
         return times.program_day(time, self.zone, self.day_start_hour)
 
 
-class _Shown(NamedTuple):
+class _EditionColumns(NamedTuple):
     slug: str
     name: str
     start_date: date
@@ -42,7 +42,7 @@ class _Shown(NamedTuple):
     day_start_hour: int
 
 
-class Face(Clocked, _Shown):
+class EditionSummary(EditionClock, _EditionColumns):
     """An edition as far as something in it shows it: its address, its name, its days, its clocks."""
 
     __slots__ = ()
@@ -56,4 +56,4 @@ class Face(Clocked, _Shown):
 
 def columns(prefix: str) -> list[str]:
     """Return the columns of a face, from where `prefix` leads to the edition."""
-    return [f"{prefix}{name}" for name in Face._fields]
+    return [f"{prefix}{name}" for name in EditionSummary._fields]

@@ -25,7 +25,7 @@ type Values = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Line:
+class BulkChange:
     """What would become of one row: fields that it gets, or a row that comes to hang on it.
 
     `says` tells it to people; rows of which the same is said are shown together.
@@ -38,10 +38,10 @@ class Line:
 
 
 @dataclass
-class Plan:
+class BulkPlan:
     """What an act would do to the rows that were chosen."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[BulkChange] = field(default_factory=list)
     same: list[Any] = field(default_factory=list)
     # Row and reason.
     skipped: list[tuple[Any, str]] = field(default_factory=list)
@@ -94,9 +94,11 @@ def refusal(row: Any, values: Values) -> str:
     return ""
 
 
-def judged(rows: Iterable[Any], wanted: Callable[[Any], Values], says: Callable[[Any, Values], str]) -> Plan:
+def judged(
+    rows: Iterable[Any], wanted: Callable[[Any], Values], says: Callable[[Any, Values], str]
+) -> BulkPlan:
     """Compare rows with the values that they are to get. `says` is asked before they have them."""
-    plan = Plan()
+    plan = BulkPlan()
     for row in rows:
         news = {
             name: value
@@ -110,11 +112,11 @@ def judged(rows: Iterable[Any], wanted: Callable[[Any], Values], says: Callable[
         if reason := refusal(row, news):
             plan.skipped.append((row, reason))
         else:
-            plan.lines.append(Line(row, sentence, news))
+            plan.lines.append(BulkChange(row, sentence, news))
     return plan
 
 
-def write(lines: list[Line]) -> None:
+def write(lines: list[BulkChange]) -> None:
     """Give all rows of one model their values. A handful of queries for 500 rows that get the same."""
     lines = [line for line in lines if line.values]
     if not lines:
@@ -132,7 +134,7 @@ def write(lines: list[Line]) -> None:
             close_gaps({model: left | owners_below(model, moving)})
 
 
-def _alike(lines: list[Line]) -> Iterable[tuple[dict[str, Any], list[int]]]:
+def _alike(lines: list[BulkChange]) -> Iterable[tuple[dict[str, Any], list[int]]]:
     """Bring together the rows that get the same."""
     groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
     for line in lines:
@@ -143,7 +145,7 @@ def _alike(lines: list[Line]) -> Iterable[tuple[dict[str, Any], list[int]]]:
     return groups.values()
 
 
-def _place(model: Any, lines: list[Line]) -> None:
+def _place(model: Any, lines: list[BulkChange]) -> None:
     """Let rows go before those that have their places now, which are unique: `close_gaps` makes room."""
     owned = model._base_manager.none()
     if has_places(model):
@@ -159,7 +161,7 @@ def _place(model: Any, lines: list[Line]) -> None:
         rows.update(position=Case(*places, output_field=models.PositiveIntegerField()))
 
 
-def add(lines: list[Line]) -> None:
+def add(lines: list[BulkChange]) -> None:
     """Write the new rows of these lines."""
     made: dict[Any, list[Any]] = {}
     for line in lines:

@@ -15,7 +15,7 @@ from django.db.models import UniqueConstraint
 from django.utils.translation import gettext as _
 
 from content import bulk, revision, undoing
-from content.bulk import Line, light, refusal
+from content.bulk import BulkChange, light, refusal
 from content.history import ChangeSet, Origin, RowChange
 from content.recording import recording
 from content.restoring import Step
@@ -30,7 +30,7 @@ type Judge = Callable[[list[Step]], list[Step]]
 class Reversal:
     """What taking back an act would do: fields that go back, new rows that go, what stays and why."""
 
-    lines: dict[Any, list[Line]] = field(default_factory=dict)
+    lines: dict[Any, list[BulkChange]] = field(default_factory=dict)
     removal: Undoing = field(default_factory=Undoing)
     # Name (empty where it is not this user's business) and reason.
     kept: list[tuple[str, str]] = field(default_factory=list)
@@ -144,7 +144,7 @@ def _plan_values(found: Reversal, row: Any, values: dict[str, Any]) -> None:
     if reason := refusal(row, values):
         found.kept.append((str(row), reason))
     else:
-        found.lines.setdefault(type(row), []).append(Line(row, "", values))
+        found.lines.setdefault(type(row), []).append(BulkChange(row, "", values))
 
 
 def _targets(fields: Any, changes: Iterable[RowChange]) -> dict[str, dict[int, Any]]:

@@ -26,7 +26,7 @@ LONG = 40
 
 
 @dataclass(slots=True)
-class Line:
+class FieldChange:
     """One field: its label, and before and after as they are shown."""
 
     label: str
@@ -35,14 +35,14 @@ class Line:
 
 
 @dataclass(slots=True)
-class Told:
+class HistoryRow:
     """One row in an act."""
 
     what: str
     label: str
     kind: str
     verb: str
-    lines: list[Line] = field(default_factory=list)
+    lines: list[FieldChange] = field(default_factory=list)
     is_part: bool = False
 
 
@@ -51,10 +51,10 @@ class Act:
     """One act as a page shows it."""
 
     change_set: ChangeSet
-    rows: list[Told] = field(default_factory=list)
+    rows: list[HistoryRow] = field(default_factory=list)
 
 
-class Names:
+class RowLabels:
     """What rows are called, asked for many at once: as they are now, else as they were when they went."""
 
     def __init__(self, wanted: Iterable[tuple[str, int]]) -> None:
@@ -97,7 +97,7 @@ def acts(
     """Return the acts with the rows in question, told in the edition's zone."""
     shown = {one.pk: Act(one) for one in change_sets}
     rows = [change for change in changes if change.change_set_id in shown]
-    names = Names(pair for change in rows for pair in _named(change))
+    names = RowLabels(pair for change in rows for pair in _named(change))
     for change in sorted(rows, key=lambda one: (one.owner != "", one.model, one.pk)):
         shown[change.change_set_id].rows.append(told(change, names, edition))
     return list(shown.values())
@@ -113,10 +113,10 @@ def _named(change: RowChange) -> Iterable[tuple[str, int]]:
             yield from ((target, key) for key in keys if key)
 
 
-def told(change: RowChange, names: Names, edition: Edition | None) -> Told:
+def told(change: RowChange, names: RowLabels, edition: Edition | None) -> HistoryRow:
     """Return one row of an act as it is shown."""
     model: Any = apps.get_model(change.model)
-    row = Told(
+    row = HistoryRow(
         what=str(model._meta.verbose_name),
         label=change.label or names.of(*change.key),
         kind=change.kind,
@@ -128,13 +128,13 @@ def told(change: RowChange, names: Names, edition: Edition | None) -> Told:
     return row
 
 
-def lines(label: str, pairs: dict[str, Any], names: Names, edition: Edition | None) -> list[Line]:
+def lines(label: str, pairs: dict[str, Any], names: RowLabels, edition: Edition | None) -> list[FieldChange]:
     """Return the fields of a row, each with two values."""
     found = []
     for name, (before, after) in pairs.items():
         words = [in_words(label, name, value, names, edition) for value in (before, after)]
         marked = compared(*words) if isinstance(before, str) and isinstance(after, str) else words
-        found.append(Line(field_label(label, name), *map(_lined, marked)))
+        found.append(FieldChange(field_label(label, name), *map(_lined, marked)))
     return found
 
 
@@ -147,7 +147,7 @@ def field_label(label: str, name: str) -> str:
     return capfirst(str(getattr(found, "verbose_name", name)))
 
 
-def in_words(label: str, name: str, value: Any, names: Names, edition: Edition | None) -> str:
+def in_words(label: str, name: str, value: Any, names: RowLabels, edition: Edition | None) -> str:
     """Return a stored value as people read it: a name for a key, a time in the edition's zone."""
     model: Any = apps.get_model(label)
     found: Any = recorded_fields(model).get(name)

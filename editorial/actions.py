@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content import bulk, revision
-from content.bulk import Line, Plan, light
+from content.bulk import BulkChange, BulkPlan, light
 from content.history import ChangeSet, Origin
 from content.recording import recording
 
@@ -56,10 +56,10 @@ class BulkAction(ABC):
         self.short_description = self.plural_description = words.name
 
     @abstractmethod
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
         """Return what would be done to the rows that the user may change."""
 
-    def write(self, lines: list[Line]) -> None:
+    def write(self, lines: list[BulkChange]) -> None:
         """Do it."""
         bulk.add(lines)
         bulk.write(lines)
@@ -101,7 +101,7 @@ class BulkAction(ABC):
         data = request.POST if ASKED in request.POST else None
         return self.form_class(data, desk=desk, request=request, rows=rows)
 
-    def carry_out(self, desk: Any, request: HttpRequest, plan: Plan) -> None:
+    def carry_out(self, desk: Any, request: HttpRequest, plan: BulkPlan) -> None:
         """Do it as one act, and say so with the way back."""
         detail = str(self.words.name % desk_words(desk))
         with recording(Origin.ACTION, request.user, detail) as log, revision.hold():
@@ -111,7 +111,7 @@ class BulkAction(ABC):
         done = self.told(desk, plan)
         desk.message_user(request, with_way_back(done, change_set), messages.SUCCESS)
 
-    def told(self, desk: Any, plan: Plan) -> str:
+    def told(self, desk: Any, plan: BulkPlan) -> str:
         """Return what is said afterwards."""
         sentences = [str(self.words.done % {"amount": amount(desk, len(plan.lines))})]
         if plan.same:
@@ -129,7 +129,7 @@ class BulkAction(ABC):
         request: HttpRequest,
         rows: list[Any],
         form: "ActionForm | None",
-        plan: Plan | None,
+        plan: BulkPlan | None,
         *,
         again: bool = False,
     ) -> TemplateResponse:
@@ -194,7 +194,7 @@ def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
     return kept + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
 
 
-def shown(desk: Any, plan: Plan) -> dict[str, Any]:
+def shown(desk: Any, plan: BulkPlan) -> dict[str, Any]:
     """Return the plan as the page shows it: rows of which the same is said together, the most first."""
     lines = grouped(desk, [(line.row, line.says) for line in plan.lines])
     skipped = grouped(desk, plan.skipped)

@@ -1,6 +1,6 @@
 """The desk: what an edition still needs, said by the apps above, with the lists behind it.
 
-Each app registers in its `admin` what it counts (`Tally`) and what a chair has to see to (`Duty`). How many
+Each app registers in its `admin` what it counts (`RowCount`) and what a chair has to see to (`Check`). How many
 rows a duty has and which rows its list shows is one function, so that the two cannot differ.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PARAMETER = "todo"
 # Editions whose numbers are kept: a handful each.
-KEPT = 12
+CACHED_EDITIONS = 12
 
 
 def everything(rows: Any) -> Any:
@@ -37,7 +37,7 @@ def everything(rows: Any) -> Any:
     return rows
 
 
-class Line(Protocol):
+class DeskLine(Protocol):
     """What the desk shows as a number that leads somewhere. `words` take `count`, in both numbers."""
 
     @property
@@ -51,7 +51,7 @@ class Line(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class RowCount:
     """Some rows of an edition and the list that shows exactly these.
 
     `narrow` picks them among all rows of the edition; `asked` is what the list's address says besides the
@@ -83,7 +83,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Duty(Tally):
+class Check(RowCount):
     """Rows that a chair has to see to. `name` stands in addresses, `title` in the filter."""
 
     name: str = ""
@@ -91,15 +91,15 @@ class Duty(Tally):
 
     def address(self, edition: Edition) -> str:
         asked = self.asked or ((PARAMETER, self.name),)
-        return Tally(self.model, self.words, asked=asked, named=self.named).address(edition)
+        return RowCount(self.model, self.words, asked=asked, named=self.named).address(edition)
 
 
-TALLIES: list[Line] = []
-DUTIES: list[Line] = []
+ROW_COUNTS: list[DeskLine] = []
+CHECKS: list[DeskLine] = []
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class AddLink:
     """A page on which rows of a model are made for the edition of the desk.
 
     What tells visitors something, such as a release, `publishes`.
@@ -114,17 +114,17 @@ class Door:
         return f"{reverse(self.page)}?{urlencode({'edition': edition.pk})}"
 
 
-DOORS: list[Door] = []
+ADD_LINKS: list[AddLink] = []
 
 
-class DutyFilter(admin.SimpleListFilter):
+class CheckFilter(admin.SimpleListFilter):
     """A list narrowed to the rows behind a line of the desk."""
 
     title = _("to do")
     parameter_name = PARAMETER
 
-    def duties(self, model: type[Model]) -> dict[str, Duty]:
-        return {duty.name: duty for duty in DUTIES if isinstance(duty, Duty) and duty.model is model}
+    def duties(self, model: type[Model]) -> dict[str, Check]:
+        return {duty.name: duty for duty in CHECKS if isinstance(duty, Check) and duty.model is model}
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [(name, duty.title) for name, duty in self.duties(model_admin.model).items()]
@@ -136,7 +136,7 @@ class DutyFilter(admin.SimpleListFilter):
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class DeskCount:
     """A number, what it counts, and where it leads."""
 
     count: int
@@ -147,31 +147,31 @@ class Counted:
     app: str = ""
 
 
-def place(line: Line) -> int:
+def place(line: DeskLine) -> int:
     return line.place
 
 
-def counted(line: Line, edition: Edition, count: int) -> Counted:
+def counted(line: DeskLine, edition: Edition, count: int) -> DeskCount:
     """Return a line with its number."""
     app = line.model._meta.app_config
-    return Counted(
+    return DeskCount(
         count, str(line.words % {"count": count}), line.address(edition), str(app.verbose_name), app.label
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CountKey:
     """The key under which numbers are kept; equal states mean equal numbers."""
 
     state: tuple[Any, ...]
     edition: Edition = field(compare=False)
 
 
-@lru_cache(maxsize=KEPT)
-def content_counts(asked: Asked) -> dict[Line, int]:
+@lru_cache(maxsize=CACHED_EDITIONS)
+def content_counts(asked: CountKey) -> dict[DeskLine, int]:
     """Return the numbers of the lines about content, which change with the stamps alone."""
     return {
-        line: line.count(asked.edition) for line in (*TALLIES, *DUTIES) if issubclass(line.model, Content)
+        line: line.count(asked.edition) for line in (*ROW_COUNTS, *CHECKS) if issubclass(line.model, Content)
     }
 
 
@@ -220,9 +220,9 @@ class Desk:
 
     edition: Edition
     switches: list[Switch]
-    tallies: list[Counted]
-    waiting: list[Counted]
-    in_order: list[Counted]
+    tallies: list[DeskCount]
+    waiting: list[DeskCount]
+    in_order: list[DeskCount]
 
     @property
     def is_empty(self) -> bool:
@@ -230,14 +230,17 @@ class Desk:
         return not any(tally.count for tally in self.tallies)
 
 
-def known_counts(edition: Edition) -> dict[Line, int]:
+def known_counts(edition: Edition) -> dict[DeskLine, int]:
     """Return the numbers of content: counted after a change, else kept in the process."""
-    return content_counts(Asked((edition.pk, revision.current(edition.pk)), edition))
+    return content_counts(CountKey((edition.pk, revision.current(edition.pk)), edition))
 
 
 def lines_of(
-    lines: list[Line], edition: Edition, known: dict[Line, int], may_see: Callable[[type[Model]], bool]
-) -> list[Counted]:
+    lines: list[DeskLine],
+    edition: Edition,
+    known: dict[DeskLine, int],
+    may_see: Callable[[type[Model]], bool],
+) -> list[DeskCount]:
     """Return the lines whose lists somebody may see, with their numbers."""
     return [
         counted(line, edition, known[line] if line in known else line.count(edition))
@@ -246,9 +249,9 @@ def lines_of(
     ]
 
 
-def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[Counted]:
+def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:
     """Return what a chair still has to see to."""
-    return [line for line in lines_of(DUTIES, edition, known_counts(edition), may_see) if line.count]
+    return [line for line in lines_of(CHECKS, edition, known_counts(edition), may_see) if line.count]
 
 
 def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> Desk:
@@ -257,7 +260,7 @@ def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool])
     After a change one query or two a line; until the next one the numbers of content are kept in the process.
     """
     known = known_counts(edition)
-    tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (TALLIES, DUTIES))
+    tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
     waiting = [duty for duty in duties if duty.count]
     in_order = [duty for duty in duties if not duty.count]
     return Desk(edition, switches(edition, at), tallies, waiting, in_order)

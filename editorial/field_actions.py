@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from content.bulk import Plan, judged
+from content.bulk import BulkPlan, judged
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 
 
@@ -18,7 +18,7 @@ class SetField(BulkAction):
         """Return what this row is to get."""
         return given
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
         return judged(rows, lambda row: self.values(row, values), change_words)
 
 

@@ -22,7 +22,7 @@ from content.editions import get_edition_model
 from content.history import ChangeSet, Origin, RowChange
 from content.restoring import CannotRestoreError, Step, along, apply, earlier, steps, version_changes
 from content.row_values import recorded_fields
-from content.timeline import Names, acts, lines, target_of
+from content.timeline import RowLabels, acts, lines, target_of
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import edition_of, working_on
 
@@ -240,7 +240,7 @@ def previewed(plan: list[Step], edition: Edition | None) -> list[dict[str, Any]]
         for key in (one if isinstance(one, list) else [one])
         if key
     ]
-    names = Names(wanted)
+    names = RowLabels(wanted)
     verbs = {"remove": _("is removed"), "bring back": _("comes back"), "change": _("is changed")}
     return [
         {

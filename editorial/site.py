@@ -22,7 +22,7 @@ from accounts.sign_in_views import AccountPages
 from content.actor import acting
 from content.editions import get_edition_model
 from editorial.current_edition import asked_edition, editions_for
-from editorial.desk import DOORS, desk
+from editorial.desk import ADD_LINKS, desk
 from editorial.text_help import text_help
 from editorial.undo_views import take_back
 
@@ -74,7 +74,7 @@ class DeskSite(AccountPages):
         """Return where an edition goes public, and the pages that make something of it."""
         access = access_of(request.user)
         publish = reverse("admin:conference_edition_publish", args=[edition.pk])
-        doors = [door for door in DOORS if access.may_all("add", door.model, edition)]
+        doors = [door for door in ADD_LINKS if access.may_all("add", door.model, edition)]
         return {
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",
             "doors": [(door.words, door.address(edition)) for door in doors if door.publishes],

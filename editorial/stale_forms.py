@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from content.three_way_merge import CHOICE, MINE, THEIRS, Difference, differences, merged, shown_fields
-from content.timeline import Names, compared, field_label, in_words, target_of
+from content.timeline import RowLabels, compared, field_label, in_words, target_of
 from content.versions import Seen, marks, read, signed
 from editorial.current_edition import edition_of
 
@@ -202,7 +202,7 @@ def told_differences(found: list[Difference], row: Any, sent: Any) -> list[dict[
         for key in (side if isinstance(side, list) else [side])
         if isinstance(key, int)
     ]
-    names = Names(pairs)
+    names = RowLabels(pairs)
     words = {"kept": _("kept"), "deleted": _("deleted")}
     told = []
     for one in found:

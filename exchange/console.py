@@ -15,7 +15,7 @@ VALUE_SHOWN = 60
 PAUSE = 0.1
 
 
-class Bar:
+class ProgressBar:
     """Progress: one line that is redrawn on a terminal, a plain line per stage elsewhere."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -4,7 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
-class Kind(models.TextChoices):
+class RecordKind(models.TextChoices):
     """The kinds of things that files hold."""
 
     CONFERENCE = "conference", _("Conference")

@@ -13,9 +13,18 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from exchange.jobs.models import ImportJob, PlannedRow
-from exchange.kind_names import Kind
+from exchange.kind_names import RecordKind
 
-__all__ = ["Change", "Conflict", "Decision", "ImportJob", "ImportRun", "Kind", "PlannedRow", "Provenance"]
+__all__ = [
+    "Change",
+    "Conflict",
+    "Decision",
+    "ImportJob",
+    "ImportRun",
+    "PlannedRow",
+    "Provenance",
+    "RecordKind",
+]
 
 
 class ImportRun(models.Model):
@@ -62,7 +71,7 @@ class ImportRun(models.Model):
 class ImportedRow(models.Model):
     """Base of what points at an imported row by its kind and primary key."""
 
-    kind = models.CharField(_("kind"), max_length=12, choices=Kind)
+    kind = models.CharField(_("kind"), max_length=12, choices=RecordKind)
     object_id = models.BigIntegerField(_("object id"))
 
     class Meta:

@@ -10,7 +10,7 @@ from datetime import date, datetime
 
 from exchange.jobs.unset import UNSTATED as UNSTATED
 from exchange.jobs.unset import Stated as Stated
-from exchange.jobs.unset import Unstated as Unstated
+from exchange.jobs.unset import Unset as Unset
 from exchange.jobs.unset import is_stated as is_stated
 from exchange.jobs.unset import stated as stated
 from exchange.problems import Note, Where

@@ -24,7 +24,7 @@ from exchange.formats import ics, writable, xcal
 from exchange.records import Program
 from people.models import Person
 from schedule import timetable
-from schedule.schedule_filters import Choice, read_choice
+from schedule.schedule_filters import ScheduleFilter, read_choice
 
 
 @edition_page
@@ -228,13 +228,13 @@ def _calendar(
     edition: Edition,
     name: str,
     title: str,
-    found: Callable[[], ics.Part | Iterable[ics.Part]],
+    found: Callable[[], ics.CalendarScope | Iterable[ics.CalendarScope]],
     query: str = "",
 ) -> HttpResponseBase:
     def made() -> Iterable[bytes]:
         parts = found()
         return ics.calendar(
-            [parts] if isinstance(parts, ics.Part) else parts, title, _address(request, query)
+            [parts] if isinstance(parts, ics.CalendarScope) else parts, title, _address(request, query)
         )
 
     return reply(
@@ -246,7 +246,7 @@ def _calendar(
     )
 
 
-def _choice(request: HttpRequest, edition: Edition) -> Choice | None:
+def _choice(request: HttpRequest, edition: Edition) -> ScheduleFilter | None:
     """Return what the address chooses of a schedule; the usual one chooses nothing, and asks nothing."""
     return read_choice(request, edition, timezone.now()) if request.GET else None
 

@@ -13,7 +13,7 @@ GIVEN = re.compile(r"[A-Za-z0-9-]{8,64}")
 
 
 @dataclass(slots=True)
-class Note:
+class RequestNote:
     """One request: its name in the logs, the view and the pattern of its address, what the page cache did."""
 
     request: str
@@ -29,12 +29,12 @@ class Note:
         return self.cache in ("", "miss")
 
 
-_note: ContextVar[Note | None] = ContextVar("request_note", default=None)
+_note: ContextVar[RequestNote | None] = ContextVar("request_note", default=None)
 
 
-def begin(given: str = "") -> Note:
+def begin(given: str = "") -> RequestNote:
     """Open the note of a request; a name that a proxy gave is kept, if it is one."""
-    note = Note(given if given and GIVEN.fullmatch(given) else f"{getrandbits(64):016x}")
+    note = RequestNote(given if given and GIVEN.fullmatch(given) else f"{getrandbits(64):016x}")
     _note.set(note)
     return note
 
@@ -43,6 +43,6 @@ def end() -> None:
     _note.set(None)
 
 
-def note() -> Note | None:
+def note() -> RequestNote | None:
     """Return the note of the request at hand; `None` outside of any."""
     return _note.get()

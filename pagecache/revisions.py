@@ -27,7 +27,7 @@ SITE = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CacheScope:
     """An edition or, with the key 0, the site: its revision, and how long a response may be cached (seconds).
 
     `steady` is how long if nothing in it depends on the time of day.
@@ -44,7 +44,7 @@ class Scope:
     next_gate: float = float("inf")
 
 
-type Scopes = Mapping[str, Scope]
+type Scopes = Mapping[str, CacheScope]
 
 
 def configured_reader() -> Callable[[datetime], Scopes]:
@@ -80,7 +80,7 @@ class Revisions:
                 self._lock.release()
         return bool(self.scopes)
 
-    def scope(self, slug: str) -> Scope:
+    def scope(self, slug: str) -> CacheScope:
         """Return the scope of an edition; that of the site where no edition has this slug."""
         return self.scopes.get(slug) or self.scopes[SITE]
 

@@ -13,7 +13,7 @@ KNOWN = 4_000
 type Board = tuple[tuple[int, str], ...]
 
 
-class Talk(Protocol):
+class OrderedTalk(Protocol):
     """What stands inside a session: at a time of its own, on a board, or only in an order."""
 
     @property
@@ -31,7 +31,7 @@ def natural(label: str) -> Board:
     return tuple((int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part)
 
 
-def running_order[T: Talk](talks: Iterable[T]) -> list[T]:
+def running_order[T: OrderedTalk](talks: Iterable[T]) -> list[T]:
     """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them.
 
     A poster whose board is not known yet stands behind the one that it follows in the chairs' order.

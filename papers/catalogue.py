@@ -45,7 +45,7 @@ class ListedPaper(NamedTuple):
 
 
 @dataclass(slots=True)
-class Choice:
+class FacetValue:
     """One value of a facet, as it is written in an address, and the bitmap of the papers that have it."""
 
     value: str
@@ -55,7 +55,7 @@ class Choice:
 
 
 # The choices of a facet by their values, in the order of the program.
-type Choices = dict[str, Choice]
+type Choices = dict[str, FacetValue]
 
 
 class PaperNumbers:
@@ -77,7 +77,7 @@ class PaperNumbers:
     ) -> Choices:
         """Return the choices that some paper has, in the order of the members."""
         bits = ((one, self.bits(keys)) for one, keys in members.items())
-        return {value(one): Choice(value(one), label(one), some) for one, some in bits if some}
+        return {value(one): FacetValue(value(one), label(one), some) for one, some in bits if some}
 
 
 def _keys() -> array[int]:
@@ -202,7 +202,7 @@ def topic_choices(
     def add(parent: str) -> None:
         for slug, name, over in rows:
             if over == parent and bits[slug]:
-                ordered[slug] = Choice(slug, name, bits[slug], parent)
+                ordered[slug] = FacetValue(slug, name, bits[slug], parent)
                 add(slug)
 
     add("")

@@ -32,7 +32,7 @@ PARSED_ENTRIES = 16_000
 
 
 @dataclass(slots=True, eq=False)
-class Talk:
+class DayTalk:
     """What takes place: a paper, if it is of one, in a session. `place` is the name of its room."""
 
     key: int
@@ -52,21 +52,21 @@ class Talk:
     room_id: int | None
 
 
-class Posters:
+class PosterIndex:
     """Posters, found by what their papers are about."""
 
-    def __init__(self, posters: Iterable[Talk]) -> None:
-        self._of_topic: dict[int, list[Talk]] = defaultdict(list)
-        self._with_keyword: dict[str, list[Talk]] = defaultdict(list)
+    def __init__(self, posters: Iterable[DayTalk]) -> None:
+        self._of_topic: dict[int, list[DayTalk]] = defaultdict(list)
+        self._with_keyword: dict[str, list[DayTalk]] = defaultdict(list)
         for poster in posters:
             if poster.topic:
                 self._of_topic[poster.topic].append(poster)
             for keyword in poster.keywords:
                 self._with_keyword[keyword].append(poster)
 
-    def likeness(self, topic: int | None, keywords: Iterable[str]) -> dict[Talk, int]:
+    def likeness(self, topic: int | None, keywords: Iterable[str]) -> dict[DayTalk, int]:
         """Return the posters that share topic or keywords, with how much they share."""
-        found: Counter[Talk] = Counter()
+        found: Counter[DayTalk] = Counter()
         for keyword in keywords:
             found.update(self._with_keyword.get(keyword, ()))
         for poster in self._of_topic.get(topic or 0, ()):
@@ -74,32 +74,34 @@ class Posters:
         return found
 
 
-def likest(posters: Iterable[Posters], topic: int | None, keywords: Collection[str]) -> list[Talk]:
+def most_similar(
+    posters: Iterable[PosterIndex], topic: int | None, keywords: Collection[str]
+) -> list[DayTalk]:
     """Return the first poster of each paper that shares topic or keywords, likest first, else by time."""
-    likeness: dict[Talk, int] = {}
+    likeness: dict[DayTalk, int] = {}
     for some in posters:
         likeness |= some.likeness(topic, keywords)
 
-    def rank(poster: Talk) -> tuple[object, ...]:
+    def rank(poster: DayTalk) -> tuple[object, ...]:
         return -likeness[poster], poster.starts or NO_TIME, poster.position, poster.key
 
-    first: dict[int | None, Talk] = {}
+    first: dict[int | None, DayTalk] = {}
     for poster in sorted(likeness, key=rank):
         first.setdefault(poster.paper, poster)
     return [*first.values()]
 
 
-class Day:
+class DayTalks:
     """What takes place in the sessions of a day, and its posters. What nobody asks for is not worked out."""
 
-    def __init__(self, talks: Iterable[Talk]) -> None:
+    def __init__(self, talks: Iterable[DayTalk]) -> None:
         # Equals stand in order as they came.
         self.talks = sorted(talks, key=attrgetter("key"))
-        self._members: dict[int | None, list[Talk]] = defaultdict(list)
+        self._members: dict[int | None, list[DayTalk]] = defaultdict(list)
         for talk in self.talks:
             self._members[talk.session].append(talk)
         self._orders: dict[int, tuple[int | None, ...]] = {}
-        self._posters: Posters | None = None
+        self._posters: PosterIndex | None = None
 
     def order(self, session: int) -> tuple[int | None, ...]:
         """Return the papers of a session in the order in which one meets them."""
@@ -109,26 +111,26 @@ class Day:
         return self._orders[session]
 
     @property
-    def posters(self) -> Posters:
+    def posters(self) -> PosterIndex:
         """The posters of papers."""
         if self._posters is None:
-            self._posters = Posters(talk for talk in self.talks if talk.is_poster and talk.paper)
+            self._posters = PosterIndex(talk for talk in self.talks if talk.is_poster and talk.paper)
         return self._posters
 
 
 @cached_per_revision(CACHED_DAYS)
-def around(edition: Edition, at: datetime, start: datetime, end: datetime) -> Day:
+def day_talks_around(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
     """Return what takes place in the sessions that begin between two moments.
 
     One query after a change.
     """
-    return Day(map(_talk, talk_rows(edition.pk, at, start, end)))
+    return DayTalks(map(_talk, talk_rows(edition.pk, at, start, end)))
 
 
-def _talk(columns: Sequence[Any]) -> Talk:
+def _talk(columns: Sequence[Any]) -> DayTalk:
     key, paper, session, starts, ends, board, position, poster, topic, keywords, uid, *named, room = columns
     title, title_html, place = (intern(name or "") for name in named)
-    return Talk(
+    return DayTalk(
         key,
         paper,
         session,

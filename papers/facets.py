@@ -18,7 +18,7 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFi
 
 from conference.models import Edition
 from content.pagination import BadParameter
-from papers.catalogue import Choice, catalogue
+from papers.catalogue import FacetValue, catalogue
 from papers.models import Paper
 from papers.rows import PaperRow
 from people.models import Institution
@@ -27,7 +27,7 @@ MAX_WORDS = 100
 MAIN_TRACK = _("Main track")
 NO_TOPIC = _("Other papers")
 # Choices with the numbers of papers that they would leave.
-type Counted = list[tuple[Choice, int]]
+type Counted = list[tuple[FacetValue, int]]
 # What a facet offers at once, and behind "more"; of long ones the most frequent.
 FIRST, MOST = 10, 50
 
@@ -49,7 +49,7 @@ DEFAULTS = {"sort": "title", "view": "compact"}
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class FacetChoice:
     """A choice as the page offers it: how many papers it would leave, and the address that makes it.
 
     The address of a chosen one takes it back; `level` counts the topics above it.
@@ -68,22 +68,22 @@ class Facet:
 
     name: str
     label: str
-    offers: list[Offer]
+    offers: list[FacetChoice]
 
     @property
-    def first(self) -> list[Offer]:
+    def first(self) -> list[FacetChoice]:
         """What is shown at once: the beginning, and an open branch of topics."""
         begun = self.offers[:FIRST]
         return [offer for offer in self.offers if offer in begun or offer.chosen or offer.level]
 
     @property
-    def more(self) -> list[Offer]:
+    def more(self) -> list[FacetChoice]:
         """What is shown on request."""
         first = self.first
         return [offer for offer in self.offers if offer not in first]
 
     @property
-    def chosen(self) -> list[Offer]:
+    def chosen(self) -> list[FacetChoice]:
         return [offer for offer in self.offers if offer.chosen]
 
 
@@ -209,7 +209,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         picked = [(facet.label, offer.label, offer.query) for facet in self.facets for offer in facet.chosen]
         return [*words, *picked]
 
-    def _offers(self, name: str) -> list[Offer]:
+    def _offers(self, name: str) -> list[FacetChoice]:
         values = self.values
         picked = values.get(name, [])
         # Of materials a paper can have several: the others narrow each other.
@@ -224,7 +224,9 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         elif name == "institution":
             counted = self._most_frequent(counted, picked)
         return [
-            Offer(choice.label, number, self._toggled(name, choice.value), choice.value in picked, level)
+            FacetChoice(
+                choice.label, number, self._toggled(name, choice.value), choice.value in picked, level
+            )
             for choice, number, level in ((*pair, self._level(name, pair[0])) for pair in counted)
         ]
 
@@ -234,7 +236,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
             return self.query(has=sorted({*picked} ^ {value}, key=list(self.catalogue.facets["has"]).index))
         return self.query(but=[name]) if value in picked else self.query(**{name: value})
 
-    def _level(self, name: str, choice: Choice) -> int:
+    def _level(self, name: str, choice: FacetValue) -> int:
         above, level = choice.above, 0
         while name == "topic" and above:
             above, level = self.catalogue.facets["topic"][above].above, level + 1

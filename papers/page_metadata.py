@@ -15,8 +15,8 @@ from conference.page_metadata import (
     SCHEDULED,
     Card,
     Head,
-    Link,
-    Tag,
+    HeadLink,
+    HeadTag,
     Thing,
     absolute,
     conference_event,
@@ -38,7 +38,7 @@ NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
 def paper_head(paper: Any, card: Card) -> Head:
     """Return the head of a paper's page."""
     tags = [*citation(paper), *dublin_core(paper), *social("article", lead(paper.abstract), card)]
-    schema = Link("schema.DC", DUBLIN_CORE)
+    schema = HeadLink("schema.DC", DUBLIN_CORE)
     return Head(str(paper), tags, [schema], [linked(article(paper, card))])
 
 
@@ -52,7 +52,7 @@ def byline_words(paper: Any) -> str:
     return ", ".join(author.shown_name for author in paper.shown_authors)
 
 
-def citation(paper: Any) -> list[Tag]:
+def citation(paper: Any) -> list[HeadTag]:
     """Return what Google Scholar and Zotero read: each author followed by the author's own affiliations."""
     edition = paper.edition
     first, last = pages(paper.pages)
@@ -77,7 +77,7 @@ def citation(paper: Any) -> list[Tag]:
     return named(pairs)
 
 
-def dublin_core(paper: Any) -> list[Tag]:
+def dublin_core(paper: Any) -> list[HeadTag]:
     """Return the paper in Dublin Core."""
     edition = paper.edition
     pairs = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from papers.day_talks import Day, Talk, around, folded, likest
+from papers.day_talks import DayTalk, DayTalks, day_talks_around, folded, most_similar
 from papers.models import Paper
 from papers.rows import Appearing, PaperRow, authors, lines
 
@@ -19,7 +19,7 @@ type Way = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbors:
     """The papers before and after a paper in one session; `None` at the ends."""
 
     session: Any
@@ -52,15 +52,15 @@ class Poster(Appearing, _Poster):
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Related:
     """Where one may go on to from a paper."""
 
-    neighbours: list[Neighbours]
+    neighbours: list[Neighbors]
     posters: list[Poster]
     related: list[PaperRow]
 
 
-def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
+def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Related:
     """Return what stands beside a paper. Two queries, those of `like()`, and one for each day not kept."""
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _taking_place(paper)}
@@ -71,10 +71,10 @@ def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Beside:
     people = authors(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
     neighbours = [
-        Neighbours(sessions[key], found.get(before or 0), found.get(after or 0))
+        Neighbors(sessions[key], found.get(before or 0), found.get(after or 0))
         for key, (before, after) in ways.items()
     ]
-    return Beside(
+    return Related(
         [pair for pair in neighbours if pair.before or pair.after],
         [_poster(poster, named[poster.paper]) for poster in alike if poster.paper in named],
         [named[key] for key in like if key in named],
@@ -85,9 +85,9 @@ def _taking_place(paper: Any) -> list[Any]:
     return [one for one in paper.appearances if one.session and not one.called_off]
 
 
-def _day(paper: Any, moment: datetime, at: datetime | None) -> Day:
+def _day(paper: Any, moment: datetime, at: datetime | None) -> DayTalks:
     edition = paper.edition
-    return around(edition, at, *edition.day_bounds(edition.day_of(moment)))
+    return day_talks_around(edition, at, *edition.day_bounds(edition.day_of(moment)))
 
 
 def _way(paper: Any, order: Sequence[int | None]) -> Way:
@@ -98,7 +98,7 @@ def _way(paper: Any, order: Sequence[int | None]) -> Way:
     return order[place - 1] if place else None, (*order, None)[place + 1]
 
 
-def _alike(paper: Any, at: datetime | None) -> list[Talk]:
+def _alike(paper: Any, at: datetime | None) -> list[DayTalk]:
     """Return the posters of others on its posters' days that share topic or keywords, likest first."""
     if not (paper.topic_id or paper.keywords):
         return []
@@ -106,10 +106,10 @@ def _alike(paper: Any, at: datetime | None) -> list[Talk]:
     day_of, days = paper.edition.day_of, {paper.edition.day_of(one.begins) for one in own}
     # A session may go on from one day to the next.
     posters = {_day(paper, moment, at).posters for one in own for moment in (one.begins, one.session.start)}
-    found = likest(posters, paper.topic_id, folded(paper.keywords))
+    found = most_similar(posters, paper.topic_id, folded(paper.keywords))
     return [poster for poster in found if poster.paper != paper.pk and day_of(poster.starts) in days]
 
 
-def _poster(talk: Talk, paper: PaperRow) -> Poster:
+def _poster(talk: DayTalk, paper: PaperRow) -> Poster:
     shown = talk.uid, talk.title, talk.title_html, talk.starts, talk.ends, talk.place, talk.board
     return Poster(*shown, talk.room_id, paper)

@@ -14,15 +14,15 @@ from django.db.models import Model
 from django.db.models.functions import Coalesce
 
 import markup
-from conference.summaries import Face, columns
+from conference.summaries import EditionSummary, columns
 from content.array_lookup import Among, Keys
 from content.page_paths import path_of
 from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
-from people.rows import Named
+from people.rows import PersonLink
 
 
-class Honour(NamedTuple):
+class AwardRow(NamedTuple):
     """An award that a paper has."""
 
     edition: str
@@ -38,7 +38,7 @@ class Honour(NamedTuple):
         return f"{path_of('papers:awards', self.edition)}#award-{self.uid}"
 
 
-class Link(NamedTuple):
+class MaterialLink(NamedTuple):
     """A file or link of a paper, with what it is called."""
 
     kind: str
@@ -79,7 +79,7 @@ class TopicRow(NamedTuple):
     name: str
 
 
-class Appearance(NamedTuple):
+class AppearanceRow(NamedTuple):
     """One appearance of a paper. `begins` is its own start, else its session's; `room_id` likewise."""
 
     get_kind_display: str
@@ -103,14 +103,14 @@ class PaperRow(NamedTuple):
     uid: str
     title: str
     title_html: str
-    edition: Face
+    edition: EditionSummary
     abstract_html: str = ""
-    shown_authors: tuple[Named, ...] = ()
-    shown_grants: tuple[Honour, ...] = ()
-    shown_materials: tuple[Link, ...] = ()
+    shown_authors: tuple[PersonLink, ...] = ()
+    shown_grants: tuple[AwardRow, ...] = ()
+    shown_materials: tuple[MaterialLink, ...] = ()
     track: str = ""
     topic: TopicRow | None = None
-    appearances: tuple[Appearance, ...] = ()
+    appearances: tuple[AppearanceRow, ...] = ()
 
     def __str__(self) -> str:
         return markup.plain(self.title)
@@ -130,9 +130,11 @@ def gathered[T](pairs: Iterable[tuple[int, T]]) -> Many[T]:
     return defaultdict(tuple, {key: tuple(values) for key, values in found.items()})
 
 
-def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Named]:
+def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[PersonLink]:
     """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
-    return gathered((paper, Named(*who)) for paper, *who in _authors(papers.model, Keys(keys), moment(at)))
+    return gathered(
+        (paper, PersonLink(*who)) for paper, *who in _authors(papers.model, Keys(keys), moment(at))
+    )
 
 
 def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
@@ -141,10 +143,10 @@ def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.order_by("paper_id", "position").values_list(*columns)
 
 
-def honours(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Honour]:
+def honours(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[AwardRow]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
     return gathered(
-        (paper, Honour(*award)) for paper, *award in _honours(papers.model, Keys(keys), moment(at))
+        (paper, AwardRow(*award)) for paper, *award in _honours(papers.model, Keys(keys), moment(at))
     )
 
 
@@ -157,7 +159,7 @@ def _honours(papers: type[Model], keys: Keys, at: datetime) -> Any:
 def lines(papers: Any, keys: Collection[int], at: datetime | None = None) -> Mapping[int, PaperRow]:
     """Return the published papers that have these keys, titles alone. One query, none without keys."""
     rows = _lines(papers.model, Keys(keys), moment(at))
-    return {key: PaperRow(uid, title, html, Face(*face)) for key, uid, title, html, *face in rows}
+    return {key: PaperRow(uid, title, html, EditionSummary(*face)) for key, uid, title, html, *face in rows}
 
 
 def _lines(papers: type[Model], keys: Keys, at: datetime) -> Any:
@@ -165,11 +167,11 @@ def _lines(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.values_list("pk", "uid", "title", "title_html", *columns("edition__"))
 
 
-def links(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Link]:
+def links(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[MaterialLink]:
     """Return the visible files and links of these papers. One query, none without keys."""
     labels = labels_of(papers.model, "materials")
     return gathered(
-        (paper, Link(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
+        (paper, MaterialLink(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
         for paper, kind, label, url, file in _links(papers.model, Keys(keys), moment(at))
     )
 
@@ -179,11 +181,11 @@ def _links(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.values_list("paper_id", "kind", "label", "url", "file")
 
 
-def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[Appearance]:
+def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[AppearanceRow]:
     """Return where these papers appear, by time. One query, none without keys."""
     labels = labels_of(papers.model, "presentations")
     rows = _appearances(papers.model, Keys(keys), moment(at))
-    return gathered((paper, Appearance(labels[kind], *own)) for paper, kind, *own in rows)
+    return gathered((paper, AppearanceRow(labels[kind], *own)) for paper, kind, *own in rows)
 
 
 def _appearances(papers: type[Model], keys: Keys, at: datetime) -> Any:
@@ -216,7 +218,7 @@ def cards(
             row.uid,
             row.title,
             row.title_html,
-            Face(*row[-len(Face._fields) :]),
+            EditionSummary(*row[-len(EditionSummary._fields) :]),
             row.abstract_html if detailed else "",
             people[row.pk],
             awards[row.pk],

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from conference.models import Edition
-from papers.catalogue import Choice, catalogue, presentation_kinds
+from papers.catalogue import FacetValue, catalogue, presentation_kinds
 from papers.charts import Chart, Value, bars, columns
 from papers.models import Authorship, Paper
 from papers.querysets import taking_place
@@ -98,11 +98,11 @@ def _by_year(editions: Iterable[Edition], found: dict[int, int]) -> list[Value]:
     ]
 
 
-def _rank(choice: Choice) -> tuple[int, str]:
+def _rank(choice: FacetValue) -> tuple[int, str]:
     return -choice.bits.bit_count(), choice.value
 
 
-def _most(edition: Edition, facet: str, choices: Iterable[Choice]) -> list[Value]:
+def _most(edition: Edition, facet: str, choices: Iterable[FacetValue]) -> list[Value]:
     papers = reverse("papers:list", args=[edition.slug])
     return [
         Value(choice.label, choice.bits.bit_count(), f"{papers}?{facet}={choice.value}")

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from conference.models import Edition
-from conference.summaries import Face
+from conference.summaries import EditionSummary
 from content.querysets import moment, published_rows
 from people import names
 from people.models import Person
@@ -15,10 +15,10 @@ from people.querysets import PersonQuerySet
 
 
 @dataclass(slots=True)
-class Year:
+class ProfileYear:
     """A person's part in one edition."""
 
-    edition: Face
+    edition: EditionSummary
     committee: list[Any] = field(default_factory=list)
     awards: list[Any] = field(default_factory=list)
     roles: list[Any] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Year:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """One line of the A-Z page."""
 
     person: Person
@@ -44,15 +44,17 @@ class Entry:
         return ", ".join(part for part in (self.person.family, self.person.given) if part)
 
 
-def vita(person: Any, at: datetime | None = None) -> list[Year]:
+def vita(person: Any, at: datetime | None = None) -> list[ProfileYear]:
     """Return the years of a person fetched `with_vita()`, the newest first; the rest by time or title.
 
     The papers take four queries.
     """
-    years: dict[str, Year] = {}
+    years: dict[str, ProfileYear] = {}
 
-    def year_of(edition: Edition | Face) -> Year:
-        return years.setdefault(edition.slug, Year(edition if isinstance(edition, Face) else edition.face))
+    def year_of(edition: Edition | EditionSummary) -> ProfileYear:
+        return years.setdefault(
+            edition.slug, ProfileYear(edition if isinstance(edition, EditionSummary) else edition.face)
+        )
 
     for role in person.shown_committee_roles:
         year_of(role.edition).committee.append(role)
@@ -89,9 +91,9 @@ def _person(uid: str, at: datetime) -> Any:
     return Person.objects.published(at).with_vita(at).filter(uid=uid)
 
 
-def entries(people: Iterable[Any]) -> list[Entry]:
+def entries(people: Iterable[Any]) -> list[IndexEntry]:
     """Return the lines of people that were fetched `with_editions()`."""
-    return [Entry(person, sorted(set(_years(person)))) for person in people]
+    return [IndexEntry(person, sorted(set(_years(person)))) for person in people]
 
 
 def _years(person: Any) -> Iterable[int]:

@@ -6,7 +6,7 @@ import markup
 from content.page_paths import path_of
 
 
-class Named(NamedTuple):
+class PersonLink(NamedTuple):
     """Somebody under the name as printed, with the address of the page."""
 
     uid: str

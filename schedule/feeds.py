@@ -10,7 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from conference.feeds import NEWEST, EditionFeed, absolute, writable
 from conference.models import Edition
-from schedule.releases.release_view import Told, told
+from schedule.releases.release_view import ReleaseView, told
 
 
 class ChangesFeed(EditionFeed):
@@ -24,7 +24,7 @@ class ChangesFeed(EditionFeed):
     def link(self, edition: Edition) -> str:
         return absolute(reverse("schedule:changes", args=[edition.slug]))
 
-    def items(self, edition: Edition) -> list[Told]:
+    def items(self, edition: Edition) -> list[ReleaseView]:
         releases = told(edition, timezone.now(), NEWEST)
         for one in releases:
             one.release.edition = edition
@@ -33,7 +33,7 @@ class ChangesFeed(EditionFeed):
     def item_title(self, item: Any) -> str:
         return writable(str(item.release))
 
-    def item_link(self, item: Told) -> str:
+    def item_link(self, item: ReleaseView) -> str:
         return absolute(item.release.get_absolute_url())
 
     item_guid = item_link
@@ -42,7 +42,7 @@ class ChangesFeed(EditionFeed):
         context = {"told": item, "edition": item.release.edition, "site": absolute("")}
         return writable(render_to_string("schedule/_release.html", context))
 
-    def item_pubdate(self, item: Told) -> datetime:
+    def item_pubdate(self, item: ReleaseView) -> datetime:
         return item.release.published_at
 
     item_updateddate = item_pubdate

@@ -27,7 +27,7 @@ class Placed(Timed, Protocol):
 
 
 @dataclass(slots=True)
-class Column[T: Placed]:
+class GridColumn[T: Placed]:
     """A room, or `None` for what has none; lanes side by side where its sessions overlap."""
 
     room: Any
@@ -35,7 +35,7 @@ class Column[T: Placed]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell[T: Placed]:
+class GridCell[T: Placed]:
     """A session over so many rows and lanes, or an empty place."""
 
     session: T | None = None
@@ -44,20 +44,20 @@ class Cell[T: Placed]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row[T: Placed]:
+class GridRow[T: Placed]:
     """What begins, or stays empty, at one moment."""
 
     start: datetime
     steps: int
-    cells: list[Cell[T]]
+    cells: list[GridCell[T]]
 
 
 @dataclass(frozen=True, slots=True)
 class Grid[T: Placed]:
     """Columns in the order of the rooms, and rows by time."""
 
-    columns: list[Column[T]]
-    rows: list[Row[T]]
+    columns: list[GridColumn[T]]
+    rows: list[GridRow[T]]
 
 
 def begin(session: Timed) -> Edge:
@@ -90,11 +90,11 @@ def spanning[T: Placed](sessions: Sequence[T]) -> list[T]:
     return [one for one in free if not any(overlap(one, other) for other in free if other is not one)]
 
 
-def columns[T: Placed](sessions: Iterable[T]) -> list[Column[T]]:
+def columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
     """Give each room a column, in the chairs' order, and what has no room the last one."""
-    found: dict[Any, Column[T]] = {}
+    found: dict[Any, GridColumn[T]] = {}
     for session in sorted(sessions, key=begin):
-        column = found.setdefault(session.room and session.room.pk, Column(session.room))
+        column = found.setdefault(session.room and session.room.pk, GridColumn(session.room))
         free = (lane for lane in column.lanes if finish(lane[-1]) <= begin(session))
         lane = next(free, None)
         if lane is None:
@@ -104,7 +104,7 @@ def columns[T: Placed](sessions: Iterable[T]) -> list[Column[T]]:
     return sorted(found.values(), key=rank)
 
 
-def rank(column: Column[Any]) -> tuple[bool, int, str]:
+def rank(column: GridColumn[Any]) -> tuple[bool, int, str]:
     room = column.room
     return (room is None, room.position, room.name) if room else (True, 0, "")
 
@@ -127,7 +127,7 @@ def grid[T: Placed](sessions: Iterable[T]) -> Grid[T]:
         cells += [cell(lane, first, spans) for lane in loose]
         steps = ceil((last[0] - first[0]).total_seconds() / 60 / STEP)
         shown = [one for one in cells if one is not None]
-        rows.append(Row(first[0], min(max(steps, 1), MOST_STEPS), shown))
+        rows.append(GridRow(first[0], min(max(steps, 1), MOST_STEPS), shown))
     return Grid(sides, rows)
 
 
@@ -135,11 +135,11 @@ def runs(session: Timed, edge: Edge) -> bool:
     return begin(session) <= edge < finish(session)
 
 
-def cell[T: Placed](lane: Iterable[T], edge: Edge, spans: Sequence[tuple[Edge, Edge]]) -> Cell[T] | None:
+def cell[T: Placed](lane: Iterable[T], edge: Edge, spans: Sequence[tuple[Edge, Edge]]) -> GridCell[T] | None:
     """Return the cell of a lane that begins in this row; `None` where one from above still lasts."""
     here = next((session for session in lane if runs(session, edge)), None)
     if here is None:
-        return Cell()
+        return GridCell()
     if begin(here) != edge:
         return None
-    return Cell(here, sum(runs(here, first) for first, _ in spans))
+    return GridCell(here, sum(runs(here, first) for first, _ in spans))

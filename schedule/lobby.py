@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from schedule.grid import Column, columns
+from schedule.grid import GridColumn, columns
 from schedule.timetable import Timed, instant
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class RoomStatus:
     """A room (`None`: what has none), what runs in it, and what begins there next."""
 
     room: Any
@@ -18,16 +18,16 @@ class Board:
     next: list[Any]
 
 
-def boards(sessions: Iterable[Any], at: datetime) -> list[Board]:
+def boards(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
     """Return a board for each room of the given day's sessions, in the chairs' order."""
     return [board(column, at) for column in columns(sessions)]
 
 
-def board(column: Column[Any], at: datetime) -> Board:
+def board(column: GridColumn[Any], at: datetime) -> RoomStatus:
     there = sorted((session for lane in column.lanes for session in lane), key=starts)
     ahead = [session for session in there if session.start > at and not session.cancelled]
     now = [session for session in there if session.start <= at < session.end and not session.cancelled]
-    return Board(column.room, now, [one for one in ahead if starts(one) == starts(ahead[0])])
+    return RoomStatus(column.room, now, [one for one in ahead if starts(one) == starts(ahead[0])])
 
 
 def starts(session: Timed) -> datetime:

@@ -19,7 +19,7 @@ NORMAL_ZOOM = "2"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ScheduleFilter:
     """The chosen ones, and all that one can choose from."""
 
     kind: str
@@ -44,14 +44,16 @@ class Choice:
         return base_query({"kind": self.kind, **slugs})
 
 
-def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Choice:
+def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> ScheduleFilter:
     """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
     used = used_kinds(edition, at)
     kinds = [(kind, str(label)) for kind, label in Session.Kind.choices if kind in used]
     rooms = used_rooms(edition, at)
     topics = in_tree(used_topics(edition, at))
     kind = one_of(request, "kind", [kind for kind, _ in kinds])
-    return Choice(kind, named(request, "room", rooms), named(request, "topic", topics), kinds, rooms, topics)
+    return ScheduleFilter(
+        kind, named(request, "room", rooms), named(request, "topic", topics), kinds, rooms, topics
+    )
 
 
 def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str = "") -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.db.models.functions import Coalesce
 
 import markup
-from conference.summaries import Face
+from conference.summaries import EditionSummary
 from content.array_lookup import Among, Keys
 from content.page_paths import path_of
 from content.querysets import moment
@@ -19,7 +19,7 @@ from papers.board_order import running_order
 from papers.models import Paper
 from papers.rows import Appearing, Many, PaperRow, authors, gathered, honours, links
 from people.querysets import with_shown_names
-from people.rows import Named
+from people.rows import PersonLink
 from schedule.cancellation import Status
 from schedule.models import Presentation, Session, Speaker
 
@@ -28,7 +28,7 @@ ABSTRACTS = ("abstract_html", "paper__abstract_html")
 FIRST = 10
 
 
-class Place(NamedTuple):
+class TalkRoom(NamedTuple):
     """A room of a talk's own."""
 
     pk: int
@@ -36,12 +36,12 @@ class Place(NamedTuple):
     name: str
 
 
-class Whole(NamedTuple):
+class ParentSession(NamedTuple):
     """The session of a talk, as far as the talk's line hangs on it."""
 
     uid: str
     title: str
-    edition: Face
+    edition: EditionSummary
     kind: str
     start: datetime
     room_id: int | None
@@ -63,12 +63,12 @@ class _Talk(NamedTuple):
     status: str
     cancellation_reason: str
     recording_url: str
-    room: Place | None
-    session: Whole
+    room: TalkRoom | None
+    session: ParentSession
     moved_from: datetime | None
     abstract_html: str
     paper: PaperRow | None
-    shown_speakers: tuple[Named, ...]
+    shown_speakers: tuple[PersonLink, ...]
 
 
 class TalkRow(Appearing, _Talk):
@@ -126,10 +126,10 @@ class Wanted:
 class _Beside:
     """What stands in other tables, by the key of the paper or of the talk."""
 
-    authors: Many[Named]
+    authors: Many[PersonLink]
     honours: Many[Any]
     links: Many[Any]
-    speakers: Many[Named]
+    speakers: Many[PersonLink]
 
 
 def fill(sessions: Iterable[Session], talks: Any, wanted: Wanted, at: datetime | None = None) -> None:
@@ -176,7 +176,7 @@ def _beside(rows: Sequence[Any], wanted: Wanted, at: datetime | None) -> _Beside
 def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Beside) -> list[TalkRow]:
     face = session.edition.face
     place = session.kind, session.start, session.room_id, session.cancelled
-    whole = Whole(session.uid, session.title, face, *place)
+    whole = ParentSession(session.uid, session.title, face, *place)
 
     def paper(row: Any) -> PaperRow:
         return PaperRow(
@@ -191,7 +191,7 @@ def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Besid
         )
 
     def talk(row: Any) -> TalkRow:
-        room = Place(row.room_id, row.room__slug, row.room__name) if row.room_id else None
+        room = TalkRoom(row.room_id, row.room__slug, row.room__name) if row.room_id else None
         moved = wanted.moves.get(f"presentation:{row.uid}")
         abstract = row.abstract_html if wanted.abstracts else ""
         printed = paper(row) if row.paper_id else None
@@ -201,9 +201,9 @@ def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Besid
     return [talk(row) for row in rows]
 
 
-def speakers(talks: Collection[int], at: datetime | None = None) -> Many[Named]:
+def speakers(talks: Collection[int], at: datetime | None = None) -> Many[PersonLink]:
     """Return the speakers of these talks in order, as printed. One query, none without talks."""
-    return gathered((talk, Named(*who)) for talk, *who in _speakers(Keys(talks), moment(at)))
+    return gathered((talk, PersonLink(*who)) for talk, *who in _speakers(Keys(talks), moment(at)))
 
 
 def _speakers(talks: Keys, at: datetime) -> Any:

@@ -42,7 +42,7 @@ class Block[T: Timed]:
 
 
 @dataclass(frozen=True, slots=True)
-class Day[T: Timed]:
+class ProgramDay[T: Timed]:
     """One program day and its blocks."""
 
     date: date
@@ -64,12 +64,12 @@ def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
     return [Block(group[0].start, group) for group in groups]
 
 
-def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) -> list[Day[T]]:
+def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) -> list[ProgramDay[T]]:
     """Split sessions into program days, each session on the day of its start."""
     by_day: dict[date, list[T]] = {}
     for session in sessions:
         by_day.setdefault(day_of(session.start), []).append(session)
-    return [Day(day, blocks(by_day[day])) for day in sorted(by_day)]
+    return [ProgramDay(day, blocks(by_day[day])) for day in sorted(by_day)]
 
 
 def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:

@@ -25,7 +25,7 @@ from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
 from schedule.questions import day_sessions, family, sessions_beside, used_days
 from schedule.recordings import recordings_by_day
 from schedule.releases.release_view import marked, moves, told
-from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, Choice, one_of, read_choice
+from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice
 from schedule.talkrows import FIRST, Wanted, fill
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
@@ -60,7 +60,7 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     return render(request, f"schedule/{'week' if view == 'week' else 'index'}.html", context)
 
 
-def talks_about(edition: Edition, choice: Choice, at: datetime) -> PresentationQuerySet | None:
+def talks_about(edition: Edition, choice: ScheduleFilter, at: datetime) -> PresentationQuerySet | None:
     """Return the presentations that a visitor chose by their topic; nothing where there is no topic."""
     return edition.presentations.published(at).about(choice.topic, at) if choice.topic else None
 
@@ -109,7 +109,9 @@ def one_day(
     return render(request, "schedule/day.html", context)
 
 
-def frame(edition: Edition, used: set[date], at: datetime, choice: Choice, view: str) -> dict[str, Any]:
+def frame(
+    edition: Edition, used: set[date], at: datetime, choice: ScheduleFilter, view: str
+) -> dict[str, Any]:
     """Return what every view of the schedule takes: days, views and filters above it."""
     return {
         "today": edition.day_of(at),

@@ -65,7 +65,7 @@ class Described:
 
 
 @dataclass(frozen=True)
-class Scope:
+class SearchScope:
     """Where to look: an edition with what belongs to the whole site, some kinds, not in some editions."""
 
     edition: int | None = None
@@ -82,7 +82,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Likeness:
+class WeightedWords:
     """The words that say what a document is about with their weights, and the document itself."""
 
     weights: Mapping[str, float]
@@ -151,11 +151,11 @@ class Engine(ABC):
         return found
 
     @abstractmethod
-    def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
+    def in_head(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
         """Return documents that hold every wanted word outside their body."""
 
     @abstractmethod
-    def in_whole(self, query: Query, scope: Scope, most: int) -> list[Found]:
+    def in_whole(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
         """Return documents that hold the wanted words anywhere."""
 
     @abstractmethod
@@ -169,7 +169,7 @@ class Engine(ABC):
         texts = ((key, head, body) for key, head, body in found if body is not None)
         return next((Described(*text, documents) for text in texts), None)
 
-    def alike(self, likeness: Likeness, most: int) -> list[tuple[int, int | None]]:
+    def alike(self, likeness: WeightedWords, most: int) -> list[tuple[int, int | None]]:
         """Return things that share the weightiest words, each with its edition."""
         each = [self.sharing(word, weight, likeness) for word, weight in likeness.weights.items()]
         found = (
@@ -184,7 +184,7 @@ class Engine(ABC):
         )
 
     @abstractmethod
-    def sharing(self, word: str, weight: float, likeness: Likeness) -> tuple[str, list[object]]:
+    def sharing(self, word: str, weight: float, likeness: WeightedWords) -> tuple[str, list[object]]:
         """Return a query, with its parameters, for other documents that hold the word: `id`, `weight`."""
 
     @abstractmethod

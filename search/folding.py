@@ -27,7 +27,7 @@ LONGEST_WORD = 64
 MARK = "ж"
 
 
-class Place(NamedTuple):
+class WordPosition(NamedTuple):
     """A word of a text, and where its letters stand in the original."""
 
     word: str
@@ -55,12 +55,12 @@ def joined(texts: Iterable[str]) -> str:
     return f" {MARK} ".join(filter(None, (" ".join(words(text)) for text in texts)))
 
 
-def places(source: str) -> list[Place]:
+def places(source: str) -> list[WordPosition]:
     """Return the words of a text with their places in it, for marking them there."""
     if source.isascii() and "'" not in source and not CONTROLS.search(source):
         # Nothing is left out or becomes longer, so that each letter stays where it is.
         plain = WORD.finditer(source.casefold())
-        return [Place(match[0][:LONGEST_WORD], match.start(), match.end()) for match in plain]
+        return [WordPosition(match[0][:LONGEST_WORD], match.start(), match.end()) for match in plain]
     letters, starts, ends = "", list[int](), list[int]()
     for start, end in _pieces(source):
         if PLAIN.fullmatch(source, start, end):
@@ -73,7 +73,7 @@ def places(source: str) -> list[Place]:
             starts += [start] * len(folded)
             ends += [end] * len(folded)
     return [
-        Place(match[0][:LONGEST_WORD], starts[match.start()], ends[match.end() - 1])
+        WordPosition(match[0][:LONGEST_WORD], starts[match.start()], ends[match.end() - 1])
         for match in WORD.finditer(letters)
     ]
 

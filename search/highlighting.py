@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from search.folding import Place, places
+from search.folding import WordPosition, places
 from search.query import Field, Query, Term
 
 
@@ -24,7 +24,7 @@ def highlight(text: str, query: Query, field: Field = Field.ANY) -> SafeString:
     return mark_safe("".join([*marked, escape(text[shown:])]))
 
 
-def _spans(found: list[Place], terms: Iterable[Term]) -> list[tuple[int, int]]:
+def _spans(found: list[WordPosition], terms: Iterable[Term]) -> list[tuple[int, int]]:
     """Return what is to be marked, in order; what touches or overlaps becomes one."""
     spans: list[tuple[int, int]] = []
     for start, end in sorted(span for term in terms for span in _occurrences(found, term)):
@@ -35,7 +35,7 @@ def _spans(found: list[Place], terms: Iterable[Term]) -> list[tuple[int, int]]:
     return spans
 
 
-def _occurrences(found: list[Place], term: Term) -> Iterable[tuple[int, int]]:
+def _occurrences(found: list[WordPosition], term: Term) -> Iterable[tuple[int, int]]:
     *before, last = term.words
     length = len(before)
     for place, (word, _, end) in enumerate(found):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from search.databases import engine
-from search.engine import Engine, Found, Scope, free
+from search.engine import Engine, Found, SearchScope, free
 from search.query import Query, parse
 
 # Nobody reads further, and counting on would cost more than finding.
@@ -51,7 +51,7 @@ def find(
     """
     if not query:
         return Hits()
-    found = _found(engine(), query, Scope(edition, tuple(kinds), tuple(hidden)))
+    found = _found(engine(), query, SearchScope(edition, tuple(kinds), tuple(hidden)))
     hits = list(found.values())[:MOST]
     return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MOST)
 
@@ -61,7 +61,7 @@ def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ())
     query = parse(text)
     if not query:
         return []
-    scope = Scope(edition, hidden=tuple(hidden))
+    scope = SearchScope(edition, hidden=tuple(hidden))
     asked = engine()
     glanced = asked.glance(query.terms)
     found = _in_head(asked, query, scope, CHOSEN_FROM)
@@ -70,7 +70,7 @@ def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ())
     return list(found.values())[:SUGGESTIONS]
 
 
-def _found(asked: Engine, query: Query, scope: Scope) -> dict[int, Hit]:
+def _found(asked: Engine, query: Query, scope: SearchScope) -> dict[int, Hit]:
     """Return what was found by its document, in order: the head is small and asked first, its hits lead."""
     # What must not stand in a body is not seen in a head.
     hits = {} if free(query.excluded) else _in_head(asked, query, scope, MOST)
@@ -81,7 +81,7 @@ def _found(asked: Engine, query: Query, scope: Scope) -> dict[int, Hit]:
     return hits
 
 
-def _in_head(asked: Engine, query: Query, scope: Scope, most: int) -> dict[int, Hit]:
+def _in_head(asked: Engine, query: Query, scope: SearchScope, most: int) -> dict[int, Hit]:
     """Whole words lead, words that only begin so follow."""
     hits: dict[int, Hit] = {}
     whole_words = query.whole_words()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from search.engine import Engine, Found, Likeness, Scope, bound, year_word
+from search.engine import Engine, Found, SearchScope, WeightedWords, bound, year_word
 from search.query import Field, Query, Term
 
 LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
@@ -21,25 +21,25 @@ class PostgreSQL(Engine):
 
     AMONG_WORDS = "= ANY(string_to_array((SELECT text FROM words), ' '))"
 
-    def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
+    def in_head(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
         source = "search_document WHERE head @@ %s::tsquery"
         return self._ranked(query, source, [self._expression(query.terms, scope)], most)
 
-    def in_whole(self, query: Query, scope: Scope, most: int) -> list[Found]:
+    def in_whole(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
         terms = tuple(_anywhere(query.terms))
         loose = tuple(_loose(terms))
         source = "search_document WHERE whole @@ %s::tsquery"
         parameters = [self._expression(loose, scope)]
         if wanted := bound(query.wanted):
             source += " AND head @@ %s::tsquery"
-            parameters.append(self._expression(tuple(wanted), Scope()))
+            parameters.append(self._expression(tuple(wanted), SearchScope()))
         if excluded := bound(query.excluded):
             source += " AND NOT head @@ %s::tsquery"
             parameters.append(_any(map(self._match, excluded)))
         if loose != terms:
             near = f"SELECT {SHOWN}, whole FROM {source} LIMIT {MOST_READ}"
             source = f"({near}) AS near WHERE whole @@ %s::tsquery"
-            parameters.append(self._expression(terms, Scope()))
+            parameters.append(self._expression(terms, SearchScope()))
         return self._ranked(query, source, parameters, most)
 
     def holds(self, term: Term) -> bool:
@@ -47,7 +47,7 @@ class PostgreSQL(Engine):
         statement = f"SELECT 1 FROM search_document WHERE {column} @@ %s::tsquery LIMIT 1"
         return bool(self.rows(statement, [self._match(term)]))
 
-    def sharing(self, word: str, weight: float, likeness: Likeness) -> tuple[str, list[object]]:
+    def sharing(self, word: str, weight: float, likeness: WeightedWords) -> tuple[str, list[object]]:
         # A limit keeps the planner from starting workers for what takes a few milliseconds; the kind in an
         # expression keeps it from walking through all documents of this kind for each word.
         statement = (
@@ -71,7 +71,7 @@ class PostgreSQL(Engine):
             [_any(map(_phrase, query.wanted)), *parameters, most],
         )
 
-    def _expression(self, terms: tuple[Term, ...], scope: Scope) -> str:
+    def _expression(self, terms: tuple[Term, ...], scope: SearchScope) -> str:
         """Write a query as a tsquery."""
         parts = [self._match(term) for term in terms if not term.excluded]
         parts += [_any(f"'{word}'" for word in group) for group in scope.required()]

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from search.databases import engine
-from search.engine import Described, Likeness
+from search.engine import Described, WeightedWords
 from search.hits import Hit
 
 WORDS = 10
@@ -21,7 +21,7 @@ def related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
     weights = _strongest(document) if document else {}
     if not document or not weights:
         return []
-    found = engine().alike(Likeness(weights, document.key, kind), limit)
+    found = engine().alike(WeightedWords(weights, document.key, kind), limit)
     return [Hit(kind, *thing, 1 / place) for place, thing in enumerate(found, start=1)]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from search.engine import Engine, Found, Likeness, Scope, year_word
+from search.engine import Engine, Found, SearchScope, WeightedWords, year_word
 from search.query import Field, Query, Term
 
 COLUMNS = {Field.TITLE: "title", Field.PEOPLE: "people", Field.TOPIC: "topic", Field.AWARDS: "awards"}
@@ -21,11 +21,11 @@ class SQLite(Engine):
     # Folded words need no escape.
     AMONG_WORDS = """IN (SELECT value FROM words, json_each('["' || replace(text, ' ', '","') || '"]'))"""
 
-    def in_head(self, query: Query, scope: Scope, most: int) -> list[Found]:
+    def in_head(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
         score = f"bm25(search_head, {HEAD_WEIGHTS})"
         return self._ranked("search_head", score, [self._expression(query, scope)], most)
 
-    def in_whole(self, query: Query, scope: Scope, most: int) -> list[Found]:
+    def in_whole(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
         match = self._expression(query, scope)
         score, matches = f"bm25(search_whole, {WHOLE_WEIGHTS})", [match]
         if any(len(term.words) > 1 and term.where is not Field.YEAR for term in query.wanted):
@@ -38,8 +38,8 @@ class SQLite(Engine):
         table = "search_head" if term.where else "search_whole"
         return bool(self.rows(f"SELECT 1 FROM {table} WHERE {table} MATCH %s LIMIT 1", [self._match(term)]))
 
-    def sharing(self, word: str, weight: float, likeness: Likeness) -> tuple[str, list[object]]:
-        match = self._expression(Query((Term((word,)),)), Scope(kinds=(likeness.kind,)))
+    def sharing(self, word: str, weight: float, likeness: WeightedWords) -> tuple[str, list[object]]:
+        match = self._expression(Query((Term((word,)),)), SearchScope(kinds=(likeness.kind,)))
         statement = (
             "SELECT rowid AS id, %s AS weight FROM search_whole WHERE search_whole MATCH %s AND rowid <> %s"
         )
@@ -62,7 +62,7 @@ class SQLite(Engine):
             [*matches, most],
         )
 
-    def _expression(self, query: Query, scope: Scope) -> str:
+    def _expression(self, query: Query, scope: SearchScope) -> str:
         wanted = [self._match(term) for term in query.wanted]
         wanted += [_any(f'scope : "{word}"' for word in group) for group in scope.required()]
         refused = [self._match(term) for term in query.excluded]

@@ -34,13 +34,13 @@ SECTION_VIEWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class MenuLink:
     """One line of a menu; `current` where it leads to the page shown, or to a page above it."""
 
     label: Any
     url: str
     current: bool = False
-    children: Sequence["Link"] = ()
+    children: Sequence["MenuLink"] = ()
 
 
 def section_url(edition: Edition, section: str) -> str:
@@ -65,7 +65,7 @@ def site_revision(edition: Edition) -> tuple[object, object] | None:
 
 def menus(
     edition: Edition | None, path: str, at: datetime, editions: Sequence[Edition] = ()
-) -> tuple[list[Link], list[Link]]:
+) -> tuple[list[MenuLink], list[MenuLink]]:
     """Return the edition's menu for the page at `path`, and the links of all years.
 
     Up to three queries after a change, else none. Any of the site's `editions` knows the site's revision.
@@ -79,26 +79,26 @@ def menus(
 
 
 @cached_per_revision(CACHED_EDITIONS, is_dated=True)
-def _lines(edition: Edition, at: datetime, _site: Hashable) -> list[Link]:
+def _lines(edition: Edition, at: datetime, _site: Hashable) -> list[MenuLink]:
     return edition_menu(edition, at)
 
 
 @cached_per_revision(1)
-def _site_lines(_newest: Edition, _at: datetime, _site: Hashable) -> list[Link]:
+def _site_lines(_newest: Edition, _at: datetime, _site: Hashable) -> list[MenuLink]:
     return site_pages()
 
 
-def edition_menu(edition: Edition, at: datetime) -> list[Link]:
+def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
     """Return the chairs' own menu, else the sections with content in the usual order, and the pages."""
     found = filled(edition, at)
     if found.has_menu:
         return own_menu(edition)
     shown = [section for section in Section if section == Section.HOME or section in found.sections]
-    sections = [Link(section.label, section_url(edition, section)) for section in shown]
-    return sections + [Link(title, page_url(edition, slug)) for slug, title in found.pages]
+    sections = [MenuLink(section.label, section_url(edition, section)) for section in shown]
+    return sections + [MenuLink(title, page_url(edition, slug)) for slug, title in found.pages]
 
 
-def own_menu(edition: Edition) -> list[Link]:
+def own_menu(edition: Edition) -> list[MenuLink]:
     """Return the menu that the chairs wrote."""
     children: dict[int | None, list[MenuItem]] = {}
     for line in edition.menu_items.published().with_targets():
@@ -109,13 +109,13 @@ def own_menu(edition: Edition) -> list[Link]:
     ]
 
 
-def item_link(line: MenuItem, edition: Edition, children: Sequence[Link] = ()) -> Link:
+def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = ()) -> MenuLink:
     """Return a line of the menu with the address of its target."""
     url = line.url or (line.page.get_absolute_url() if line.page else section_url(edition, line.section))
-    return Link(line.label, url, children=children)
+    return MenuLink(line.label, url, children=children)
 
 
-def marked(link: Link, edition: Edition, path: str) -> Link:
+def marked(link: MenuLink, edition: Edition, path: str) -> MenuLink:
     """Return a line of the menu as it stands on the page at `path`."""
     children = [marked(child, edition, path) for child in link.children]
     return replace(link, current=is_current(link.url, edition, path), children=children)
@@ -126,17 +126,17 @@ def is_current(url: str, edition: Edition, path: str) -> bool:
     return path == url or (url != edition.get_absolute_url() and path.startswith(url))
 
 
-def fixed_links() -> list[Link]:
+def fixed_links() -> list[MenuLink]:
     """Return the links of all years that are always there."""
     return [
-        Link(gettext("People"), reverse("people:list")),
-        Link(gettext("Awards"), reverse("papers:all_awards")),
+        MenuLink(gettext("People"), reverse("people:list")),
+        MenuLink(gettext("Awards"), reverse("papers:all_awards")),
     ]
 
 
-def site_pages() -> list[Link]:
+def site_pages() -> list[MenuLink]:
     """Return the links to the pages of the whole site."""
-    return [Link(page.title, page.get_absolute_url()) for page in _site_pages(timezone.now())]
+    return [MenuLink(page.title, page.get_absolute_url()) for page in _site_pages(timezone.now())]
 
 
 def _site_pages(at: datetime) -> Any:
@@ -144,7 +144,7 @@ def _site_pages(at: datetime) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ProgramLink:
     """A way into the program, with how much is there."""
 
     label: str
@@ -167,13 +167,13 @@ def counted(words: Any, number: int) -> str:
     return str(words % {"count": number, "number": number_format(number, force_grouping=True)})
 
 
-def ways(edition: Edition, counts: dict[str, int]) -> list[Way]:
+def ways(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
     """Return the ways into an edition's program that lead somewhere."""
     found = [
-        Way(str(section.label), section_url(edition, section), counted(said, number))
+        ProgramLink(str(section.label), section_url(edition, section), counted(said, number))
         for section, said in COUNTED.items()
         if (number := counts[section])
     ]
     words = gettext("Authors and speakers, A to Z")
-    people = Way(str(Section.PEOPLE.label), section_url(edition, Section.PEOPLE), words)
+    people = ProgramLink(str(Section.PEOPLE.label), section_url(edition, Section.PEOPLE), words)
     return [*found, people] if found else []

@@ -4,7 +4,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from conference.models import Edition
-from conference.page_metadata import Card, Head, Link, edition_head, social
+from conference.page_metadata import Card, Head, HeadLink, edition_head, social
 from content.preview_context import GATES
 from content.querysets import public_parts
 
@@ -29,7 +29,7 @@ def home_head(edition: Edition) -> Head:
     return edition_head(edition, edition_card(edition), (), schedule)
 
 
-def feeds(edition: Edition | None) -> list[Link]:
+def feeds(edition: Edition | None) -> list[HeadLink]:
     """Return the feeds that readers are offered on every page."""
     if edition is None:
         return []
@@ -39,6 +39,6 @@ def feeds(edition: Edition | None) -> list[Link]:
         "website:papers_feed": _("%(name)s: papers"),
     }
     return [
-        Link("alternate", reverse(name, args=[edition.slug]), ATOM, words % {"name": edition.name})
+        HeadLink("alternate", reverse(name, args=[edition.slug]), ATOM, words % {"name": edition.name})
         for name, words in offered.items()
     ]

@@ -11,12 +11,12 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgette
 
 import markup
 from conference.models import Edition
-from people.rows import Named
+from people.rows import PersonLink
 from schedule.models import Presentation, Session
 from search.highlighting import excerpt, highlight
 from search.hits import Hit
 from search.query import Field, Query
-from website.search_rows import Around, Found, around, rows
+from website.search_rows import PeopleAndAwards, SearchRow, around, rows
 
 # What can be found, in the words of the links that narrow a search to it.
 KINDS = {
@@ -34,7 +34,7 @@ CREDITED = frozenset(("paper", "session", "talk"))
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SearchResult:
     """One thing that was found: what it is, its marked title, its people with their addresses, a passage."""
 
     kind: str
@@ -49,7 +49,7 @@ class Finding:
     note: str = ""
 
 
-def findings(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[Finding]:
+def findings(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[SearchResult]:
     """Return what the hits stand for, in their order, as far as it is public, in these editions.
 
     Two queries at most.
@@ -57,7 +57,7 @@ def findings(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -
     known = {edition.pk: edition for edition in editions}
     found = rows(hits) if hits else {}
     things = [thing for thing in found if thing[0] in CREDITED]
-    beside = around(things) if things else Around({}, {})
+    beside = around(things) if things else PeopleAndAwards({}, {})
     shown = (found.get((hit.kind, hit.object_id)) for hit in hits)
     return [
         finding(row, query, known.get(row.edition_id or 0), beside)
@@ -66,7 +66,7 @@ def findings(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -
     ]
 
 
-def finding(row: Found, query: Query, edition: Edition | None, beside: Around) -> Finding:
+def finding(row: SearchRow, query: Query, edition: Edition | None, beside: PeopleAndAwards) -> SearchResult:
     """Return a result as it is shown."""
     thing = (row.what, row.pk)
     if row.what == "person":
@@ -74,7 +74,7 @@ def finding(row: Found, query: Query, edition: Edition | None, beside: Around) -
     else:
         own = row.title if row.what == "page" else markup.plain(row.title)
         title, passage = highlight(own, query, Field.TITLE), excerpt(markup.plain(row.body), query)
-    return Finding(
+    return SearchResult(
         kind_of(row),
         title,
         address(row, edition),
@@ -88,17 +88,17 @@ def finding(row: Found, query: Query, edition: Edition | None, beside: Around) -
     )
 
 
-def kind_of(row: Found) -> str:
+def kind_of(row: SearchRow) -> str:
     """Return what it is, in words."""
     if row.what in TIMED:
         return str(TIMED[row.what](row.kind).label)
     return pgettext("of the site", "Page") if row.what == "page" else gettext(NAMES[row.what])
 
 
-def address(row: Found, edition: Edition | None) -> str:
+def address(row: SearchRow, edition: Edition | None) -> str:
     """Return where it stands."""
     if row.what == "person":
-        return Named(row.uid, row.title, row.title).get_absolute_url()
+        return PersonLink(row.uid, row.title, row.title).get_absolute_url()
     if edition is None:
         return reverse("conference:site_page", args=[row.uid])
     if row.what == "page":
@@ -112,6 +112,6 @@ def address(row: Found, edition: Edition | None) -> str:
     return f"{reverse('schedule:session', args=parts)}#talk-{row.uid}"
 
 
-def credits_of(people: Iterable[Named], query: Query) -> list[tuple[SafeString, str]]:
+def credits_of(people: Iterable[PersonLink], query: Query) -> list[tuple[SafeString, str]]:
     """Return the names as shown, marked, each with the address of its person."""
     return [(highlight(one.shown_name, query, Field.PEOPLE), one.get_absolute_url()) for one in people]

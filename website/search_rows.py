@@ -22,10 +22,10 @@ from django.db.models.functions import Cast, Coalesce
 from conference.models import Page
 from content.querysets import moment
 from papers.models import Authorship, AwardGrant, Paper
-from papers.rows import Honour
+from papers.rows import AwardRow
 from people.models import Person
 from people.querysets import with_shown_names
-from people.rows import Named
+from people.rows import PersonLink
 from schedule.models import Presentation, Session, SessionRole, Speaker
 from search.hits import Hit
 
@@ -35,7 +35,7 @@ NO = Value(False, BooleanField())
 ZERO = Value(0, BigIntegerField())
 
 
-class Found(NamedTuple):
+class SearchRow(NamedTuple):
     """A thing as a result shows it. A talk has the uid and title of its session, if it has one."""
 
     what: str
@@ -53,18 +53,18 @@ class Found(NamedTuple):
     session_title: str | None
 
 
-class Around(NamedTuple):
+class PeopleAndAwards(NamedTuple):
     """Who stands on what was found, in order, and the awards of papers, by its kind and key."""
 
-    people: Mapping[tuple[str, int], list[Named]]
-    awards: Mapping[tuple[str, int], list[Honour]]
+    people: Mapping[tuple[str, int], list[PersonLink]]
+    awards: Mapping[tuple[str, int], list[AwardRow]]
 
 
-def rows(hits: Collection[Hit], at: datetime | None = None) -> dict[tuple[str, int], Found]:
+def rows(hits: Collection[Hit], at: datetime | None = None) -> dict[tuple[str, int], SearchRow]:
     """Return what the hits stand for, as far as it is public. One query."""
     kinds = ("paper", "person", "session", "talk", "page")
     keys = [[hit.object_id for hit in hits if hit.kind == what] for what in kinds]
-    found = (Found(*row) for row in _rows(keys, moment(at))) if any(keys) else ()
+    found = (SearchRow(*row) for row in _rows(keys, moment(at))) if any(keys) else ()
     return {(row.what, row.pk): row for row in found}
 
 
@@ -112,17 +112,17 @@ def _branch(what: str, shown: Any, *columns: Any) -> Any:
     return shown.order_by().values_list(Value(what, TextField()), *columns)
 
 
-def around(found: Collection[tuple[str, int]], at: datetime | None = None) -> Around:
+def around(found: Collection[tuple[str, int]], at: datetime | None = None) -> PeopleAndAwards:
     """Return who stands on these papers, sessions and talks, and what papers were awarded. One query."""
     keys = [[key for kind, key in found if kind == what] for what in ("paper", "session", "talk")]
-    people: dict[tuple[str, int], list[Named]] = {one: [] for one in found}
-    awards: dict[tuple[str, int], list[Honour]] = {one: [] for one in found}
+    people: dict[tuple[str, int], list[PersonLink]] = {one: [] for one in found}
+    awards: dict[tuple[str, int], list[AwardRow]] = {one: [] for one in found}
     for what, owner, *_, first, second, third in sorted(_around(keys, moment(at)) if any(keys) else ()):
         if what == "award":
-            awards["paper", owner].append(Honour(first, second, third))
+            awards["paper", owner].append(AwardRow(first, second, third))
         else:
-            people[what, owner].append(Named(first, second, third))
-    return Around(people, awards)
+            people[what, owner].append(PersonLink(first, second, third))
+    return PeopleAndAwards(people, awards)
 
 
 def _around(keys: Collection[Collection[int]], at: datetime) -> Any:

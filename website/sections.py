@@ -38,7 +38,7 @@ def contents(edition: int, at: datetime) -> dict[str, QuerySet[Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledSections:
     """What an edition has: sections with content, pages of its own by slug and title, a menu of its own."""
 
     sections: set[Section]
@@ -46,12 +46,12 @@ class Filled:
     has_menu: bool
 
 
-def filled(edition: Edition, at: datetime | None = None) -> Filled:
+def filled(edition: Edition, at: datetime | None = None) -> FilledSections:
     """Return what an edition has. One query."""
     rows = list(_filled(edition.pk, moment(at)))
     pages = [(row["page__slug"], row["page__title"]) for row in rows if row["page__slug"]]
     sections = {section for section in Section if rows[0].get(f"has_{section}")}
-    return Filled(sections, pages, rows[0]["has_menu"])
+    return FilledSections(sections, pages, rows[0]["has_menu"])
 
 
 def _filled(edition: int, at: datetime) -> Any:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from conference.admin.preview import PreviewedAdmin
 from conference.admin.publish import PublishAdmin
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
-from conference.publishing import SHOWN, SITE, Shown
+from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.fields import validate_timezone
 from editorial.field_actions import publish, unpublish
 from editorial.lists import counted
@@ -27,10 +27,10 @@ SWITCHES = [
 ]
 
 
-SHOWN += [
-    Shown(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), place=50),
-    Shown(Page, SITE, ngettext_lazy("page", "pages", "count"), place=51),
-    Shown(Sponsor, SITE, ngettext_lazy("sponsor", "sponsors", "count"), place=52),
+PUBLISHED_ROWS += [
+    PublishedRows(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), place=50),
+    PublishedRows(Page, SITE, ngettext_lazy("page", "pages", "count"), place=51),
+    PublishedRows(Sponsor, SITE, ngettext_lazy("sponsor", "sponsors", "count"), place=52),
 ]
 
 
@@ -256,6 +256,6 @@ class SponsorAdmin(OrderedAdmin):
     actions = [publish, unpublish]
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
-        (_("Shown"), {"fields": ["tier", "url", "logo", "description"]}),
+        (_("PublishedRows"), {"fields": ["tier", "url", "logo", "description"]}),
         (_("Place and status"), {"fields": ["position", "status"]}),
     ]

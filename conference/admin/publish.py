@@ -17,11 +17,19 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from conference.publishing import PARTS, Counted, Part, Shown, counted, set_gates, shown_by
+from conference.publishing import (
+    PUBLISH_SCOPES,
+    PublishedCount,
+    PublishedRows,
+    PublishScope,
+    published_counts,
+    rows_of_scope,
+    set_gates,
+)
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, working_on
-from editorial.desk import Counted as Line
+from editorial.desk import DeskCount as Line
 from editorial.desk import Switch, switches, waiting_of
 from editorial.form_fields import ZonedField, ZonedWidget
 from editorial.model_admin import moment as written
@@ -68,7 +76,7 @@ class Drafts:
 class Outlook:
     """What going public would show, and what a chair should know before."""
 
-    seen: list[Counted]
+    seen: list[PublishedCount]
     # What appears only when other parts are public, too.
     held: int
     drafts: list[Drafts]
@@ -85,7 +93,7 @@ class PublishAdmin(admin.ModelAdmin[Any]):
     def publish_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Show what a part of an edition would show; with POST, let it go public, or take it back."""
         edition = self.get_object(request, str(key))
-        part = PARTS.get(request.GET.get("part", "everything"))
+        part = PUBLISH_SCOPES.get(request.GET.get("part", "everything"))
         if edition is None or part is None:
             raise Http404("No such edition, or no such part.")
         if not self.has_change_permission(request, edition):
@@ -93,7 +101,9 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         with working_on(edition):
             return self.asked(request, edition, part, timezone.now())
 
-    def asked(self, request: HttpRequest, edition: Edition, part: Part, now: datetime) -> HttpResponse:
+    def asked(
+        self, request: HttpRequest, edition: Edition, part: PublishScope, now: datetime
+    ) -> HttpResponse:
         """Do what was asked for, or show the page that asks."""
         if request.method != "POST":
             return self.page(request, edition, part, PublishForm(initial=begun(edition, part, now)), now)
@@ -108,7 +118,7 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         return self.published(request, edition, part, form, now)
 
     def published(
-        self, request: HttpRequest, edition: Edition, part: Part, form: PublishForm, now: datetime
+        self, request: HttpRequest, edition: Edition, part: PublishScope, form: PublishForm, now: datetime
     ) -> HttpResponse:
         """Let the part go public, and say so."""
         at = form.at(now)
@@ -128,7 +138,7 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         messages.success(request, said)
         return redirect(desk_of(edition))
 
-    def taken_back(self, request: HttpRequest, edition: Edition, part: Part) -> HttpResponse:
+    def taken_back(self, request: HttpRequest, edition: Edition, part: PublishScope) -> HttpResponse:
         """Hide the part, and say so."""
         set_gates(edition, part.gates, None)
         self.log_change(request, edition, [{"changed": {"fields": [*part.gates]}}])
@@ -136,17 +146,19 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         messages.success(request, words % {"edition": edition, "part": part.label})
         return redirect(desk_of(edition))
 
-    def drafts(self, request: HttpRequest, edition: Edition, part: Part) -> list[tuple[Shown, Any]]:
+    def drafts(
+        self, request: HttpRequest, edition: Edition, part: PublishScope
+    ) -> list[tuple[PublishedRows, Any]]:
         """Return the drafts of the part that this user may publish: of each kind all, or none."""
         access = access_for(request)
         return [
             (shown, shown.drafts(self.admin_site.get_model_admin(shown.model).get_queryset(request), edition))
-            for shown in shown_by(part)
+            for shown in rows_of_scope(part)
             if shown.has_drafts and access.may_all("change", shown.model, edition)
         ]
 
     def page(
-        self, request: HttpRequest, edition: Edition, part: Part, form: PublishForm, now: datetime
+        self, request: HttpRequest, edition: Edition, part: PublishScope, form: PublishForm, now: datetime
     ) -> HttpResponse:
         """Show the page that asks."""
         moments = [getattr(edition, gate) for gate in part.gates]
@@ -159,7 +171,7 @@ class PublishAdmin(admin.ModelAdmin[Any]):
             "form": form,
             "media": self.media + form.media,
             "part": part,
-            "parts": PARTS.values(),
+            "parts": PUBLISH_SCOPES.values(),
             "switches": states(edition, part, now),
             "outlook": self.outlook(request, edition, part, now),
             "is_open": all(one is not None and one <= now for one in [*moments, site]),
@@ -171,11 +183,11 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         }
         return TemplateResponse(request, "admin/conference/edition/publish.html", context).render()
 
-    def outlook(self, request: HttpRequest, edition: Edition, part: Part, now: datetime) -> Outlook:
+    def outlook(self, request: HttpRequest, edition: Edition, part: PublishScope, now: datetime) -> Outlook:
         """Return what the part would show. One query or two for each kind of row, and the desk's own."""
-        shown = shown_by(part)
-        seen = counted(edition, shown, now, {*part.gates, GATES[0]})
-        at_most = sum(one.count for one in counted(edition, shown, now, GATES))
+        shown = rows_of_scope(part)
+        seen = published_counts(edition, shown, now, {*part.gates, GATES[0]})
+        at_most = sum(one.count for one in published_counts(edition, shown, now, GATES))
         drafts = [(one, rows.count()) for one, rows in self.drafts(request, edition, part)]
         apps = {one.model._meta.app_label for one in shown}
         lines = waiting_of(edition, lambda model: access_for(request).may_all("view", model, edition))
@@ -183,7 +195,7 @@ class PublishAdmin(admin.ModelAdmin[Any]):
             [one for one in seen if one.count],
             at_most - sum(one.count for one in seen),
             [
-                Drafts(Counted(one, count).words, drafts_address(one, edition))
+                Drafts(PublishedCount(one, count).words, drafts_address(one, edition))
                 for one, count in drafts
                 if count
             ],
@@ -191,7 +203,7 @@ class PublishAdmin(admin.ModelAdmin[Any]):
         )
 
 
-def begun(edition: Edition, part: Part, now: datetime) -> dict[str, Any]:
+def begun(edition: Edition, part: PublishScope, now: datetime) -> dict[str, Any]:
     """Return what the form begins with: the moment that is set, to be kept if it is still to come."""
     moments = [moment for gate in part.gates if (moment := getattr(edition, gate))]
     latest = max(moments, default=None)
@@ -209,12 +221,12 @@ def state_of(edition: Edition) -> str:
     return " ".join(one.isoformat() if one else NEVER for one in moments)
 
 
-def states(edition: Edition, part: Part, now: datetime) -> list[Switch]:
+def states(edition: Edition, part: PublishScope, now: datetime) -> list[Switch]:
     """Return the switches of a part."""
     return [switch for gate, switch in zip(GATES, switches(edition, now), strict=True) if gate in part.gates]
 
 
-def address(edition: Edition, part: Part) -> str:
+def address(edition: Edition, part: PublishScope) -> str:
     """Return the address of the page that publishes a part."""
     return (
         f"{reverse('admin:conference_edition_publish', args=[edition.pk])}?{urlencode({'part': part.name})}"
@@ -225,7 +237,7 @@ def desk_of(edition: Edition) -> str:
     return f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}"
 
 
-def drafts_address(shown: Shown, edition: Edition) -> str:
+def drafts_address(shown: PublishedRows, edition: Edition) -> str:
     """Return the address of the list of drafts."""
     meta = shown.model._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")

@@ -203,7 +203,7 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "editions",
                 "ordering": ["-start_date", "slug"],
             },
-            bases=(conference.summaries.Clocked, models.Model),
+            bases=(conference.summaries.EditionClock, models.Model),
         ),
         migrations.CreateModel(
             name="Announcement",

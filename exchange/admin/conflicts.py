@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from editorial.access import ScopedAdmin
 from editorial.current_edition import working_on
-from editorial.desk import DUTIES, Duty
+from editorial.desk import CHECKS, Check
 from editorial.model_admin import drawn
 from editorial.ordering import POSITION
 from exchange.admin.conflict_pages import as_it_is, sides
@@ -30,8 +30,8 @@ from exchange.wording import label
 SHORT = 80
 SHOWN = 50
 
-DUTIES.append(
-    Duty(
+CHECKS.append(
+    Check(
         Conflict,
         ngettext_lazy("import conflict to decide", "import conflicts to decide", "count"),
         lambda rows: rows.undecided(),

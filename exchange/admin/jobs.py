@@ -25,7 +25,7 @@ from exchange.jobs.import_permissions import may_import_all
 from exchange.jobs.models import ImportJob
 from exchange.jobs.preview import shown
 from exchange.jobs.upload_form import UploadForm, file_name
-from exchange.models import Kind
+from exchange.models import RecordKind
 
 PER_PAGE = 50
 State = ImportJob.State
@@ -175,7 +175,7 @@ class ImportJobAdmin(ScopedAdmin):
         what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
         rows = job.rows.all() if what == "all" else job.rows.not_skipped()
         rows = job.rows.what(what) if what in COUNTED else rows
-        rows = rows.filter(kind=kind) if kind in Kind.values else rows
+        rows = rows.filter(kind=kind) if kind in RecordKind.values else rows
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
         return {"what": what, "kind": kind, "page_obj": page, "planned": list(shown(page.object_list))}
 

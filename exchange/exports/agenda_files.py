@@ -18,7 +18,7 @@ from exchange.formats.ics import FORMAT as CALENDAR
 from exchange.formats.ics import calendar
 from exchange.reading.csvfile import write_sheet
 from schedule.agenda import saved_agendas
-from schedule.agenda.agenda_view import Stop, plan
+from schedule.agenda.agenda_view import AgendaStop, plan
 from schedule.agenda.stars import Star
 from schedule.agenda.views import agenda_page, stars_of
 
@@ -92,7 +92,7 @@ def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterabl
     yield write_sheet(COLUMNS, [_row(request, edition, row) for row in rows])
 
 
-def _row(request: HttpRequest, edition: Edition, row: Stop) -> list[str]:
+def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
     thing, session = row.thing, row.session
     credits = thing.shown_roles if row.is_session else thing.shown_speakers or _authors(thing)
     return [

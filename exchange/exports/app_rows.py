@@ -13,7 +13,7 @@ from django.utils import timezone
 from conference.models import Edition
 from content.array_lookup import Among, Keys
 from exchange.exports.dump import rank
-from exchange.exports.printed_names import Printed
+from exchange.exports.printed_names import PrintedNames
 from exchange.imports.listings import MATERIALS
 from exchange.imports.rows import parts_by_owner
 from exchange.records import (
@@ -46,7 +46,7 @@ def program(edition: Edition) -> Program:
     events = _events(lines)
     keys, papers = Keys(line[0] for line in events), Keys({line[1] for line in events if line[1]})
     sessions = sorted(_sessions(edition.pk, now), key=lambda row: rank(row[3:6]))
-    people = Printed(now, sessions=[key for key, *_ in sessions], presentations=keys, papers=papers)
+    people = PrintedNames(now, sessions=[key for key, *_ in sessions], presentations=keys, papers=papers)
     more = {key: values for key, *values in _presentations(keys, now)}
     return Program(
         edition=_edition(edition),
@@ -74,13 +74,13 @@ def _edition(edition: Edition) -> EditionRecord:
     return EditionRecord(conference=edition.conference.slug, **values)
 
 
-def _session(row: Any, people: Printed) -> SessionRecord:
+def _session(row: Any, people: PrintedNames) -> SessionRecord:
     key, room, parent, *values = row
     own: dict[str, Any] = dict(zip(SESSION, values, strict=True))
     return SessionRecord(room=room, parent=parent, roles=people.roles(key), **own)
 
 
-def _presentation(line: Any, more: list[Any] | None, people: Printed) -> PresentationRecord:
+def _presentation(line: Any, more: list[Any] | None, people: PrintedNames) -> PresentationRecord:
     key, _paper, session, _position, uid, paper, start, title, board, status, _title = line
     said: dict[str, Any] = {}
     if more:
@@ -92,7 +92,7 @@ def _presentation(line: Any, more: list[Any] | None, people: Printed) -> Present
 
 
 def _papers(
-    edition: Edition, lines: Iterable[Any], events: Keys, people: Printed, at: datetime
+    edition: Edition, lines: Iterable[Any], events: Keys, people: PrintedNames, at: datetime
 ) -> Iterable[PaperRecord]:
     """Return the papers that appear: of those of events all that is said, of the others their titles."""
     titles = {line[5]: line[-1] for line in lines if line[5]}

@@ -14,8 +14,8 @@ from django.db.models import Q
 from conference.models import Edition
 from content.array_lookup import Among, Keys
 from exchange.exports.dump import writing_context
-from exchange.exports.printed_names import Printed
-from exchange.formats.ics import Part
+from exchange.exports.printed_names import PrintedNames
+from exchange.formats.ics import CalendarScope
 from exchange.formats.ics.appointments import Wanted
 from exchange.records import (
     EditionRecord,
@@ -42,7 +42,7 @@ ROOM = ("room__slug", "room__name", "room__virtual")
 
 
 @dataclass(slots=True)
-class Gathered:
+class CalendarRecords:
     """The records of one edition while they are found."""
 
     sessions: list[SessionRecord] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Gathered:
             self.rooms[slug] = RoomRecord(slug=slug, name=name, virtual=virtual)
         return slug
 
-    def part(self, edition: Edition) -> Part:
+    def part(self, edition: Edition) -> CalendarScope:
         """Return what a calendar takes of this edition: sessions of `own`, and all presentations."""
         program = Program(
             edition=EditionRecord(
@@ -68,12 +68,12 @@ class Gathered:
             presentations=tuple(self.presentations),
         )
         wanted = Wanted(frozenset(self.own), frozenset(shown.uid for shown in self.presentations))
-        return Part(program, writing_context(edition), wanted)
+        return CalendarScope(program, writing_context(edition), wanted)
 
 
 def parts(
     editions: Iterable[Edition], sessions: Collection[int], presentations: Collection[int], at: datetime
-) -> list[Part]:
+) -> list[CalendarScope]:
     """Return the part of each edition in these sessions and presentations, of which the keys are given.
 
     Six questions at most: presentations, sessions, roles, speakers, authors, and who hides a name.
@@ -82,8 +82,8 @@ def parts(
     around = {session for _, _, session, *_ in talks if session}
     rows = _sessions(Keys({*sessions, *around}), at)
     papers = {paper for _, _, _, paper, *_ in talks if paper}
-    people = Printed(at, sessions=sessions, presentations=[key for key, *_ in talks], papers=papers)
-    found: dict[int, Gathered] = defaultdict(Gathered)
+    people = PrintedNames(at, sessions=sessions, presentations=[key for key, *_ in talks], papers=papers)
+    found: dict[int, CalendarRecords] = defaultdict(CalendarRecords)
     for row in rows:
         _add_session(found[row[1]], row, people, is_own=row[0] in sessions)
     for row in talks:
@@ -91,7 +91,7 @@ def parts(
     return [found[edition.pk].part(edition) for edition in editions]
 
 
-def _add_session(to: Gathered, row: Any, people: Printed, *, is_own: bool) -> None:
+def _add_session(to: CalendarRecords, row: Any, people: PrintedNames, *, is_own: bool) -> None:
     key, _edition, parent, slug, name, virtual, *values = row
     record = SessionRecord(
         parent=parent,
@@ -104,7 +104,7 @@ def _add_session(to: Gathered, row: Any, people: Printed, *, is_own: bool) -> No
         to.own.add(record.uid)
 
 
-def _add_talk(to: Gathered, row: Any, people: Printed) -> None:
+def _add_talk(to: CalendarRecords, row: Any, people: PrintedNames) -> None:
     key, _edition, _session, paper, session, uid, title, abstract, slug, name, virtual, board, *values = row
     to.presentations.append(
         PresentationRecord(

@@ -14,11 +14,11 @@ from django.utils import timezone
 from conference.models import Edition
 from exchange.exports.calendar_rows import parts
 from exchange.exports.dump import NOTHING
-from exchange.formats.ics import Part
+from exchange.formats.ics import CalendarScope
 from papers.models import Authorship, Paper, Topic
 from people.models import Person
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
-from schedule.schedule_filters import Choice
+from schedule.schedule_filters import ScheduleFilter
 
 # A talk in the order of its session, or a poster among hundreds, has no time of its own.
 OWN_TIME = Q(start__isnull=False)
@@ -26,13 +26,13 @@ OWN_TIME = Q(start__isnull=False)
 SLICE = 1_000
 
 
-def of_edition(edition: Edition, choice: Choice | None = None) -> Part:
+def of_edition(edition: Edition, choice: ScheduleFilter | None = None) -> CalendarScope:
     """Return all sessions, or those chosen, and the talks with a time of their own."""
     sessions, talks = _chosen(edition, choice)
     return part(edition, sessions=sessions, presentations=talks & OWN_TIME)
 
 
-def of_day(edition: Edition, day: date, choice: Choice | None = None) -> Part:
+def of_day(edition: Edition, day: date, choice: ScheduleFilter | None = None) -> CalendarScope:
     """Return what begins on a program day, or what was chosen of it."""
     start, end = edition.day_bounds(day)
     begins = Q(start__gte=start, start__lt=end)
@@ -40,7 +40,7 @@ def of_day(edition: Edition, day: date, choice: Choice | None = None) -> Part:
     return part(edition, sessions=begins & sessions, presentations=begins & talks)
 
 
-def _chosen(edition: Edition, choice: Choice | None) -> tuple[Q, Q]:
+def _chosen(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
     """Return the conditions on sessions and on presentations that a choice among the schedule sets."""
     if not choice:
         return Q(), Q()
@@ -51,24 +51,24 @@ def _chosen(edition: Edition, choice: Choice | None) -> tuple[Q, Q]:
     return Q(pk__in=sessions), talks
 
 
-def of_session(session: Session) -> Part:
+def of_session(session: Session) -> CalendarScope:
     """Return a session with its parts, and the talks in them with a time of their own."""
     now = timezone.now()
     return _part(session.edition, _family(session.pk, now), _timed(session.pk, now), now)
 
 
-def of_room(room: Room) -> Part:
+def of_room(room: Room) -> CalendarScope:
     """Return the sessions in a room, and what stands there though its session is elsewhere."""
     inside = Q(room=None, session__room=room) & OWN_TIME
     return part(room.edition, sessions=Q(room=room), presentations=Q(room=room) | inside)
 
 
-def of_topic(topic: Topic) -> Iterator[Part]:
+def of_topic(topic: Topic) -> Iterator[CalendarScope]:
     """Yield the presentations of the papers in a topic and below it."""
     return of_papers(topic.edition, topic.edition.papers.published().below(topic))
 
 
-def of_papers(edition: Edition, papers: Any) -> Iterator[Part]:
+def of_papers(edition: Edition, papers: Any) -> Iterator[CalendarScope]:
     """Yield the presentations of these papers of an edition: part by part, as they may be thousands."""
     now = timezone.now()
     shown = edition.presentations.published(now).filter(paper__in=papers.order_by().values("pk"))
@@ -77,29 +77,29 @@ def of_papers(edition: Edition, papers: Any) -> Iterator[Part]:
         yield _part(edition, (), keys[first : first + SLICE], now)
 
 
-def of_sessions(edition: Edition, wanted: Q) -> Part:
+def of_sessions(edition: Edition, wanted: Q) -> CalendarScope:
     """Return sessions, and the talks in them with a time of their own."""
     found = edition.sessions.published().filter(wanted).order_by().values("pk")
     return part(edition, sessions=wanted, presentations=Q(session__in=found) & OWN_TIME)
 
 
-def of_presentations(edition: Edition, wanted: Q) -> Part:
+def of_presentations(edition: Edition, wanted: Q) -> CalendarScope:
     """Return presentations alone, each at its own time or that of its session."""
     return part(edition, presentations=wanted)
 
 
-def of_paper(paper: Paper) -> Part:
+def of_paper(paper: Paper) -> CalendarScope:
     """Return the presentations of a paper."""
     now = timezone.now()
     return _part(paper.edition, (), _of_paper(paper.pk, now), now)
 
 
-def of_presentation(edition: Edition, shown: Presentation) -> Part:
+def of_presentation(edition: Edition, shown: Presentation) -> CalendarScope:
     """Return one appearance of a paper, or one talk."""
     return _part(edition, (), [shown.pk], timezone.now())
 
 
-def of_person(person: Person, editions: Iterable[Edition]) -> list[Part]:
+def of_person(person: Person, editions: Iterable[Edition]) -> list[CalendarScope]:
     """Return what a person takes part in, edition by edition."""
     now = timezone.now()
     talks = {*_spoken(person.pk, now), *_written(person.pk, now)}
@@ -107,7 +107,7 @@ def of_person(person: Person, editions: Iterable[Edition]) -> list[Part]:
     return [one for one in found if one.wanted.sessions or one.wanted.presentations]
 
 
-def part(edition: Edition, *, sessions: Q = NOTHING, presentations: Q = NOTHING) -> Part:
+def part(edition: Edition, *, sessions: Q = NOTHING, presentations: Q = NOTHING) -> CalendarScope:
     """Return the rows that meet the conditions, with what they need: sessions, wholes, papers and rooms."""
     now = timezone.now()
     own = edition.sessions.published(now).filter(sessions)
@@ -115,7 +115,9 @@ def part(edition: Edition, *, sessions: Q = NOTHING, presentations: Q = NOTHING)
     return _part(edition, _keys(own), _keys(talks), now)
 
 
-def _part(edition: Edition, sessions: Collection[int], presentations: Collection[int], at: datetime) -> Part:
+def _part(
+    edition: Edition, sessions: Collection[int], presentations: Collection[int], at: datetime
+) -> CalendarScope:
     return next(iter(parts([edition], sessions, presentations, at)))
 
 

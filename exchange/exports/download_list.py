@@ -18,7 +18,7 @@ APPS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class DownloadFile:
     """One file: what it is called, what it is for, and where it is."""
 
     label: str
@@ -26,7 +26,7 @@ class Offer:
     url: str
 
 
-def groups(edition: Edition) -> dict[str, list[Offer]]:
+def groups(edition: Edition) -> dict[str, list[DownloadFile]]:
     """Return the files by what they hold; nothing for what is not public."""
     has_schedule = edition.sessions.published().exists()
     has_papers = edition.papers.published().exists()
@@ -50,15 +50,15 @@ def file_names(fmt: Format, edition: Edition) -> list[str]:
     return [output.name for output in fmt.write(Program(), writing_context(edition))] if fmt.write else []
 
 
-def _calendar(edition: Edition) -> Offer:
+def _calendar(edition: Edition) -> DownloadFile:
     url = reverse("exchange:edition_calendar", args=[edition.slug])
-    return Offer(str(ics.FORMAT.label), str(ics.FORMAT.description), url)
+    return DownloadFile(str(ics.FORMAT.label), str(ics.FORMAT.description), url)
 
 
-def _apps(edition: Edition) -> list[Offer]:
+def _apps(edition: Edition) -> list[DownloadFile]:
     found = writable()
     return [
-        Offer(
+        DownloadFile(
             str(found[name].label),
             str(found[name].description),
             reverse(f"exchange:schedule_{ending}", args=[edition.slug]),
@@ -67,9 +67,9 @@ def _apps(edition: Edition) -> list[Offer]:
     ]
 
 
-def _references(edition: Edition) -> list[Offer]:
+def _references(edition: Edition) -> list[DownloadFile]:
     return [
-        Offer(
+        DownloadFile(
             str(fmt.label),
             str(fmt.description),
             reverse(f"exchange:edition_{name_of(ending)}", args=[edition.slug]),
@@ -78,11 +78,11 @@ def _references(edition: Edition) -> list[Offer]:
     ]
 
 
-def _whole(edition: Edition) -> list[Offer]:
+def _whole(edition: Edition) -> list[DownloadFile]:
     """Return the files of all other formats: a new one is offered on its first day."""
     elsewhere = {ics.FORMAT.name, *APPS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
     return [
-        Offer(
+        DownloadFile(
             f"{fmt.label}: {file}",
             str(fmt.description),
             reverse("exchange:program_file", args=[edition.slug, fmt.name, file]),

@@ -20,19 +20,19 @@ CACHING = "public, max-age=0, must-revalidate"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SourceState:
     """The state of what a file is made of: while it is the same, so is the file."""
 
     key: str
     changed_at: datetime
 
 
-def state_of(edition: Edition, at: datetime | None = None) -> State:
+def state_of(edition: Edition, at: datetime | None = None) -> SourceState:
     """Return the state of an edition: its stamp, and which of its gates have opened since the last change."""
     stamp = _stamp(edition)
     opened = _opened(edition, at or timezone.now())
     changed = max([stamp.changed_at, *opened])
-    return State(f"{stamp.etag}.{int(changed.timestamp())}", changed)
+    return SourceState(f"{stamp.etag}.{int(changed.timestamp())}", changed)
 
 
 def _stamp(edition: Edition) -> revision.Revision:
@@ -44,7 +44,7 @@ def _stamp(edition: Edition) -> revision.Revision:
     return revision.Revision(edition.revision, held["site_revision"] or 0, changed)
 
 
-def state_of_all(request: HttpRequest, at: datetime | None = None) -> State:
+def state_of_all(request: HttpRequest, at: datetime | None = None) -> SourceState:
     """Return the state of everything that is public."""
     editions = published_editions(request)
     stamp = revision.current(None)
@@ -52,7 +52,7 @@ def state_of_all(request: HttpRequest, at: datetime | None = None) -> State:
     changed = max([stamp.changed_at, *(edition.changed_at for edition in editions), *moments])
     parts = "-".join(f"{edition.pk}.{edition.revision}" for edition in editions)
     digest = hashlib.sha256(f"{parts} {int(changed.timestamp())}".encode()).hexdigest()[:16]
-    return State(f"{stamp.etag}.{digest}", changed)
+    return SourceState(f"{stamp.etag}.{digest}", changed)
 
 
 def _gates(edition: Edition, at: datetime) -> list[datetime]:
@@ -73,7 +73,7 @@ def _newest(edition: int, at: datetime) -> Any:
 
 def reply(
     request: HttpRequest,
-    state: State,
+    state: SourceState,
     name: str,
     media_type: str,
     make: Callable[[], Iterable[bytes]],

@@ -20,7 +20,7 @@ from exchange.exports.selected_rows import (
     KINDS_BY_MODEL,
     LISTINGS_BY_MODEL,
     UTC,
-    Picked,
+    SelectedRecord,
     editions_of,
     lines,
     picked,
@@ -113,7 +113,7 @@ def _records(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
     yield b"]\n"
 
 
-def _program(head: dict[str, Any], name: str, found: Iterable[Picked]) -> Iterator[bytes]:
+def _program(head: dict[str, Any], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
     yield f"{json.dumps(head, ensure_ascii=False)[:-1]},\n {json.dumps(name)}: [".encode()
     for number, one in enumerate(found):
         zone = one.edition.zone if one.edition else UTC

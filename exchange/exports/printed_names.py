@@ -17,7 +17,7 @@ PERSON = ("person_id", "person__uid", "person__name", "name")
 type Rows = dict[int, list[Sequence[Any]]]
 
 
-class Printed:
+class PrintedNames:
     """Who stands beside sessions, presentations and papers, each in order. Four questions at most."""
 
     def __init__(

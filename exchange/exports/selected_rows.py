@@ -29,7 +29,7 @@ UTC = ZoneInfo("UTC")
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class SelectedRecord:
     """One record, the edition it stands in, and the key of what it belongs to."""
 
     edition: Edition | None
@@ -60,7 +60,7 @@ def _edition_lookup(model: Any) -> str:
     return str(model.edition_lookup)
 
 
-def picked(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[Picked]:
+def picked(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[SelectedRecord]:
     """Read rows in their order, a batch at a time. `wanted`: the fields of their records; none are all."""
     model: Any = rows.model
     if model is MENU.model:
@@ -73,7 +73,7 @@ def picked(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterat
             yield from _parts(*LISTINGS_BY_MODEL[model], batch)
 
 
-def _menus(keys: list[int]) -> Iterator[Picked]:
+def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
     """Read lines of menus, in the menus' own order: below a line stands what hangs on it.
 
     A line is nothing without the one above it, which comes along.
@@ -85,21 +85,21 @@ def _menus(keys: list[int]) -> Iterator[Picked]:
         for parts in parts_by_owner(MENU, lines.filter(pk__in=here), dump.edition).values():
             records: Any = dump.part_records(MENU, parts)
             for entry in menu_entries(records, 1):
-                yield Picked(edition, entry.record, entry.link)
+                yield SelectedRecord(edition, entry.record, entry.link)
 
 
-def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Iterator[Picked]:
+def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Iterator[SelectedRecord]:
     if kind is PERSON:
-        yield from (Picked(None, record) for record in persons(keys))
+        yield from (SelectedRecord(None, record) for record in persons(keys))
         return
     rows: Any = kind.model._default_manager.filter(pk__in=keys)
     lookup = _edition_lookup(kind.model)
-    found: dict[int, Picked] = {}
+    found: dict[int, SelectedRecord] = {}
     for edition, here in _by_edition(rows, lookup).items():
         dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
         lists = dump.lists(kind, here, wanted)
         records = dump.records(kind, rows.filter(pk__in=here), lists, wanted)
-        found |= {key: Picked(edition, record) for key, record in records.items()}
+        found |= {key: SelectedRecord(edition, record) for key, record in records.items()}
     yield from (found[key] for key in keys if key in found)
 
 
@@ -114,12 +114,12 @@ def _by_edition(rows: Any, lookup: str) -> dict[Edition | None, list[int]]:
     return {editions.get(edition or 0): found for edition, found in keys.items()}
 
 
-def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[Picked]:
+def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRecord]:
     rows: Any = listing.model._default_manager.filter(pk__in=keys)
     owner = listing.owner
     link = f"{owner}__{kind.key}"
     owners = dict(rows.order_by().values_list(f"{owner}_id", link))
-    found: dict[int, Picked] = {}
+    found: dict[int, SelectedRecord] = {}
     for edition, here in _by_edition(rows, str(listing.model.edition_lookup)).items():
         dump, own = Dump(edition or Edition(), drafts=True, at=None, only=None), rows.filter(pk__in=here)
         parts = parts_by_owner(listing, own, dump.edition, known_as="person" in listing.columns)
@@ -127,7 +127,9 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[Picked]:
         for key, above in own.order_by("position", "pk").values_list("pk", f"{owner}_id"):
             places[above].append(key)
         for above, group in parts.items():
-            records = (Picked(edition, one, owners[above]) for one in dump.part_records(listing, group))
+            records = (
+                SelectedRecord(edition, one, owners[above]) for one in dump.part_records(listing, group)
+            )
             found |= zip(places[above], records, strict=True)
     yield from (found[key] for key in keys if key in found)
 

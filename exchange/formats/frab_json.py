@@ -9,10 +9,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.frab.events import Event
+from exchange.formats.frab.events import EventElement
 from exchange.formats.frab.incoming import read_one
-from exchange.formats.frab.references import Link, Person
-from exchange.formats.frab.schedule import Day, Room, Schedule, schedule_of
+from exchange.formats.frab.references import LinkElement, PersonElement
+from exchange.formats.frab.schedule import DayElement, RoomElement, Schedule, schedule_of
 from exchange.problems import Where
 from exchange.reading.findings import Findings
 from exchange.reading.jsonfile import read_object
@@ -82,12 +82,12 @@ def _head(schedule: Schedule) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _room(room: Room) -> dict[str, Any]:
+def _room(room: RoomElement) -> dict[str, Any]:
     fields = {"name": room.name, "guid": room.guid, "capacity": room.capacity}
     return {**fields, "slug": room.slug} if SLUG.match(room.slug) else fields
 
 
-def _day(day: Day, schedule: Schedule, before: str) -> Iterator[bytes]:
+def _day(day: DayElement, schedule: Schedule, before: str) -> Iterator[bytes]:
     head = {
         "index": day.index,
         "date": day.date.isoformat(),
@@ -103,7 +103,7 @@ def _day(day: Day, schedule: Schedule, before: str) -> Iterator[bytes]:
     yield b"}}"
 
 
-def _event(event: Event, schedule: Schedule) -> dict[str, Any]:
+def _event(event: EventElement, schedule: Schedule) -> dict[str, Any]:
     return {
         "guid": event.guid,
         "id": event.id,
@@ -127,12 +127,12 @@ def _event(event: Event, schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _person(person: Person) -> dict[str, Any]:
+def _person(person: PersonElement) -> dict[str, Any]:
     fields = {"id": person.id, "guid": person.guid, "name": person.name}
     return {**fields, "url": person.url} if person.url else fields
 
 
-def _link(link: Link) -> dict[str, str]:
+def _link(link: LinkElement) -> dict[str, str]:
     return {"type": link.type, "url": link.url, "title": link.title}
 
 

@@ -7,9 +7,9 @@ from xml.sax.saxutils import escape, quoteattr
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.frab.events import Event
+from exchange.formats.frab.events import EventElement
 from exchange.formats.frab.incoming import read_one
-from exchange.formats.frab.references import Link, Person
+from exchange.formats.frab.references import LinkElement, PersonElement
 from exchange.formats.frab.schedule import Schedule, schedule_of
 from exchange.formats.frab.xmltree import load
 from exchange.reading.sniffing import head
@@ -78,7 +78,7 @@ def _head(schedule: Schedule) -> str:
     )
 
 
-def _event(event: Event, schedule: Schedule) -> str:
+def _event(event: EventElement, schedule: Schedule) -> str:
     minutes = min(event.minutes, LONGEST)
     fields = (
         ("room", event.room),
@@ -105,11 +105,11 @@ def _event(event: Event, schedule: Schedule) -> str:
     )
 
 
-def _person(person: Person) -> str:
+def _person(person: PersonElement) -> str:
     return f"<person{_attributes(id=str(person.id), guid=person.guid)}>{escape(person.name)}</person>"
 
 
-def _link(name: str, link: Link) -> str:
+def _link(name: str, link: LinkElement) -> str:
     return f"<{name}{_attributes(href=link.url, type=link.type)}>{escape(link.title)}</{name}>"
 
 

@@ -17,7 +17,7 @@ from exchange.problems import Where
 from exchange.reading.checks import check
 from exchange.reading.findings import Findings, short
 from exchange.reading.jsonfile import read_object
-from exchange.reading.shapes import Place, fields_of, in_words, read_part
+from exchange.reading.shapes import Location, fields_of, in_words, read_part
 from exchange.reading.sniffing import head, outer_names
 from exchange.reading.zones import zone_of
 from exchange.records import (
@@ -116,7 +116,7 @@ def _parts(content: dict[str, object], source: Source, findings: Findings) -> di
     parts: dict[str, Any] = {}
     for name, record in HEAD.items():
         if name in content:
-            place = Place(findings, Where(source.name, name))
+            place = Location(findings, Where(source.name, name))
             parts[name] = read_part(fields_of(record), content[name], place) or None
     for name, record in LISTS.items():
         if name in content:
@@ -136,7 +136,7 @@ def _read_list(
         return
     shape = fields_of(record)
     for index, row in enumerate(rows):
-        found = read_part(shape, row, Place(findings, Where(source.name, _place(name, index, row))))
+        found = read_part(shape, row, Location(findings, Where(source.name, _place(name, index, row))))
         if isinstance(found, Record):
             yield found
 

@@ -9,7 +9,7 @@ from icalendar import Component
 
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.frab.wording import prose
-from exchange.formats.ics import Part, components, name_of
+from exchange.formats.ics import CalendarScope, components, name_of
 from exchange.records import Program
 
 OPENING = (
@@ -21,11 +21,11 @@ CLOSING = "</components>\n</vcalendar>\n</icalendar>\n"
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
-    pieces = calendar([Part(program, context)], name_of(program, context))
+    pieces = calendar([CalendarScope(program, context)], name_of(program, context))
     yield OutputFile(f"{context.edition}.xcal", pieces)
 
 
-def calendar(parts: Sequence[Part], name: str) -> Iterator[bytes]:
+def calendar(parts: Sequence[CalendarScope], name: str) -> Iterator[bytes]:
     """Return one calendar, piece by piece."""
     inside = components(parts, name)
     yield f"{OPENING}{_properties(next(inside).to_jcal()[1])}<components>\n".encode()

@@ -16,7 +16,7 @@ from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition
 from exchange.jobs import private_files
-from exchange.kind_names import Kind
+from exchange.kind_names import RecordKind
 
 # What is older is of no use: the program has gone on.
 KEPT = timedelta(days=1)
@@ -150,7 +150,7 @@ class PlannedRow(models.Model):
     """What an import would do with a row. `fields`: [name, fate, base, ours, theirs], as words."""
 
     job = models.ForeignKey(ImportJob, models.CASCADE, verbose_name=_("upload"), related_name="rows")
-    kind = models.CharField(_("kind"), max_length=12, choices=Kind)
+    kind = models.CharField(_("kind"), max_length=12, choices=RecordKind)
     object_id = models.BigIntegerField(_("object id"), null=True)
     label = models.CharField(_("label"), max_length=300)
     where = models.CharField(_("place in the file"), max_length=300, blank=True)

@@ -91,7 +91,7 @@ def progress(job: int) -> Progress | None:
     return Progress(said["what"], said["done"], said["total"], datetime.fromtimestamp(seen, UTC))
 
 
-class Told:
+class ProgressWriter:
     """Writes down how far a worker is, at most a few times a second."""
 
     def __init__(self, job: int) -> None:
@@ -113,10 +113,10 @@ class Told:
 
 
 @contextmanager
-def telling(job: int) -> Iterator[Told]:
+def telling(job: int) -> Iterator[ProgressWriter]:
     """Let it be seen how far a worker is, and that it is alive, while the block runs."""
     folder(job).mkdir(parents=True, exist_ok=True, mode=0o700)
-    told, over = Told(job), threading.Event()
+    told, over = ProgressWriter(job), threading.Event()
     told("", 0, 0)
 
     def beat() -> None:

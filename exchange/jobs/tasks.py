@@ -50,7 +50,7 @@ def write(job: int) -> None:
     _worked(job, State.WRITING, _written)
 
 
-def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.Told], None]) -> None:
+def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.ProgressWriter], None]) -> None:
     """Do the work of a job that is still to be done; whatever happens, the job says so."""
     sweep()
     job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
@@ -83,7 +83,7 @@ def _listed(error: ProgramError) -> list[list[str]]:
     return [[str(one.where), one.field, one.message] for one in error.problems]
 
 
-def _previewed(job: ImportJob, told: private_files.Told) -> None:
+def _previewed(job: ImportJob, told: private_files.ProgressWriter) -> None:
     plans: list[Plan] = []
 
     def look(plan: Plan) -> None:
@@ -105,7 +105,7 @@ def _previewed(job: ImportJob, told: private_files.Told) -> None:
         )
 
 
-def _written(job: ImportJob, told: private_files.Told) -> None:
+def _written(job: ImportJob, told: private_files.ProgressWriter) -> None:
     def look(plan: Plan) -> None:
         permit(plan, job.user)
         if digest(plan) != job.digest:
@@ -124,7 +124,7 @@ def _written(job: ImportJob, told: private_files.Told) -> None:
     private_files.forget(job.pk)
 
 
-def _loaded(job: ImportJob, told: private_files.Told, **options: Any) -> Report:
+def _loaded(job: ImportJob, told: private_files.ProgressWriter, **options: Any) -> Report:
     program = _read(job, told)
     slug = job.edition.slug if job.edition else _new_slug(program)
     options |= {
@@ -136,7 +136,7 @@ def _loaded(job: ImportJob, told: private_files.Told, **options: Any) -> Report:
     return load(program, slug, format_name=job.format, files=job.files, **options)
 
 
-def _read(job: ImportJob, told: private_files.Told) -> Program:
+def _read(job: ImportJob, told: private_files.ProgressWriter) -> Program:
     fmt = readable()[job.format]
     told("reading", 0, 0)
     sources = _sources(job, told)
@@ -147,7 +147,7 @@ def _read(job: ImportJob, told: private_files.Told) -> Program:
     return fmt.read(sources, context)
 
 
-def _sources(job: ImportJob, told: private_files.Told) -> list[Source]:
+def _sources(job: ImportJob, told: private_files.ProgressWriter) -> list[Source]:
     if job.url and not job.files:
         _fetch(job, told)
     try:
@@ -156,7 +156,7 @@ def _sources(job: ImportJob, told: private_files.Told) -> list[Source]:
         raise _refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
 
 
-def _fetch(job: ImportJob, told: private_files.Told) -> None:
+def _fetch(job: ImportJob, told: private_files.ProgressWriter) -> None:
     """Fetch the program from its address, once: what is shown is what will be written."""
     pages = readable()[job.format].pages
     if pages is None:

@@ -4,7 +4,7 @@ from enum import Enum
 from typing import Final, TypeGuard
 
 
-class Unstated(Enum):
+class Unset(Enum):
     """The one value that says: this file does not speak about this field."""
 
     UNSTATED = "unstated"
@@ -13,15 +13,15 @@ class Unstated(Enum):
         return False
 
 
-UNSTATED: Final = Unstated.UNSTATED
-type Stated[T] = T | Unstated
+UNSTATED: Final = Unset.UNSTATED
+type Stated[T] = T | Unset
 
 
-def is_stated[T](value: T | Unstated) -> TypeGuard[T]:
+def is_stated[T](value: T | Unset) -> TypeGuard[T]:
     """Whether a file spoke about this field at all."""
     return value is not UNSTATED
 
 
-def stated[T](value: T | Unstated, default: T) -> T:
+def stated[T](value: T | Unset, default: T) -> T:
     """Return the value, or `default` where the file says nothing."""
-    return default if isinstance(value, Unstated) else value
+    return default if isinstance(value, Unset) else value

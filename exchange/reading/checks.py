@@ -19,7 +19,7 @@ from exchange.records import (
     Program,
     Record,
     SessionRecord,
-    Unstated,
+    Unset,
     is_stated,
 )
 
@@ -55,7 +55,7 @@ def check(program: Program, findings: Findings) -> None:
         _check_times(appearance, findings)
 
 
-def key_of(record: Record) -> tuple[str, str | Unstated]:
+def key_of(record: Record) -> tuple[str, str | Unset]:
     """Return the name of the field that identifies a record, and its value; unstated if it did not fit."""
     if isinstance(record, PersonRecord):
         return "uid", record.ref.uid

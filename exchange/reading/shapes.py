@@ -22,29 +22,29 @@ FLAT = "ref"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where in a file a reader stands, and whom it tells."""
 
     findings: Findings
     where: Where
     path: str = ""
 
-    def at(self, step: str) -> "Place":
-        return Place(self.findings, self.where, f"{self.path}.{step}" if self.path else step)
+    def at(self, step: str) -> "Location":
+        return Location(self.findings, self.where, f"{self.path}.{step}" if self.path else step)
 
-    def __getitem__(self, index: int) -> "Place":
-        return Place(self.findings, self.where, f"{self.path}[{index}]")
+    def __getitem__(self, index: int) -> "Location":
+        return Location(self.findings, self.where, f"{self.path}[{index}]")
 
 
 class Shape(Protocol):
     """One type of value. `read` raises `UnfitError`, or tells the findings which part does not fit."""
 
-    def read(self, value: object, place: Place) -> Any: ...
+    def read(self, value: object, place: Location) -> Any: ...
 
     def write(self, value: Any, zone: tzinfo) -> object: ...
 
 
-def read_part(shape: Shape, value: object, place: Place) -> Any:
+def read_part(shape: Shape, value: object, place: Location) -> Any:
     """Read one part; tell the findings if it does not fit and go on with the next."""
     try:
         return shape.read(value, place)
@@ -54,13 +54,13 @@ def read_part(shape: Shape, value: object, place: Place) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarShape:
     """A value that JSON has itself: text, a whole number, true or false."""
 
     kind: type
     words: str
 
-    def read(self, value: object, place: Place) -> Any:
+    def read(self, value: object, place: Location) -> Any:
         if type(value) is not self.kind:
             raise UnfitError(
                 gettext("This must be %(words)s, not %(value)s.")
@@ -74,28 +74,28 @@ class Scalar:
         return value
 
 
-class Day:
-    def read(self, value: object, place: Place) -> date:
+class DateShape:
+    def read(self, value: object, place: Location) -> date:
         return day(TEXT.read(value, place))
 
     def write(self, value: date, zone: tzinfo) -> object:
         return value.isoformat()
 
 
-class Moment:
-    def read(self, value: object, place: Place) -> datetime:
+class DateTimeShape:
+    def read(self, value: object, place: Location) -> datetime:
         return moment(TEXT.read(value, place))
 
     def write(self, value: datetime, zone: tzinfo) -> object:
         return value.astimezone(zone).isoformat()
 
 
-class Pair:
+class PairShape:
     """One identifier elsewhere: a (scheme, value) pair, an object in the file."""
 
     names = ("scheme", "value")
 
-    def read(self, value: object, place: Place) -> tuple[str, str]:
+    def read(self, value: object, place: Location) -> tuple[str, str]:
         if not isinstance(value, dict) or set(value) != set(self.names):
             raise UnfitError(gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.'))
         scheme, name = (read_part(TEXT, value[key], place.at(key)) for key in self.names)
@@ -106,10 +106,10 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Nullable:
+class NullableShape:
     shape: Shape
 
-    def read(self, value: object, place: Place) -> Any:
+    def read(self, value: object, place: Location) -> Any:
         return None if value is None else self.shape.read(value, place)
 
     def write(self, value: Any, zone: tzinfo) -> object:
@@ -117,10 +117,10 @@ class Nullable:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListShape:
     shape: Shape
 
-    def read(self, value: object, place: Place) -> tuple[Any, ...]:
+    def read(self, value: object, place: Location) -> tuple[Any, ...]:
         if not isinstance(value, list):
             raise UnfitError(gettext("This must be a list, not %(value)s.") % {"value": in_words(value)})
         return tuple(read_part(self.shape, part, place[index]) for index, part in enumerate(value))
@@ -130,7 +130,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Fields:
+class ObjectShape:
     """A record as an object. Fields that are unstated, or as by default, are absent."""
 
     record: type[Record]
@@ -150,9 +150,9 @@ class Fields:
         """Return every name that the object may hold, those of a person's reference among them."""
         own = {name: shape for name, shape in self.shapes.items() if name != FLAT}
         inner = self.shapes.get(FLAT)
-        return {**inner.known, **own} if isinstance(inner, Fields) else own
+        return {**inner.known, **own} if isinstance(inner, ObjectShape) else own
 
-    def read(self, value: object, place: Place) -> Any:
+    def read(self, value: object, place: Location) -> Any:
         if not isinstance(value, dict):
             raise UnfitError(gettext("This must be an object, not %(value)s.") % {"value": in_words(value)})
         for name in value:
@@ -160,11 +160,11 @@ class Fields:
                 place.findings.unknown(place.where, name, "field", self.known, path=place.path)
         return self.build(value, place)
 
-    def build(self, value: Mapping[str, object], place: Place) -> Any:
+    def build(self, value: Mapping[str, object], place: Location) -> Any:
         """Make the record from the fields of an object that are its own."""
         found: dict[str, Any] = {"where": place.where}
         for name, shape in self.shapes.items():
-            if name == FLAT and isinstance(shape, Fields):
+            if name == FLAT and isinstance(shape, ObjectShape):
                 found[name] = shape.build(value, place)
             elif name in value:
                 found[name] = read_part(shape, value[name], place.at(name))
@@ -177,7 +177,7 @@ class Fields:
     def _written(self) -> list[tuple[str, Shape, object, bool]]:
         """Return how each field is written, with what it says where it says nothing; found out once."""
         return [
-            (name, shape, self.defaults[name], isinstance(shape, Scalar))
+            (name, shape, self.defaults[name], isinstance(shape, ScalarShape))
             for name, shape in self.shapes.items()
         ]
 
@@ -189,29 +189,29 @@ class Fields:
                 continue
             if is_plain:
                 found[name] = part
-            elif name == FLAT and isinstance(shape, Fields):
+            elif name == FLAT and isinstance(shape, ObjectShape):
                 found |= shape.write(part, zone)
             else:
                 found[name] = shape.write(part, zone)
         return found
 
 
-TEXT = Scalar(str, "text in quotation marks")
+TEXT = ScalarShape(str, "text in quotation marks")
 SCALARS: dict[object, Shape] = {
     str: TEXT,
-    int: Scalar(int, "a whole number"),
-    bool: Scalar(bool, "true or false"),
-    date: Day(),
-    datetime: Moment(),
+    int: ScalarShape(int, "a whole number"),
+    bool: ScalarShape(bool, "true or false"),
+    date: DateShape(),
+    datetime: DateTimeShape(),
 }
 
 
-_FIELDS: dict[type[Record], Fields] = {}
+_FIELDS: dict[type[Record], ObjectShape] = {}
 
 
-def fields_of(record: type[Record]) -> Fields:
+def fields_of(record: type[Record]) -> ObjectShape:
     """Return the one shape of this kind of record."""
-    return _FIELDS.setdefault(record, Fields(record))
+    return _FIELDS.setdefault(record, ObjectShape(record))
 
 
 def shape_of(hint: Any) -> Shape:
@@ -220,9 +220,9 @@ def shape_of(hint: Any) -> Shape:
     if origin is Stated:
         return shape_of(arguments[0])
     if origin is types.UnionType:
-        return Nullable(shape_of(next(part for part in arguments if part is not types.NoneType)))
+        return NullableShape(shape_of(next(part for part in arguments if part is not types.NoneType)))
     if origin is tuple:
-        return Listing(shape_of(arguments[0])) if Ellipsis in arguments else Pair()
+        return ListShape(shape_of(arguments[0])) if Ellipsis in arguments else PairShape()
     if isinstance(hint, type) and issubclass(hint, Record):
         return fields_of(hint)
     return SCALARS[hint]
@@ -234,7 +234,7 @@ def in_words(value: object) -> str:
     return kinds.get(type(value), "a number")
 
 
-def _noted_text(value: str, place: Place) -> str:
+def _noted_text(value: str, place: Location) -> str:
     text = checked_text(value)
     if text != value:
         message = gettext("Control characters were removed from %(text)s.") % {"text": place.path or "a text"}

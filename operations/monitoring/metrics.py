@@ -36,7 +36,7 @@ kept = Counter(
 )
 
 
-def count(note: request_log.Note, method: str, status: str, seconds: float) -> None:
+def count(note: request_log.RequestNote, method: str, status: str, seconds: float) -> None:
     """Count one request."""
     if not settings.METRICS_TOKEN:
         return

@@ -51,7 +51,7 @@ class Layer:
             request_log.end()
 
 
-def conclude(note: request_log.Note, method: str, status: str, began: float) -> None:
+def conclude(note: request_log.RequestNote, method: str, status: str, began: float) -> None:
     """Count a request that was answered; what the page cache did not answer gets a line in the log."""
     seconds = time.perf_counter() - began
     metrics.count(note, method, status, seconds)

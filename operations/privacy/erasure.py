@@ -21,7 +21,7 @@ from content.recording import recording
 from exchange.models import Change, Conflict, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import PERSONAL
-from operations.privacy.subjects import APPEARANCES, Subject, invitations
+from operations.privacy.subjects import APPEARANCES, DataSubject, invitations
 from people.models import Person
 from people.pairs import PersonPair
 from people.person_accounts import PersonAccount
@@ -38,7 +38,7 @@ def blank(model: Any, name: str) -> Any:
     return column.get_default() if column.has_default() else ""
 
 
-def erase_person(subject: Subject) -> None:
+def erase_person(subject: DataSubject) -> None:
     """Take a person out of everything that is kept here, in one transaction."""
     with transaction.atomic():
         standing = appearances(subject.keys)
@@ -118,7 +118,7 @@ def emptied(change: RowChange) -> dict[str, Any]:
     return {name: {**empty, **lists}.get(name, value) for name, value in change.values.items()}
 
 
-def erase_memories(subject: Subject) -> None:
+def erase_memories(subject: DataSubject) -> None:
     """Empty what imports remember: of the person, and of the person's place in papers and sessions."""
     Provenance.objects.filter(kind="person", object_id__in=subject.keys).delete()
     Change.objects.filter(kind="person", object_id__in=subject.keys).delete()

@@ -9,7 +9,7 @@ from accounts.account_sessions import AccountSession
 from content.history import RowChange
 from content.row_values import plain
 from exchange.models import Provenance
-from operations.privacy.subjects import Subject, invitations
+from operations.privacy.subjects import DataSubject, invitations
 
 
 def row(one: Model) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def place(other: Any) -> str:
     return next((str(getattr(other, name)) for name in names if getattr(other, name, None)), "")
 
 
-def of_person(subject: Subject) -> dict[str, Any]:
+def of_person(subject: DataSubject) -> dict[str, Any]:
     """Return all that is stored about a person of the program."""
     return {
         "person": [row(person) for person in subject.people],

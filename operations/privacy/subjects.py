@@ -15,7 +15,7 @@ APPEARANCES = PersonQuerySet.APPEARANCES
 
 
 @dataclass
-class Subject:
+class DataSubject:
     """A person of the program: the rows that are this person, and every word that is known to name them."""
 
     people: list[Person]
@@ -30,7 +30,7 @@ class Subject:
         return {person.uid for person in self.people}
 
 
-def find_person(asked: str) -> Subject | None:
+def find_person(asked: str) -> DataSubject | None:
     """Return the person with this identifier or e-mail address."""
     found = Person.objects.filter(uid=asked).first()
     if found is None and "@" in asked:
@@ -42,7 +42,7 @@ def find_person(asked: str) -> Subject | None:
     while new:
         new = [*Person.objects.filter(merged_into__in=new).exclude(pk__in=[one.pk for one in people])]
         people += new
-    return Subject(people, words_of(people))
+    return DataSubject(people, words_of(people))
 
 
 def words_of(people: list[Person]) -> set[str]:

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from content.bulk import Line, Plan
+from content.bulk import BulkChange, BulkPlan
 from editorial.access import access_for
 from editorial.actions import ActionForm, BulkAction, Words
 from editorial.field_actions import SAME, ChosenField, SetField
@@ -66,7 +66,7 @@ class GrantAward(BulkAction):
         # The column of a grant that holds such a row.
         self.winner = winner
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
         award = values["award"]
         access = access_for(request)
         if not (access.may("change", Award, award) and access.may_part("add", AwardGrant, award)):
@@ -76,12 +76,14 @@ class GrantAward(BulkAction):
         winners = {*grants.values_list(self.winner, flat=True)}
         merged = [row for row in rows if getattr(row, "merged_into_id", None)]
         gone = gettext("It was merged into another.")
-        plan = Plan(same=[row for row in rows if row.pk in winners], skipped=[(row, gone) for row in merged])
+        plan = BulkPlan(
+            same=[row for row in rows if row.pk in winners], skipped=[(row, gone) for row in merged]
+        )
         fresh = [row for row in rows if row.pk not in winners and row not in merged]
         says = gettext("gets the award “%(award)s”") % {"award": award}
         for place, row in enumerate(fresh, start=last + 1):
             made = AwardGrant(award=award, position=place, **{self.winner: row})
-            plan.lines.append(Line(row, says, made=made))
+            plan.lines.append(BulkChange(row, says, made=made))
         return plan
 
 
@@ -109,12 +111,12 @@ class AddMaterial(BulkAction):
 
     form_class = LinksForm
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
         pairs, problems = link_list.matched(values["addresses"], [row.uid for row in rows])
         known = Material.objects.filter(paper__in=[row.pk for row in rows])
         here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}
         last = dict(known.values_list("paper").annotate(last=Max("position")).order_by())
-        plan, access = Plan(problems=problems), access_for(request)
+        plan, access = BulkPlan(problems=problems), access_for(request)
         kind = Material.Kind(values["kind"]).label
         for index, address in pairs:
             paper = rows[index]
@@ -136,7 +138,7 @@ class AddMaterial(BulkAction):
                 continue
             made.clean_in_memory()
             says = gettext("gets %(kind)s %(address)s") % {"kind": kind, "address": address}
-            plan.lines.append(Line(paper, says, made=made))
+            plan.lines.append(BulkChange(paper, says, made=made))
         return plan
 
 

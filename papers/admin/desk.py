@@ -3,13 +3,13 @@
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from conference.publishing import PAPERS, SHOWN, Shown
-from editorial.desk import DOORS, DUTIES, TALLIES, Door, Duty, Tally
+from conference.publishing import PAPERS, PUBLISHED_ROWS, PublishedRows
+from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount
 from papers.models import Award, Paper
 
-TALLIES += [
-    Tally(Paper, ngettext_lazy("paper", "papers", "count"), place=10),
-    Tally(
+ROW_COUNTS += [
+    RowCount(Paper, ngettext_lazy("paper", "papers", "count"), place=10),
+    RowCount(
         Paper,
         ngettext_lazy("paper in draft", "papers in draft", "count"),
         lambda rows: rows.filter(status="draft"),
@@ -18,8 +18,8 @@ TALLIES += [
     ),
 ]
 
-DUTIES += [
-    Duty(
+CHECKS += [
+    Check(
         Paper,
         ngettext_lazy("paper without authors", "papers without authors", "count"),
         lambda rows: rows.without_authors(),
@@ -27,7 +27,7 @@ DUTIES += [
         title=_("Without authors"),
         place=10,
     ),
-    Duty(
+    Check(
         Paper,
         ngettext_lazy("paper without abstract", "papers without abstract", "count"),
         lambda rows: rows.without_abstract(),
@@ -35,7 +35,7 @@ DUTIES += [
         title=_("Without abstract"),
         place=11,
     ),
-    Duty(
+    Check(
         Paper,
         ngettext_lazy("paper without PDF", "papers without PDF", "count"),
         lambda rows: rows.without_pdf(),
@@ -43,7 +43,7 @@ DUTIES += [
         title=_("Without PDF"),
         place=12,
     ),
-    Duty(
+    Check(
         Paper,
         ngettext_lazy("paper in no session", "papers in no session", "count"),
         lambda rows: rows.without_session(),
@@ -51,7 +51,7 @@ DUTIES += [
         title=_("In no session"),
         place=13,
     ),
-    Duty(
+    Check(
         Paper,
         ngettext_lazy("title or abstract to look at", "titles and abstracts to look at", "count"),
         lambda rows: rows.worth_a_look(),
@@ -61,12 +61,12 @@ DUTIES += [
     ),
 ]
 
-SHOWN += [
-    Shown(Paper, PAPERS, ngettext_lazy("paper", "papers", "count"), place=10),
-    Shown(Award, PAPERS, ngettext_lazy("award", "awards", "count"), place=11),
+PUBLISHED_ROWS += [
+    PublishedRows(Paper, PAPERS, ngettext_lazy("paper", "papers", "count"), place=10),
+    PublishedRows(Award, PAPERS, ngettext_lazy("award", "awards", "count"), place=11),
 ]
 
-DOORS += [
-    Door(Paper, _("Add a paper"), "admin:papers_paper_add"),
-    Door(Award, _("Add an award"), "admin:papers_award_add"),
+ADD_LINKS += [
+    AddLink(Paper, _("Add a paper"), "admin:papers_paper_add"),
+    AddLink(Award, _("Add an award"), "admin:papers_award_add"),
 ]

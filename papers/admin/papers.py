@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from editorial.desk import DutyFilter
+from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, publish, unpublish, withdraw
 from editorial.lists import TrackFilter, counted, related_part
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
@@ -46,7 +46,7 @@ class MaterialInline(OrderedInline):
 class PaperAdmin(ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "authors", "status", "appearances", "topic", "track", "edition"]
-    list_filter = ["edition", DutyFilter, "status", related_part("topic", _("topic")), TrackFilter]
+    list_filter = ["edition", CheckFilter, "status", related_part("topic", _("topic")), TrackFilter]
     list_select_related = ["edition", "topic"]
     search_fields = [
         "sort_title",

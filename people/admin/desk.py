@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from conference.models import Edition
-from conference.publishing import SHOWN, SITE, Shown
+from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from editorial.current_edition import LIST_FILTER, editions_for
-from editorial.desk import DUTIES, TALLIES, Duty, Tally
+from editorial.desk import CHECKS, ROW_COUNTS, Check, RowCount
 from people.models import CommitteeRole, InstitutionPair, Person, PersonPair
 
 
@@ -33,7 +33,7 @@ class AppearingFilter(admin.SimpleListFilter):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PeopleTally(Tally):
+class PeopleTally(RowCount):
     """People who do something in the edition."""
 
     def rows(self, edition: Edition) -> Any:
@@ -41,18 +41,18 @@ class PeopleTally(Tally):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PeopleDuty(Duty):
+class PeopleDuty(Check):
     """People of the edition whom a chair has to look at."""
 
     def rows(self, edition: Edition) -> Any:
         return self.narrow(Person.objects.appearing_in(edition.pk))
 
 
-TALLIES.append(PeopleTally(Person, ngettext_lazy("person", "people", "count"), place=15))
+ROW_COUNTS.append(PeopleTally(Person, ngettext_lazy("person", "people", "count"), place=15))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairDuty(Duty):
+class PairDuty(Check):
     """Pairs of which one does something in the edition, as they were found when somebody last looked."""
 
     def rows(self, edition: Edition) -> Any:
@@ -60,24 +60,24 @@ class PairDuty(Duty):
         return self.narrow(pairs.undecided().appearing_in(edition.pk))
 
     def address(self, edition: Edition) -> str:
-        return Tally.address(self, edition)
+        return RowCount.address(self, edition)
 
 
-DUTIES.append(
+CHECKS.append(
     PairDuty(
         PersonPair,
         ngettext_lazy("likely duplicate to look at", "likely duplicates to look at", "count"),
         place=31,
     )
 )
-DUTIES.append(
+CHECKS.append(
     PairDuty(
         InstitutionPair,
         ngettext_lazy("institution listed twice, perhaps", "institutions listed twice, perhaps", "count"),
         place=32,
     )
 )
-DUTIES.append(
+CHECKS.append(
     PeopleDuty(
         Person,
         ngettext_lazy("doubtful name", "doubtful names", "count"),
@@ -88,6 +88,6 @@ DUTIES.append(
     )
 )
 
-SHOWN.append(
-    Shown(CommitteeRole, SITE, ngettext_lazy("committee role", "committee roles", "count"), place=53)
+PUBLISHED_ROWS.append(
+    PublishedRows(CommitteeRole, SITE, ngettext_lazy("committee role", "committee roles", "count"), place=53)
 )

@@ -173,7 +173,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
 
     @admin.display(description=_("why"))
     def why(self, pair: Any) -> SafeString:
-        lines = reasons.told(pair.reasons, pair.names_around)
+        lines = reasons.reason_texts(pair.reasons, pair.names_around)
         marked = ((("against" if one.is_against else "for"), one.words) for one in lines)
         return format_html("<ul>{}</ul>", format_html_join("", '<li class="{}">{}</li>', marked))
 

@@ -198,7 +198,7 @@ class MergeAdmin(ContentAdmin):
         pairs = storage.PAIRS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
         found = list(pairs.select_related("first", "second"))
         names = names_of(access_for(request), reasons.people_named(found))
-        return [{"pair": pair, "told": reasons.told(pair.reasons, names)} for pair in found]
+        return [{"pair": pair, "told": reasons.reason_texts(pair.reasons, names)} for pair in found]
 
     # Back
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import access_here, access_of
 from editorial.current_edition import edition_of
-from editorial.desk import DutyFilter
+from editorial.desk import CheckFilter
 from editorial.lists import counted
 from editorial.lists import found as found_in
 from editorial.model_admin import KEPT_BACK, ContentAdmin, OrderedAdmin, PartInline, admin_link
@@ -50,7 +50,7 @@ class PersonAdmin(SplitAdmin):
     private_history = True
     actions = ["compare_selected"]
     list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
-    list_filter = [AppearingFilter, DutyFilter]
+    list_filter = [AppearingFilter, CheckFilter]
     list_select_related = ["merged_into"]
     search_fields = ["folded", "names__folded", "uid", "orcid", "email", "affiliation"]
     search_help_text = _("Any spelling of the name with or without accents, affiliation, e-mail or ORCID.")

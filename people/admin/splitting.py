@@ -19,7 +19,7 @@ from editorial.model_admin import admin_link
 from people.access_scope import reaching_elsewhere
 from people.admin.merging import MergeAdmin
 from people.merging import split
-from people.merging.side_by_side import Column, columns_of
+from people.merging.side_by_side import ComparedRow, columns_of
 from people.models import Person
 
 
@@ -61,7 +61,7 @@ class SplitAdmin(MergeAdmin):
         )
         return TemplateResponse(request, "admin/people/split.html", context)
 
-    def divide(self, request: HttpRequest, column: Column, problems: list[str]) -> Person | None:
+    def divide(self, request: HttpRequest, column: ComparedRow, problems: list[str]) -> Person | None:
         """Give what was picked to a new person; or add why not."""
         offered = column.by_key()
         picked: dict[type[Any], list[int]] = defaultdict(list)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import exp, log
 from typing import Any
 
-from people.duplicates.spelling import Kind, Likeness
+from people.duplicates.spelling import SpellingDifference, SpellingMatch
 
 # How many of a hundred people are listed twice.
 USUAL_SHARE = 0.03
@@ -16,12 +16,16 @@ USUAL_SHARE = 0.03
 SAME_LANGUAGE = 3.0
 # How much more often two records of one person differ so than two people of like names do.
 FORMS = {
-    Kind.SAME: 0.5, Kind.CASE: 2.0, Kind.ACCENTS: 2.0, Kind.PUNCTUATION: 1.5, Kind.ORDER: 1.5,
-    Kind.DOUBLED: 2.0, Kind.PLACEHOLDER: 3.0, Kind.JOINED: 1.2, Kind.MIDDLE: 1.0, Kind.CALLED: 1.5,
-    Kind.EXTRA: 0.4, Kind.INITIALS: 0.8, Kind.SHORT: 0.4, Kind.TYPO: 0.3,
+    SpellingDifference.SAME: 0.5, SpellingDifference.CASE: 2.0, SpellingDifference.ACCENTS: 2.0, SpellingDifference.PUNCTUATION: 1.5, SpellingDifference.ORDER: 1.5,
+    SpellingDifference.DOUBLED: 2.0, SpellingDifference.PLACEHOLDER: 3.0, SpellingDifference.JOINED: 1.2, SpellingDifference.MIDDLE: 1.0, SpellingDifference.CALLED: 1.5,
+    SpellingDifference.EXTRA: 0.4, SpellingDifference.INITIALS: 0.8, SpellingDifference.SHORT: 0.4, SpellingDifference.TYPO: 0.3,
 }  # fmt: skip
 # Spellings in which one person may well stand twice on one paper.
-LISTED_TWICE = frozenset(FORMS) - {Kind.INITIALS, Kind.SHORT, Kind.TYPO}
+LISTED_TWICE = frozenset(FORMS) - {
+    SpellingDifference.INITIALS,
+    SpellingDifference.SHORT,
+    SpellingDifference.TYPO,
+}
 MANY = 3
 CONTACT, FIRST_COAUTHOR, MORE_COAUTHORS = log(10_000), log(25), log(4)
 NO_COAUTHOR, ELSEWHERE, OTHER_IDS = log(0.5), log(0.4), log(0.2)
@@ -32,7 +36,7 @@ MOST_AFFILIATION, LEAST_AFFILIATION, SAME_PLACE = 60.0, 3.0, 0.5
 
 
 @dataclass(slots=True)
-class Figure:
+class PersonCandidate:
     """A person as far as it matters here. Affiliations are folded."""
 
     key: int
@@ -50,7 +54,7 @@ type Reason = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LikelyDuplicate:
     """Two who may be one: how likely, of a hundred, and why, the reasons for and against as codes."""
 
     first: int
@@ -64,13 +68,13 @@ class Found:
         return tuple(code for code, _ in self.reasons)
 
 
-def are_distinct(one: Figure, other: Figure) -> bool:
+def are_distinct(one: PersonCandidate, other: PersonCandidate) -> bool:
     """Tell whether an identifier says that they are two."""
     return bool(one.orcid and other.orcid and one.orcid != other.orcid)
 
 
 def weigh(
-    one: Figure, other: Figure, likeness: Likeness, shares: dict[str, float]
+    one: PersonCandidate, other: PersonCandidate, likeness: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:
     """Return what speaks for and against them, with weights. `shares`: affiliation -> of all people."""
     found = [*_contacts(one, other), *_papers(one, other, likeness), *_coauthors(one, other)]
@@ -81,12 +85,14 @@ def weigh(
     return found
 
 
-def _contacts(one: Figure, other: Figure) -> Iterator[tuple[float, Reason]]:
+def _contacts(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
     if one.contacts & other.contacts:
         yield CONTACT, ("contact", {})
 
 
-def _papers(one: Figure, other: Figure, likeness: Likeness) -> Iterator[tuple[float, Reason]]:
+def _papers(
+    one: PersonCandidate, other: PersonCandidate, likeness: SpellingMatch
+) -> Iterator[tuple[float, Reason]]:
     common = one.papers.keys() & other.papers.keys()
     if len(common) > 1:
         yield TOGETHER, ("together", {"count": len(common)})
@@ -98,7 +104,7 @@ def _papers(one: Figure, other: Figure, likeness: Likeness) -> Iterator[tuple[fl
             yield OTHER_PLACE_THERE, ("other_place_there", {})
 
 
-def _coauthors(one: Figure, other: Figure) -> Iterator[tuple[float, Reason]]:
+def _coauthors(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
     common = one.coauthors & other.coauthors
     if one.papers.keys() & other.papers.keys():
         # On one paper they share its authors, whoever they are.
@@ -110,7 +116,9 @@ def _coauthors(one: Figure, other: Figure) -> Iterator[tuple[float, Reason]]:
         yield NO_COAUTHOR, ("no_coauthor", {})
 
 
-def _affiliations(one: Figure, other: Figure, shares: dict[str, float]) -> Iterator[tuple[float, Reason]]:
+def _affiliations(
+    one: PersonCandidate, other: PersonCandidate, shares: dict[str, float]
+) -> Iterator[tuple[float, Reason]]:
     common = one.affiliations & other.affiliations
     if common:
         rarest = min(common, key=lambda place: (shares.get(place, 0.0), place))
@@ -138,7 +146,7 @@ COMMON_PLACES = frozenset(
 )  # fmt: skip
 
 
-def probability(likeness: Likeness, namesakes: float, weights: list[float]) -> int:
+def probability(likeness: SpellingMatch, namesakes: float, weights: list[float]) -> int:
     """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name."""
     odds = log(USUAL_SHARE * FORMS[likeness.kind] / max(namesakes, FEWEST)) + sum(weights)
     return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

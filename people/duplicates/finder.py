@@ -10,8 +10,15 @@ from collections.abc import Iterable, Iterator, Set
 from itertools import combinations
 
 from people.duplicates import common_names
-from people.duplicates.evidence import SAME_LANGUAGE, Figure, Found, are_distinct, probability, weigh
-from people.duplicates.spelling import Kind, Likeness, compare_names, readings
+from people.duplicates.evidence import (
+    SAME_LANGUAGE,
+    LikelyDuplicate,
+    PersonCandidate,
+    are_distinct,
+    probability,
+    weigh,
+)
+from people.duplicates.spelling import SpellingDifference, SpellingMatch, compare_names, readings
 
 LIKELY = 50
 LARGE_BLOCK = 30
@@ -24,15 +31,15 @@ OTHERS = 2_000
 # Longer names are cut for their blocks.
 MOST_WORDS = 6
 PART = 3
-ORDER = {kind: place for place, kind in enumerate(Kind)}
+ORDER = {kind: place for place, kind in enumerate(SpellingDifference)}
 
 type Pair = tuple[int, int]
 type Block = tuple[list[int], list[int] | None, int]
 
 
 def find(
-    figures: Iterable[Figure], apart: Set[frozenset[int]] = frozenset(), least: int = LIKELY
-) -> list[Found]:
+    figures: Iterable[PersonCandidate], apart: Set[frozenset[int]] = frozenset(), least: int = LIKELY
+) -> list[LikelyDuplicate]:
     """Return those who may be one, the likeliest first; not the pairs of keys that are known to be two."""
     everybody = list(figures)
     acquaint(everybody)
@@ -52,14 +59,14 @@ def find(
         if score >= least:
             reasons = (("name_" + likeness.kind, {}), *(reason for _, reason in weighed))
             first, second = sorted((one.key, other.key))
-            found.append(Found(first, second, score, reasons))
+            found.append(LikelyDuplicate(first, second, score, reasons))
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
-def acquaint(figures: Iterable[Figure]) -> None:
+def acquaint(figures: Iterable[PersonCandidate]) -> None:
     """Tell everybody with whom they wrote."""
     people = list(figures)
-    authors: dict[int, list[Figure]] = defaultdict(list)
+    authors: dict[int, list[PersonCandidate]] = defaultdict(list)
     for one in people:
         for paper in one.papers:
             authors[paper].append(one)
@@ -71,7 +78,7 @@ def acquaint(figures: Iterable[Figure]) -> None:
         one.coauthors.discard(one.key)
 
 
-def likest(one: Figure, other: Figure) -> Likeness | None:
+def likest(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | None:
     """Return how the names of two are alike, by the spellings that are most so."""
     if len(one.names) == len(other.names) == 1:
         return compare_names(one.names[0], other.names[0])
@@ -82,7 +89,7 @@ def likest(one: Figure, other: Figure) -> Likeness | None:
 class Frequencies:
     """How common words and initials are among the names of these people."""
 
-    def __init__(self, figures: list[Figure]) -> None:
+    def __init__(self, figures: list[PersonCandidate]) -> None:
         self.here, self.total = len(figures), len(figures) + OTHERS
         self.words: Counter[str] = Counter()
         self.initials: Counter[str] = Counter()
@@ -99,13 +106,13 @@ class Frequencies:
     def initial(self, letter: str) -> float:
         return max((self.initials[letter] + OTHERS / 13) / self.total, 0.02)
 
-    def namesakes(self, likeness: Likeness) -> float:
+    def namesakes(self, likeness: SpellingMatch) -> float:
         """Return how many others are to be expected whose names are as much alike by chance."""
         shares = sorted(map(self.share, likeness.shared))[:PART]
         shares += [self.initial(letter) for letter in likeness.initials]
         if likeness.unlike[0]:
             # A slip is rare; of the names that begin like another there are many.
-            which = min if likeness.kind == Kind.TYPO else max
+            which = min if likeness.kind == SpellingDifference.TYPO else max
             shares.append(3 * which(map(self.share, likeness.unlike)))
         expected = float(self.here)
         for share in shares[:PART]:
@@ -113,15 +120,18 @@ class Frequencies:
         # A name of one word, or three of which the third adds little.
         return expected * SAME_LANGUAGE ** (len(shares[:PART]) - 1)
 
-    def are_both_usual(self, likeness: Likeness) -> bool:
+    def are_both_usual(self, likeness: SpellingMatch) -> bool:
         """Tell whether the words that differ by a letter are names of their own, such as Zhang and Zheng."""
-        return likeness.kind == Kind.TYPO and min(self.words[word] for word in likeness.unlike) > PART
+        return (
+            likeness.kind == SpellingDifference.TYPO
+            and min(self.words[word] for word in likeness.unlike) > PART
+        )
 
 
 # Who is compared with whom
 
 
-def candidates(figures: list[Figure]) -> Iterator[Pair]:
+def candidates(figures: list[PersonCandidate]) -> Iterator[Pair]:
     """Yield the places of those in the list who share a block, each pair once."""
     seen: set[int] = set()
     total = len(figures)
@@ -133,7 +143,7 @@ def candidates(figures: list[Figure]) -> Iterator[Pair]:
                 yield divmod(pair, total)
 
 
-def blocks(figures: list[Figure]) -> Iterator[Block]:
+def blocks(figures: list[PersonCandidate]) -> Iterator[Block]:
     """Yield those who are compared with each other, or the two lists to be compared across, up to a size."""
     whole: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[int]] = defaultdict(list)
@@ -180,7 +190,9 @@ def initial_keys(name: tuple[str, ...]) -> Iterator[tuple[bool, str]]:
                 yield len(other) == 1, f"{word} {other[0]}"
 
 
-def _pairs(members: list[int], others: list[int] | None, limit: int, figures: list[Figure]) -> Iterator[Pair]:
+def _pairs(
+    members: list[int], others: list[int] | None, limit: int, figures: list[PersonCandidate]
+) -> Iterator[Pair]:
     if len(members) * (len(others) if others else len(members)) <= limit**2:
         yield from ((a, b) for a in members for b in others) if others else combinations(members, 2)
         return
@@ -197,7 +209,7 @@ def _pairs(members: list[int], others: list[int] | None, limit: int, figures: li
                 yield a, b
 
 
-def _clues(one: Figure) -> Iterator[tuple[str, object]]:
+def _clues(one: PersonCandidate) -> Iterator[tuple[str, object]]:
     yield from (("person", key) for key in one.coauthors)
     yield from (("place", place) for place in one.affiliations)
     yield from (("paper", paper) for paper in one.papers)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from rapidfuzz.distance import OSA
 
-from people.duplicates.evidence import Found, Reason
+from people.duplicates.evidence import LikelyDuplicate, Reason
 from people.names import fold
 
 EMPTY = frozenset(
@@ -42,7 +42,7 @@ SHARED_PEOPLE, OTHER_COUNTRY, FEW = 12, 45, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InstitutionCandidate:
     """An institution as far as it matters here: the name first, then the other names."""
 
     key: int
@@ -75,7 +75,9 @@ def is_short(name: str) -> bool:
     return name.isupper() and " " not in name.strip() and SHORTEST <= len(name.strip()) <= LONGEST
 
 
-def find_places(places: Iterable[Place], apart: Set[frozenset[int]] = frozenset()) -> list[Found]:
+def find_places(
+    places: Iterable[InstitutionCandidate], apart: Set[frozenset[int]] = frozenset()
+) -> list[LikelyDuplicate]:
     """Return those that may be one, the likeliest first; not the pairs of keys that are known to be two."""
     everything = list(places)
     found = []
@@ -89,11 +91,13 @@ def find_places(places: Iterable[Place], apart: Set[frozenset[int]] = frozenset(
         score, reasons = _weighed(one, other, *named)
         if score >= LIKELY:
             first, second = sorted((one.key, other.key))
-            found.append(Found(first, second, score, reasons))
+            found.append(LikelyDuplicate(first, second, score, reasons))
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
-def _weighed(one: Place, other: Place, score: int, code: str) -> tuple[int, tuple[Reason, ...]]:
+def _weighed(
+    one: InstitutionCandidate, other: InstitutionCandidate, score: int, code: str
+) -> tuple[int, tuple[Reason, ...]]:
     reasons: list[Reason] = [(code, {})]
     common = len(one.people & other.people)
     if common:
@@ -105,7 +109,7 @@ def _weighed(one: Place, other: Place, score: int, code: str) -> tuple[int, tupl
     return min(score, 99), tuple(reasons)
 
 
-def likest_names(one: Place, other: Place) -> tuple[int, str] | None:
+def likest_names(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
     """Return how likely these are one by their names, and the reason."""
     found = [like for a in one.names for b in other.names if (like := compare_places(a, b))]
     best = max(found, default=None)
@@ -114,7 +118,7 @@ def likest_names(one: Place, other: Place) -> tuple[int, str] | None:
     return best
 
 
-def _is_own(one: Place, other: Place) -> bool:
+def _is_own(one: InstitutionCandidate, other: InstitutionCandidate) -> bool:
     return bool(compare_places(one.names[0], other.names[0]))
 
 
@@ -138,7 +142,7 @@ def compare_places(one: str, other: str) -> tuple[int, str] | None:
     return None
 
 
-def _candidates(places: list[Place]) -> Iterator[tuple[int, int]]:
+def _candidates(places: list[InstitutionCandidate]) -> Iterator[tuple[int, int]]:
     blocks: dict[str, list[int]] = defaultdict(list)
     for number, place in enumerate(places):
         for key in {key for name in place.names for key in _keys(name)}:

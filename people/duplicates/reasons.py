@@ -61,16 +61,18 @@ AGAINST = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReasonText:
     """A reason in words, and whether it speaks against."""
 
     words: str
     is_against: bool
 
 
-def told(reasons: Iterable[tuple[str, Mapping[str, Any]]], names: Mapping[int, str]) -> list[Told]:
+def reason_texts(
+    reasons: Iterable[tuple[str, Mapping[str, Any]]], names: Mapping[int, str]
+) -> list[ReasonText]:
     """Return the reasons in words. `names`: what the co-authors are called."""
-    return [Told(sentence(code, values, names), code in AGAINST) for code, values in reasons]
+    return [ReasonText(sentence(code, values, names), code in AGAINST) for code, values in reasons]
 
 
 def sentence(code: str, values: Mapping[str, Any], names: Mapping[int, str]) -> str:

@@ -7,18 +7,18 @@ from collections import defaultdict
 from typing import Any
 
 from markup import fold
-from people.duplicates.evidence import Figure
-from people.duplicates.institutions import Place
+from people.duplicates.evidence import PersonCandidate
+from people.duplicates.institutions import InstitutionCandidate
 from people.models import Institution, Person, PersonIdentifier, PersonName
 
 CHUNK = 5_000
 
 
-class People:
+class PeopleRows:
     """Everybody who was not merged, with what is known of them; affiliations as they are written."""
 
     def __init__(self) -> None:
-        self.figures: dict[int, Figure] = {}
+        self.figures: dict[int, PersonCandidate] = {}
         self.written: dict[str, str] = {}
         self._read_people()
         self._read_names()
@@ -30,7 +30,7 @@ class People:
         for key, name, native, orcid, email, homepage, affiliation in rows.iterator(CHUNK):
             contacts = frozenset(filter(None, (email.casefold(), homepage.casefold().rstrip("/"))))
             names = (name, native) if native else (name,)
-            self.figures[key] = Figure(key, names, orcid=orcid, contacts=contacts)
+            self.figures[key] = PersonCandidate(key, names, orcid=orcid, contacts=contacts)
             if affiliation:
                 self.figures[key].affiliations.add(self._place(affiliation))
 
@@ -69,7 +69,7 @@ class People:
                 one.affiliations |= found
 
 
-def institutions() -> list[Place]:
+def institutions() -> list[InstitutionCandidate]:
     """Return the institutions that were not merged, each with the people who wrote from there."""
     authorships: Any = Institution._meta.get_field("authorships").related_model
     people: dict[int, set[int]] = defaultdict(set)
@@ -78,6 +78,6 @@ def institutions() -> list[Place]:
         people[key].add(person)
     rows = Institution.objects.filter(merged_into__isnull=True).order_by("pk")
     return [
-        Place(key, (name, *aliases), ror, country, frozenset(people[key]))
+        InstitutionCandidate(key, (name, *aliases), ror, country, frozenset(people[key]))
         for key, name, aliases, ror, country in rows.values_list("pk", "name", "aliases", "ror", "country")
     ]

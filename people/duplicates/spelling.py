@@ -17,7 +17,7 @@ SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å
 TYPO_FROM, TWO_TYPOS_FROM, SHORT_FROM = 5, 9, 3
 
 
-class Kind(StrEnum):
+class SpellingDifference(StrEnum):
     """How two spellings differ, the most alike first."""
 
     SAME = "same"
@@ -37,10 +37,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class SpellingMatch:
     """What two spellings have in common: whole words, initials, and the word that is not quite the same."""
 
-    kind: Kind
+    kind: SpellingDifference
     shared: tuple[str, ...]
     initials: tuple[str, ...] = ()
     unlike: tuple[str, str] = ("", "")
@@ -73,7 +73,7 @@ def number(name: str) -> str:
     return found[0].lstrip("0") if found else ""
 
 
-def compare_names(one: str, other: str) -> Likeness | None:
+def compare_names(one: str, other: str) -> SpellingMatch | None:
     """Tell how two names as written are alike; `None` if they are two names, or one has no letter."""
     if not (words(one) and words(other)):
         return None
@@ -84,37 +84,37 @@ def compare_names(one: str, other: str) -> Likeness | None:
     for a in readings(one):
         for b in readings(other):
             found = found or compare(a, b)
-    if found and found.kind == Kind.SAME:
-        return Likeness(_written(one, other), found.shared)
-    if found and found.kind == Kind.EXTRA and "(" in one + other:
-        return Likeness(Kind.CALLED, found.shared)
+    if found and found.kind == SpellingDifference.SAME:
+        return SpellingMatch(_written(one, other), found.shared)
+    if found and found.kind == SpellingDifference.EXTRA and "(" in one + other:
+        return SpellingMatch(SpellingDifference.CALLED, found.shared)
     return found
 
 
-def _written(one: str, other: str) -> Kind:
+def _written(one: str, other: str) -> SpellingDifference:
     """Tell how names of the same words differ in writing."""
     one, other = normal(one), normal(other)
     if one == other:
-        return Kind.SAME
+        return SpellingDifference.SAME
     if one.casefold() == other.casefold():
-        return Kind.CASE
+        return SpellingDifference.CASE
     if len(words(one)) != len(one.split()) or len(words(other)) != len(other.split()):
         dropped = {*one.split(), *other.split()} & NOT_NAMES
-        return Kind.PLACEHOLDER if dropped else Kind.PUNCTUATION
-    return Kind.PUNCTUATION if one.isascii() and other.isascii() else Kind.ACCENTS
+        return SpellingDifference.PLACEHOLDER if dropped else SpellingDifference.PUNCTUATION
+    return SpellingDifference.PUNCTUATION if one.isascii() and other.isascii() else SpellingDifference.ACCENTS
 
 
-def compare(a: tuple[str, ...], b: tuple[str, ...]) -> Likeness | None:
+def compare(a: tuple[str, ...], b: tuple[str, ...]) -> SpellingMatch | None:
     """Tell how two names are alike, as words."""
     if a == b:
-        return Likeness(Kind.SAME, a)
+        return SpellingMatch(SpellingDifference.SAME, a)
     (here, runs_here), (there, runs_there) = _profile(a), _profile(b)
     if here == there:
         if len(a) == len(b) == len(here):
-            return Likeness(Kind.ORDER, a) if is_turned(a, b) else None
-        return Likeness(Kind.DOUBLED, tuple(dict.fromkeys(a)))
+            return SpellingMatch(SpellingDifference.ORDER, a) if is_turned(a, b) else None
+        return SpellingMatch(SpellingDifference.DOUBLED, tuple(dict.fromkeys(a)))
     if not runs_here.isdisjoint(runs_there):
-        return Likeness(Kind.JOINED, max(a, b, key=len))
+        return SpellingMatch(SpellingDifference.JOINED, max(a, b, key=len))
     shared = tuple(word for word in a if word in there and len(word) > 1)
     return _in_part(a, b, shared) if shared else None
 
@@ -138,12 +138,12 @@ def runs(name: tuple[str, ...]) -> Iterator[str]:
             yield "".join([*name[1:], name[0]])
 
 
-def _in_part(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) -> Likeness | None:
+def _in_part(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) -> SpellingMatch | None:
     left, right = ([word for word in dict.fromkeys(side) if word not in shared] for side in (a, b))
     if left and "".join(left) == "".join(right):
-        return Likeness(Kind.JOINED, (*shared, max(left, right, key=len)[0]))
+        return SpellingMatch(SpellingDifference.JOINED, (*shared, max(left, right, key=len)[0]))
     initials = [*_take_initials(left, right), *_take_initials(right, left)]
-    kind = Kind.INITIALS
+    kind = SpellingDifference.INITIALS
     unlike = ("", "")
     if left and right:
         nearly = _nearly(left, right)
@@ -154,8 +154,10 @@ def _in_part(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) ->
         return None
     extra = left or right
     if extra and not initials and not unlike[0]:
-        kind = Kind.MIDDLE if all(len(word) == 1 for word in extra) else Kind.EXTRA
-    return Likeness(kind, shared, tuple(initials), unlike)
+        kind = (
+            SpellingDifference.MIDDLE if all(len(word) == 1 for word in extra) else SpellingDifference.EXTRA
+        )
+    return SpellingMatch(kind, shared, tuple(initials), unlike)
 
 
 def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
@@ -168,7 +170,7 @@ def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
             yield letter
 
 
-def _nearly(left: list[str], right: list[str]) -> tuple[Kind, tuple[str, str]] | None:
+def _nearly(left: list[str], right: list[str]) -> tuple[SpellingDifference, tuple[str, str]] | None:
     """Take away one word on each side that differ by a slip or are a short form; fail if more differs."""
     for one in left:
         for other in right:
@@ -180,14 +182,14 @@ def _nearly(left: list[str], right: list[str]) -> tuple[Kind, tuple[str, str]] |
     return None
 
 
-def slip(one: str, other: str) -> Kind | None:
+def slip(one: str, other: str) -> SpellingDifference | None:
     """Tell whether two words are one with a slip, or one and its short form."""
     shorter, longer = sorted((one, other), key=len)
     one, other = one.replace("ks", "x").replace("ph", "f"), other.replace("ks", "x").replace("ph", "f")
     if len(shorter) >= TYPO_FROM:
         allowed = 2 if len(shorter) >= TWO_TYPOS_FROM else 1
         if OSA.distance(one, other, score_cutoff=allowed) <= allowed:
-            return Kind.TYPO
+            return SpellingDifference.TYPO
     if len(shorter) >= SHORT_FROM and len(longer) > len(shorter) + 1 and longer.startswith(shorter):
-        return Kind.SHORT
+        return SpellingDifference.SHORT
     return None

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from conference.models import Edition
 from content import revision
-from people.duplicates.evidence import Found
+from people.duplicates.evidence import LikelyDuplicate
 from people.duplicates.finder import find
 from people.duplicates.institutions import find_places
-from people.duplicates.rows import People, institutions
+from people.duplicates.rows import PeopleRows, institutions
 from people.models import (
     Comparison,
     Institution,
@@ -71,10 +71,10 @@ def look(model: type[Any]) -> int:
     return len(rows)
 
 
-def _found(model: type[Any]) -> list[Found]:
+def _found(model: type[Any]) -> list[LikelyDuplicate]:
     if model is Institution:
         return find_places(institutions(), InstitutionDistinction.objects.pairs())
-    people = People()
+    people = PeopleRows()
     found = find(people.figures.values(), PersonDistinction.objects.pairs())
     for one in found:
         for code, values in one.reasons:

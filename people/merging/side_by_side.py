@@ -27,7 +27,7 @@ ALONG = {
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FieldChoice:
     """A value of a field, and whether it holds unless somebody chooses."""
 
     key: int
@@ -37,12 +37,12 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparedField:
     """A field with the values of all, in order."""
 
     name: str
     label: str
-    choices: list[Choice]
+    choices: list[FieldChoice]
 
     @property
     def differs(self) -> bool:
@@ -51,7 +51,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Contribution:
     """What somebody did: as what, in what, of which edition, under which name and affiliation."""
 
     row: Any
@@ -80,13 +80,13 @@ def row_key(row: Any) -> str:
 
 
 @dataclass(slots=True)
-class Column:
+class ComparedRow:
     """One of those who are compared."""
 
     row: Any
     names: list[Any] = field(default_factory=list)
     identifiers: list[Any] = field(default_factory=list)
-    deeds: list[Deed] = field(default_factory=list)
+    deeds: list[Contribution] = field(default_factory=list)
     more: int = 0
 
     @property
@@ -109,8 +109,8 @@ class Column:
 class SideBySide:
     """What a page shows of them; `keep` is the one that stays unless somebody chooses."""
 
-    columns: list[Column]
-    lines: list[Line]
+    columns: list[ComparedRow]
+    lines: list[ComparedField]
     keep: int
     doubtful: list[str]
 
@@ -152,7 +152,7 @@ def side_by_side(rows: Iterable[Any], seen: Seen = everything) -> SideBySide:
 
 def _line(rows: list[Any], name: str, chosen: int, hidden: set[str]) -> Any:
     choices = [
-        Choice(
+        FieldChoice(
             row.pk,
             getattr(row, name) or "",
             row.pk == chosen,
@@ -161,10 +161,10 @@ def _line(rows: list[Any], name: str, chosen: int, hidden: set[str]) -> Any:
         for row in rows
     ]
     label = capfirst(str(rows[0]._meta.get_field(name).verbose_name))
-    return Line(name, label, choices) if any(choice.value for choice in choices) else None
+    return ComparedField(name, label, choices) if any(choice.value for choice in choices) else None
 
 
-def columns_of(people: list[Person], seen: Seen = everything, most: int | None = MOST) -> list[Column]:
+def columns_of(people: list[Person], seen: Seen = everything, most: int | None = MOST) -> list[ComparedRow]:
     """Return what people are called and did; at most so much of each."""
     relations = [
         Prefetch(name, seen(_model(name)).select_related(*along).order_by("pk"), to_attr=f"all_{name}")
@@ -179,7 +179,7 @@ def columns_of(people: list[Person], seen: Seen = everything, most: int | None =
     )
     columns = []
     for person in people:
-        column = Column(person, [*person.names.all()], [*person.identifiers.all()])
+        column = ComparedRow(person, [*person.names.all()], [*person.identifiers.all()])
         for name in ALONG:
             for row in vars(person)[f"all_{name}"]:
                 shared = name != "committee_roles" and owners[name, _thing(row).pk] > 1
@@ -200,17 +200,17 @@ def _thing(row: Any) -> Any:
     return getattr(row, row.siblings_of)
 
 
-def _deed(row: Any, *, is_shared: bool) -> Deed:
+def _deed(row: Any, *, is_shared: bool) -> Contribution:
     thing = _thing(row)
     places = getattr(row, "affiliations", None) or [getattr(row, "affiliation", "")]
     role = getattr(row, "get_role_display", None)
     kind = str(role() if role else getattr(row, "role", "") or row._meta.verbose_name)
     edition = getattr(thing, "edition", thing)
     printed = getattr(row, "name", "")
-    return Deed(row, capfirst(kind), thing, edition, printed, [*filter(None, places)], is_shared)
+    return Contribution(row, capfirst(kind), thing, edition, printed, [*filter(None, places)], is_shared)
 
 
-def _institutions(rows: list[Institution], seen: Seen) -> list[Column]:
+def _institutions(rows: list[Institution], seen: Seen) -> list[ComparedRow]:
     authorships = seen(Institution._meta.get_field("authorships").related_model)
     counts = dict(
         Institution.objects.filter(pk__in=[row.pk for row in rows])
@@ -222,5 +222,5 @@ def _institutions(rows: list[Institution], seen: Seen) -> list[Column]:
     prefetch_related_objects(rows, Prefetch("authorships", shown[:MOST], to_attr="all_authorships"))
     for row in rows:
         deeds = [_deed(one, is_shared=False) for one in vars(row)["all_authorships"]]
-        columns.append(Column(row, deeds=deeds, more=max(0, counts[row.pk] - len(deeds))))
+        columns.append(ComparedRow(row, deeds=deeds, more=max(0, counts[row.pk] - len(deeds))))
     return columns

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import Access
-from content.bulk import Line, Plan, Values, judged, refusal
+from content.bulk import BulkChange, BulkPlan, Values, judged, refusal
 from editorial.access import access_for
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 from editorial.field_actions import SAME, ChosenField, SetField
@@ -52,7 +52,7 @@ class SetSession(SetField):
         times = {"start": None, "end": None} if given["follow"] and not is_there else {}
         return {"session": session, **times}
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
         plan = judged(rows, lambda row: self.values(row, values), moved_words)
         last = last_places(values["session"])
         for line in plan.lines:
@@ -88,14 +88,14 @@ class PutInSession(BulkAction):
 
     form_class = ScheduleForm
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> Plan:
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
         session, kind = values["session"], values["kind"]
         presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
         shown = presented.select_related("edition", "room")
         there = {*shown.filter(session=session).values_list("paper", flat=True)}
         waiting = {one.paper_id: one for one in shown.filter(session=None).order_by("-pk")}
         place = last_places(session).get(session.edition_id, 0)
-        plan = Plan(same=[row for row in rows if row.pk in there])
+        plan = BulkPlan(same=[row for row in rows if row.pk in there])
         words = {"session": session, "kind": Presentation.Kind(kind).label}
         says = gettext("is presented in “%(session)s” (%(kind)s)") % words
         moves = gettext("its presentation without a session goes to “%(session)s” (%(kind)s)") % words
@@ -115,27 +115,27 @@ class PutInSession(BulkAction):
             plan.lines.append(line)
         return plan
 
-    def write(self, lines: list[Line]) -> None:
-        moved = [Line(line.row.waits, line.says, line.values) for line in lines if line.values]
+    def write(self, lines: list[BulkChange]) -> None:
+        moved = [BulkChange(line.row.waits, line.says, line.values) for line in lines if line.values]
         super().write([*(line for line in lines if line.made is not None), *moved])
 
 
-def scheduled(paper: Any, session: Any, kind: str, waits: Any, access: Access) -> tuple[Line, str]:
+def scheduled(paper: Any, session: Any, kind: str, waits: Any, access: Access) -> tuple[BulkChange, str]:
     """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
         if not access.may("change", Presentation, waits):
-            return Line(paper, ""), gettext("You may not change its presentation.")
+            return BulkChange(paper, ""), gettext("You may not change its presentation.")
         waits.paper = paper
         paper.waits = waits
-        return Line(paper, "", {"session": session}), refusal(waits, {"session": session})
+        return BulkChange(paper, "", {"session": session}), refusal(waits, {"session": session})
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):
-        return Line(paper, ""), gettext("You may not add presentations there.")
+        return BulkChange(paper, ""), gettext("You may not add presentations there.")
     try:
         made.clean_in_memory()
     except ValidationError as error:
-        return Line(paper, ""), " ".join(error.messages)
-    return Line(paper, "", made=made), ""
+        return BulkChange(paper, ""), " ".join(error.messages)
+    return BulkChange(paper, "", made=made), ""
 
 
 set_room = SetRoom(

@@ -21,7 +21,7 @@ from schedule.editing.poster_boards import BoardsForm, Hanging, PosterRow, topic
 from schedule.editing.saving import save_boards
 from schedule.models import Presentation, Session
 
-ON_BOARDS = (clashes.Kind.BOARD, clashes.Kind.BOARDS_FULL)
+ON_BOARDS = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
 
 
 class BoardsPage:
@@ -78,7 +78,7 @@ class BoardsPage:
     def context(self) -> dict[str, Any]:
         """Return what the page shows."""
         plans = {row.pk: {"board": row.after} for row in self.hanging.moved}
-        found = clashes.difference(self.edition, clashes.Planned(talks=plans))
+        found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
         here = [
             clash
             for clash in found.all

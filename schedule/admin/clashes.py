@@ -17,8 +17,8 @@ from django.utils.translation import ngettext
 from editorial.access import access_for
 from editorial.current_edition import asked_edition, editions_for
 from schedule import clashes
-from schedule.clashes import Clash, Kind, Subject
-from schedule.clashes.findings import Names
+from schedule.clashes import Clash, ClashKind, ClashSubject
+from schedule.clashes.findings import NameList
 
 # Where the rows of clashes have their forms.
 MODELS = {
@@ -32,7 +32,7 @@ PER_PAGE = 100
 TOLD = 3
 
 
-def address(subject: Subject) -> str:
+def address(subject: ClashSubject) -> str:
     """Return the address of the row's form."""
     return reverse(f"admin:{MODELS[subject.model]}_change", args=[subject.pk])
 
@@ -45,10 +45,12 @@ def linked(clash: Clash) -> dict[str, Any]:
 
 def shown(fact: Any) -> str:
     """Return a fact as HTML."""
-    if isinstance(fact, Names):
+    if isinstance(fact, NameList):
         return fact.told(shown)
     return (
-        format_html('<a href="{}">{}</a>', address(fact), fact) if isinstance(fact, Subject) else escape(fact)
+        format_html('<a href="{}">{}</a>', address(fact), fact)
+        if isinstance(fact, ClashSubject)
+        else escape(fact)
     )
 
 
@@ -101,7 +103,7 @@ class ClashPage(ClashAdmin):
             "opts": self.opts,
             "edition": edition,
             "editions": editions_for(request),
-            "kinds": [(one, kinds[one]) for one in Kind if one in kinds],
+            "kinds": [(one, kinds[one]) for one in ClashKind if one in kinds],
             "kind": kind if kind in kinds else "",
             "total": len(found),
             "page": page,

@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from conference.models import Edition
-from conference.publishing import SCHEDULE, SHOWN, Shown
-from editorial.desk import DOORS, DUTIES, TALLIES, Door, Duty, Tally
+from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
+from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount
 from schedule import clashes
-from schedule.clashes.plan import Event, Subject
+from schedule.clashes.plan import ClashEvent, ClashSubject
 from schedule.clashes.rules import board_key, on_one_board
 from schedule.models import Presentation, Release, Room, Session
 
@@ -49,26 +49,26 @@ def sharing_boards(rows: Any) -> Any:
     )
     columns = list(fetched)
     used = Counter((session, board_key(board)) for _, session, _, board, *_ in columns)
-    by_session: dict[int, list[Event]] = defaultdict(list)
+    by_session: dict[int, list[ClashEvent]] = defaultdict(list)
     for pk, session, room, board, start, end in columns:
         if used[session, board_key(board)] > 1:
-            subject = Subject("presentation", pk, "", "")
+            subject = ClashSubject("presentation", pk, "", "")
             by_session[session].append(
-                Event(subject, "poster", start, max(start, end), room=room, board=board)
+                ClashEvent(subject, "poster", start, max(start, end), room=room, board=board)
             )
     groups = (group for posters in by_session.values() for group in on_one_board(posters))
     return rows.filter(pk__in=[poster.subject.pk for group in groups for poster in group])
 
 
-TALLIES += [
-    Tally(Session, ngettext_lazy("session", "sessions", "count"), place=20),
-    Tally(Presentation, ngettext_lazy("presentation", "presentations", "count"), place=21),
-    Tally(Room, ngettext_lazy("room", "rooms", "count"), place=22),
+ROW_COUNTS += [
+    RowCount(Session, ngettext_lazy("session", "sessions", "count"), place=20),
+    RowCount(Presentation, ngettext_lazy("presentation", "presentations", "count"), place=21),
+    RowCount(Room, ngettext_lazy("room", "rooms", "count"), place=22),
 ]
 
-DUTIES += [
+CHECKS += [
     ClashLine(),
-    Duty(
+    Check(
         Session,
         ngettext_lazy(
             "session that ends before its last talk", "sessions that end before their last talk", "count"
@@ -78,7 +78,7 @@ DUTIES += [
         title=_("Ending before the last talk"),
         place=21,
     ),
-    Duty(
+    Check(
         Presentation,
         ngettext_lazy(
             "presentation outside its session's time", "presentations outside their session's time", "count"
@@ -88,7 +88,7 @@ DUTIES += [
         title=_("Outside the session's time"),
         place=22,
     ),
-    Duty(
+    Check(
         Presentation,
         ngettext_lazy("poster on a board used twice", "posters on boards used twice", "count"),
         sharing_boards,
@@ -96,7 +96,7 @@ DUTIES += [
         title=_("On a board used twice"),
         place=23,
     ),
-    Duty(
+    Check(
         Presentation,
         ngettext_lazy("poster not scheduled yet", "posters not scheduled yet", "count"),
         lambda rows: rows.unscheduled_posters(),
@@ -104,7 +104,7 @@ DUTIES += [
         title=_("Posters not scheduled yet"),
         place=24,
     ),
-    Duty(
+    Check(
         Session,
         ngettext_lazy("session without chair", "sessions without chair", "count"),
         lambda rows: rows.without_chair(),
@@ -114,14 +114,14 @@ DUTIES += [
     ),
 ]
 
-SHOWN += [
-    Shown(Session, SCHEDULE, ngettext_lazy("session", "sessions", "count"), place=20),
-    Shown(Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), place=21),
+PUBLISHED_ROWS += [
+    PublishedRows(Session, SCHEDULE, ngettext_lazy("session", "sessions", "count"), place=20),
+    PublishedRows(Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), place=21),
 ]
 
-DOORS += [
-    Door(Session, _("Timetable editor"), "admin:schedule_session_timetable"),
-    Door(Session, _("Add a session"), "admin:schedule_session_add"),
-    Door(Presentation, _("Posters after their talks"), "admin:schedule_session_posters"),
-    Door(Release, _("Announce a release"), "admin:schedule_release_add", publishes=True),
+ADD_LINKS += [
+    AddLink(Session, _("Timetable editor"), "admin:schedule_session_timetable"),
+    AddLink(Session, _("Add a session"), "admin:schedule_session_add"),
+    AddLink(Presentation, _("Posters after their talks"), "admin:schedule_session_posters"),
+    AddLink(Release, _("Announce a release"), "admin:schedule_release_add", publishes=True),
 ]

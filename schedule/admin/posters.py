@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from conference.models import Edition
 from editorial.current_edition import working_on
 from schedule.admin.edit_session import UNSHOWN, SittingAdmin, lock, one_sitting
-from schedule.editing.poster_assignment import SPOKEN, Plan, Talks, plan, sessions_with_talks
+from schedule.editing.poster_assignment import SPOKEN, AssignmentPlan, SessionTalks, plan, sessions_with_talks
 from schedule.editing.saving import save_posters
 from schedule.models import Presentation, Session
 
@@ -62,11 +62,11 @@ class PostersPage:
         return poster is not None and poster.session_id is not None
 
     @property
-    def picked(self) -> list[Talks]:
+    def picked(self) -> list[SessionTalks]:
         return [one for one in self.sessions if one.is_picked]
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> AssignmentPlan:
         return plan(self.picked, self.posters)
 
 

@@ -26,8 +26,8 @@ from editorial.forms import ContentForm
 from editorial.model_admin import ContentAdmin, moment
 from editorial.text_help import HelpedText
 from schedule.models import Release
-from schedule.releases.changes import Change, Place
-from schedule.releases.snapshot import Due, announce, due, read_change
+from schedule.releases.changes import ProgramChange, TimeAndRoom
+from schedule.releases.snapshot import PendingRelease, announce, due, read_change
 
 CHANGED_SINCE = _(
     "The program was changed after this page was opened. Look at the lines again, then announce."
@@ -40,7 +40,7 @@ LONGEST_NOTE = 500
 KINDS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
 
 
-def told_place(place: Place, edition: Edition, rooms: dict[str, str]) -> str:
+def told_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
     """Return "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
     words = gettext("not scheduled")
     if place.start:
@@ -49,7 +49,7 @@ def told_place(place: Place, edition: Edition, rooms: dict[str, str]) -> str:
     return f"{words}, {room}" if room else words
 
 
-def told_change(change: Change, edition: Edition, rooms: dict[str, str]) -> str:
+def told_change(change: ProgramChange, edition: Edition, rooms: dict[str, str]) -> str:
     """Return a change in a line: what happened, to what, from when and where to when and where."""
     kind = change.key.partition(":")[0]
     before, after = (place and told_place(place, edition, rooms) for place in (change.before, change.after))
@@ -131,7 +131,7 @@ class AnnounceForm(forms.Form):
     lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
     seen = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, ready: Due, edition: Edition, data: Any = None) -> None:
+    def __init__(self, ready: PendingRelease, edition: Edition, data: Any = None) -> None:
         rooms = dict(edition.rooms.values_list("slug", "name"))
         told = [(change.line, told_change(change, edition, rooms)) for change in ready.changes]
         self.state = sha256(repr([ready.number, told]).encode()).hexdigest()
@@ -278,6 +278,6 @@ class ReleaseAdmin(ContentAdmin):
         }
         return TemplateResponse(request, "admin/schedule/release/announce.html", context)
 
-    def has_news(self, ready: Due) -> bool:
+    def has_news(self, ready: PendingRelease) -> bool:
         """Tell whether there is something to announce."""
         return bool(ready.changes or (ready.is_first and ready.program.things))

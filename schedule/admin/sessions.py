@@ -17,7 +17,7 @@ from conference.admin.models import EditionAdmin
 from conference.models import Edition
 from content import times
 from editorial.current_edition import edition_in_hand
-from editorial.desk import DutyFilter
+from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, cancel, publish
 from editorial.forms import ContentForm, PartForm
 from editorial.lists import counted, related_part
@@ -97,7 +97,7 @@ class PresentationInline(OrderedInline):
 class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAdmin, ClashPage, ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
-    list_filter = ["edition", DutyFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
+    list_filter = ["edition", CheckFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
     list_select_related = ["edition", "room"]
     search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
@@ -168,7 +168,7 @@ class PresentationAdmin(ClashAdmin, OrderedAdmin):
     list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]
     list_filter = [
         "edition",
-        DutyFilter,
+        CheckFilter,
         SessionDayFilter,
         "kind",
         "status",

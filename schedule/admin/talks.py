@@ -100,7 +100,7 @@ class TalksPage:
     def context(self) -> dict[str, Any]:
         """Return what the page shows."""
         plans = {row.pk: {"start": row.after[0], "end": row.after[1]} for row in self.lineup.retimed}
-        found = clashes.difference(self.edition, clashes.Planned(talks=plans))
+        found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
         here = [clash for clash in found.all if self.session.pk in found.sessions(clash)]
         return {
             "edition": self.edition,

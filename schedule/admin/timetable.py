@@ -33,7 +33,7 @@ from schedule.admin.edit_session import (
     timetable_address,
     told,
 )
-from schedule.editing.edit_session import Row, Sitting, marked, sent_keys
+from schedule.editing.edit_session import SessionRow, Sitting, marked, sent_keys
 from schedule.editing.forms import SittingForm, asked_day
 from schedule.editing.saving import planned, save
 from schedule.grid import grid
@@ -76,9 +76,9 @@ class Board:
             found.read(self.sent, read(self.sent.get(SEEN, "")) or {})
         return found
 
-    def row(self, session: Session) -> Row:
+    def row(self, session: Session) -> SessionRow:
         may_move = self.desk.may(self.request, "change", Session, session)
-        return Row(session, self.edition, self.rooms, is_fixed=not may_move)
+        return SessionRow(session, self.edition, self.rooms, is_fixed=not may_move)
 
     def act(self) -> None:
         """Do what the button asks for, but for saving."""
@@ -93,7 +93,7 @@ class Board:
                 self.notes += [str(line) for found in form.errors.values() for line in found]
                 self.notes.append(gettext("Choose sessions, and say by how many minutes they are shifted."))
 
-    def settle(self) -> list[Row]:
+    def settle(self) -> list[SessionRow]:
         """Take over what was chosen where somebody else moved the same session; return what is open."""
         shown = (read(self.sent.get(SHOWN, "")) or {}).get("", {})
         stale = self.sitting.stale
@@ -103,7 +103,7 @@ class Board:
         return self.sitting.stale
 
     @property
-    def shown(self) -> list[Row]:
+    def shown(self) -> list[SessionRow]:
         """The rows that the page shows: those of the day, all that were moved, and what is part of them."""
         rows = self.sitting.rows.values()
         here = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}

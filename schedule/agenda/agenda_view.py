@@ -26,16 +26,16 @@ def star_of(thing: Thing) -> Star:
 
 
 @dataclass(slots=True, eq=False)
-class Stop:
+class AgendaStop:
     """A place in an agenda: a session, or a talk with a time of its own; starred talks without one inside."""
 
     thing: Any
     star: Star | None = None
-    talks: list["Stop"] = field(default_factory=list)
+    talks: list["AgendaStop"] = field(default_factory=list)
     moved_from: Seen | None = None
     old_room: Room | None = None
-    clashes: list["Stop"] = field(default_factory=list)
-    straight_on: "Stop | None" = None
+    clashes: list["AgendaStop"] = field(default_factory=list)
+    straight_on: "AgendaStop | None" = None
 
     @property
     def is_session(self) -> bool:
@@ -92,12 +92,12 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AgendaView:
     """All stops by program day; those without a time; how many starred things are in the program no more."""
 
-    days: list[timetable.Day[Any]]
-    unscheduled: list[Stop]
-    stops: list[Stop]
+    days: list[timetable.ProgramDay[Any]]
+    unscheduled: list[AgendaStop]
+    stops: list[AgendaStop]
     missing: int
 
     @property
@@ -115,7 +115,7 @@ class Plan:
         return sum(one.moved_from is not None for one in shown)
 
 
-def plan(edition: Edition, stars: Iterable[Star], at: datetime) -> Plan:
+def plan(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
     """Return the agenda of what is public among the starred. At most 16 queries, however many stars."""
     kept = {star.key: star for star in stars if not star.removed}
     things = _things(edition, kept, at)
@@ -125,10 +125,10 @@ def plan(edition: Edition, stars: Iterable[Star], at: datetime) -> Plan:
     timed: list[Any] = [stop for stop in stops if stop.start]
     _note_clashes([stop for stop in timed if not stop.cancelled])
     days = timetable.days(timed, edition.day_of)
-    return Plan(days, [stop for stop in stops if not stop.start], stops, len(kept) - len(things))
+    return AgendaView(days, [stop for stop in stops if not stop.start], stops, len(kept) - len(things))
 
 
-def _stars(stop: Stop) -> list[Star]:
+def _stars(stop: AgendaStop) -> list[Star]:
     return [one.star for one in (stop, *stop.talks) if one.star]
 
 
@@ -147,22 +147,22 @@ def _things(edition: Edition, stars: Mapping[str, Star], at: datetime) -> dict[s
     return {star_of(thing).key: thing for thing in shown}
 
 
-def _pick(thing: Thing, star: Star, rooms: Mapping[int, Room]) -> Stop:
+def _pick(thing: Thing, star: Star, rooms: Mapping[int, Room]) -> AgendaStop:
     now, seen = star_of(thing).seen, star.seen
     if seen is None or seen == now or thing.cancelled:
-        return Stop(thing, star)
-    return Stop(thing, star, moved_from=seen, old_room=rooms.get(seen.room or 0))
+        return AgendaStop(thing, star)
+    return AgendaStop(thing, star, moved_from=seen, old_room=rooms.get(seen.room or 0))
 
 
-def _gathered(picks: Iterable[Stop]) -> list[Stop]:
+def _gathered(picks: Iterable[AgendaStop]) -> list[AgendaStop]:
     """Put talks without a time of their own into the stop of their session, along the boards."""
-    stops: dict[str, Stop] = {}
+    stops: dict[str, AgendaStop] = {}
     for pick in picks:
         session = pick.session
         if pick.is_session or session is None or pick.thing.start:
             stops[pick.key] = pick
         else:
-            stops.setdefault(f"s.{session.uid}", Stop(session)).talks.append(pick)
+            stops.setdefault(f"s.{session.uid}", AgendaStop(session)).talks.append(pick)
     for stop in stops.values():
         by_thing = {id(talk.thing): talk for talk in stop.talks}
         stop.talks = [by_thing[id(thing)] for thing in timetable.running_order(t.thing for t in stop.talks)]

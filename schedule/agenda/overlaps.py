@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from schedule.timetable import instant
 
 
-class Planned(Protocol):
+class TimeSpan(Protocol):
     """What lasts from a start to an end. `within`: keys of the wholes that it is part of, its own too."""
 
     @property
@@ -22,18 +22,18 @@ class Planned(Protocol):
     def within(self) -> frozenset[str]: ...
 
 
-def overlap(one: Planned, other: Planned) -> bool:
+def overlap(one: TimeSpan, other: TimeSpan) -> bool:
     """Whether both take place at some moment. What only touches does not; what begins together does."""
     starts, ends = (instant(one.start), instant(other.start)), (instant(one.end), instant(other.end))
     return starts[0] == starts[1] or (starts[0] < ends[1] and starts[1] < ends[0])
 
 
-def nested(one: Planned, other: Planned) -> bool:
+def nested(one: TimeSpan, other: TimeSpan) -> bool:
     """Whether one is the other, or a whole that the other is part of."""
     return one.within <= other.within or other.within <= one.within
 
 
-def overlapping[P: Planned](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
+def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
     """Return the pairs that overlap, by time. A whole does not overlap with its parts.
 
     Takes time for what there is and what is found, not for all pairs. With `most`, a row is paired with at
@@ -58,7 +58,7 @@ def overlapping[P: Planned](planned: Iterable[P], most: int | None = None) -> li
     return [(rows[one], rows[other]) for one, other in sorted(found)]
 
 
-def touching[P: Planned](planned: Sequence[P]) -> list[tuple[P, P]]:
+def touching[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
     """Return the neighbours in time of which one begins as the other ends."""
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
     return [(one, other) for one, other in pairwise(rows) if instant(one.end) == instant(other.start)]

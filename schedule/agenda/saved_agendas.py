@@ -30,7 +30,7 @@ class TooManyError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedAgenda:
     """An agenda that a secret opened: `token` lets change it, `reading_token` shows it and no more."""
 
     agenda: Agenda
@@ -47,7 +47,7 @@ class Kept:
         return [row.star for row in rows]
 
 
-def opened(edition: Edition, token: str) -> Kept | None:
+def opened(edition: Edition, token: str) -> SavedAgenda | None:
     """Return the agenda that a secret opens, if there is one. One query."""
     reading = Agenda.reading_token(token)
     digests = Agenda.digest(token), Agenda.digest(reading)
@@ -55,11 +55,11 @@ def opened(edition: Edition, token: str) -> Kept | None:
     if agenda is None:
         return None
     if constant_time_compare(agenda.token_digest, digests[1]):
-        return Kept(agenda, token, reading)
-    return Kept(agenda, "", token)
+        return SavedAgenda(agenda, token, reading)
+    return SavedAgenda(agenda, "", token)
 
 
-def keep(edition: Edition, at: datetime) -> Kept:
+def keep(edition: Edition, at: datetime) -> SavedAgenda:
     """Make an agenda under a fresh secret."""
     recent = Agenda.objects.filter(created_at__gt=at - MINUTE).order_by()[:NEW_A_MINUTE]
     if recent.count() >= NEW_A_MINUTE:
@@ -68,11 +68,11 @@ def keep(edition: Edition, at: datetime) -> Kept:
     reading = Agenda.reading_token(token)
     fields = {"created_at": at, "changed_at": at, "writes_since": at}
     agenda = Agenda.objects.create(edition=edition, token_digest=Agenda.digest(reading), **fields)
-    return Kept(agenda, token, reading)
+    return SavedAgenda(agenda, token, reading)
 
 
 @transaction.atomic
-def merge(kept: Kept, stars: Iterable[Star], at: datetime) -> None:
+def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> None:
     """Take the later word on each public thing; nothing is lost, whoever else writes."""
     agenda = Agenda.objects.select_for_update().get(pk=kept.agenda.pk)
     admitted = agenda.admits_writing(at)

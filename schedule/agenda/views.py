@@ -30,7 +30,7 @@ from conference.request_edition import addressed_edition
 from content.pagination import BadParameter
 from schedule.agenda import saved_agendas
 from schedule.agenda.agenda_view import plan
-from schedule.agenda.saved_agendas import Kept
+from schedule.agenda.saved_agendas import SavedAgenda
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 
 # Set when a visitor wants the agenda kept, sent back to the agenda alone.
@@ -135,7 +135,7 @@ def stars_of(request: HttpRequest) -> list[Star]:
         raise BadParameter("s", request.GET.get("s", ""), str(error)) from None
 
 
-def own(request: HttpRequest, edition: Edition) -> Kept | None:
+def own(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
     """Return the agenda that this browser keeps here."""
     token = request.COOKIES.get(COOKIE, "")
     kept = saved_agendas.opened(edition, token) if token else None
@@ -205,7 +205,7 @@ def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 
 
 def page(
-    request: HttpRequest, edition: Edition, stars: list[Star], *, kept: Kept | None, **more: Any
+    request: HttpRequest, edition: Edition, stars: list[Star], *, kept: SavedAgenda | None, **more: Any
 ) -> HttpResponse:
     """Show stars. `kept`: the agenda they are of, with its links."""
     shown = plan(edition, stars, timezone.now())

@@ -8,13 +8,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conference.models import Edition
-from schedule.clashes.findings import Clash, Kind, Severity
-from schedule.clashes.plan import Plan, Planned, Subject
+from schedule.clashes.findings import Clash, ClashKind, Severity
+from schedule.clashes.plan import ClashProgram, ClashSubject, PlannedEdit
 from schedule.clashes.reading import Stored, read
 from schedule.clashes.rules import find
 from schedule.models import Presentation, Session
 
-__all__ = ["Clash", "Difference", "Kind", "Planned", "Severity", "Subject", "difference", "of", "touching"]
+__all__ = [
+    "Clash",
+    "ClashDifference",
+    "ClashKind",
+    "ClashSubject",
+    "PlannedEdit",
+    "Severity",
+    "difference",
+    "of",
+    "touching",
+]
 
 
 def of(edition: Edition) -> list[Clash]:
@@ -37,14 +47,14 @@ def touching(rows: Iterable[Session | Presentation]) -> list[Clash]:
     return [clash for edition, given in keys.items() for clash in about(read(edition), given)]
 
 
-def about(plan: Plan, keys: set[tuple[str, int]]) -> list[Clash]:
+def about(plan: ClashProgram, keys: set[tuple[str, int]]) -> list[Clash]:
     """Return the clashes of rows with these models and keys, and of what is in them."""
     parts = {talk.subject.key for talk in plan.talks if talk.session and talk.session.subject.key in keys}
     return [clash for clash in find(plan) if any(subject.key in keys | parts for subject in clash.subjects)]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ClashDifference:
     """What plans do to the clashes of an edition: all that there would be, what is new, what is solved."""
 
     all: list[Clash]
@@ -60,14 +70,14 @@ class Difference:
         return own | {self.session_of[pk] for pk in talks if pk in self.session_of}
 
 
-def difference(edition: Edition, planned: Planned) -> Difference:
+def difference(edition: Edition, planned: PlannedEdit) -> ClashDifference:
     """Return what plans that are not stored yet would do. Six queries, however many rows."""
     stored = Stored(edition)
     plan = stored.plan(planned)
     after = find(plan)
     before = find(stored.plan()) if planned.sessions or planned.talks else after
     known, kept = ({signature(clash) for clash in clashes} for clashes in (before, after))
-    return Difference(
+    return ClashDifference(
         after,
         [clash for clash in after if signature(clash) not in known],
         [clash for clash in before if signature(clash) not in kept],
@@ -75,6 +85,6 @@ def difference(edition: Edition, planned: Planned) -> Difference:
     )
 
 
-def signature(clash: Clash) -> tuple[Kind, frozenset[tuple[str, int]]]:
+def signature(clash: Clash) -> tuple[ClashKind, frozenset[tuple[str, int]]]:
     """Return what makes two warnings the same one, whenever they are given: what clashes, and how."""
     return clash.kind, frozenset(subject.key for subject in clash.subjects)

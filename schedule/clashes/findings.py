@@ -10,14 +10,14 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from content import times
-from schedule.clashes.plan import Event, Plan, Subject
+from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject
 from schedule.timetable import instant
 
 # So many names are listed; beyond, a sentence says how many there are.
 NAMED = 5
 
 
-class Kind(TextChoices):
+class ClashKind(TextChoices):
     """What gets in each other's way."""
 
     PERSON = "person", _("Person in two places at once")
@@ -39,15 +39,15 @@ class Severity(TextChoices):
 
 
 SENTENCES = {
-    Kind.PERSON: _("%(people)s: in two places at once: %(one)s, and %(other)s."),
-    Kind.POSTER: _("%(one)s hangs while %(other)s is given by %(people)s."),
-    Kind.ROOM: _("%(room)s is used twice at once: %(one)s, and %(other)s."),
-    Kind.TALKS: _("Two talks at once in %(session)s: %(one)s, and %(other)s."),
-    Kind.OUTSIDE_SESSION: _("%(one)s (%(when)s) lies outside its session, %(other)s (%(whole)s)."),
-    Kind.OUTSIDE_PARENT: _("%(one)s (%(when)s) lies outside what it is part of, %(other)s (%(whole)s)."),
-    Kind.ENDS_EARLY: _("%(one)s (%(whole)s) ends before its last talk does, %(other)s (%(when)s)."),
-    Kind.BOARD: _("Board %(board)s is used %(number)s times in %(session)s: %(posters)s."),
-    Kind.BOARDS_FULL: _("%(session)s has %(number)s posters at once; %(room)s holds %(capacity)s."),
+    ClashKind.PERSON: _("%(people)s: in two places at once: %(one)s, and %(other)s."),
+    ClashKind.POSTER: _("%(one)s hangs while %(other)s is given by %(people)s."),
+    ClashKind.ROOM: _("%(room)s is used twice at once: %(one)s, and %(other)s."),
+    ClashKind.TALKS: _("Two talks at once in %(session)s: %(one)s, and %(other)s."),
+    ClashKind.OUTSIDE_SESSION: _("%(one)s (%(when)s) lies outside its session, %(other)s (%(whole)s)."),
+    ClashKind.OUTSIDE_PARENT: _("%(one)s (%(when)s) lies outside what it is part of, %(other)s (%(whole)s)."),
+    ClashKind.ENDS_EARLY: _("%(one)s (%(whole)s) ends before its last talk does, %(other)s (%(when)s)."),
+    ClashKind.BOARD: _("Board %(board)s is used %(number)s times in %(session)s: %(posters)s."),
+    ClashKind.BOARDS_FULL: _("%(session)s has %(number)s posters at once; %(room)s holds %(capacity)s."),
 }
 # Where nobody is marked as presenting the paper.
 SAME_PAPER = _("%(one)s hangs while its paper is presented: %(other)s.")
@@ -57,18 +57,18 @@ SAME_PAPER = _("%(one)s hangs while its paper is presented: %(other)s.")
 class Clash:
     """One warning, from `start` to `end` in the edition's zone. `subjects` are all rows that it concerns."""
 
-    kind: Kind
+    kind: ClashKind
     severity: Severity
     start: datetime
     end: datetime
     zone: ZoneInfo
-    subjects: tuple[Subject, ...]
+    subjects: tuple[ClashSubject, ...]
     facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def sentence(self) -> str:
         """The sentence in the language in force, with places for the `facts`."""
-        is_unknown = self.kind == Kind.POSTER and not self.facts["people"]
+        is_unknown = self.kind == ClashKind.POSTER and not self.facts["people"]
         return str(SAME_PAPER if is_unknown else SENTENCES[self.kind])
 
     @property
@@ -104,7 +104,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameList:
     """Several names in a sentence."""
 
     names: tuple[Any, ...]
@@ -122,17 +122,17 @@ class Names:
         return str(_("%(names)s and %(more)s more") % {"names": shown, "more": more}) if more > 0 else shown
 
 
-def clash_of(plan: Plan, kind: Kind, pair: tuple[Event, Event], **facts: Any) -> Clash:
+def clash_of(plan: ClashProgram, kind: ClashKind, pair: tuple[ClashEvent, ClashEvent], **facts: Any) -> Clash:
     """Return the clash of two events that overlap; `severity` and `besides` (further rows) are no facts."""
     one, other = pair
     start = max(one.start, other.start, key=instant)
     end = max(start, min(one.end, other.end, key=instant), key=instant)
     severity = facts.pop("severity", Severity.SERIOUS)
-    besides: Iterable[Subject] = facts.pop("besides", ())
+    besides: Iterable[ClashSubject] = facts.pop("besides", ())
     subjects = (one.subject, other.subject, *besides)
     named = {"one": one.subject, "other": other.subject, **facts}
     return Clash(kind, severity, start, end, plan.zone, subjects, named)
 
 
-def span_of(event: Event, plan: Plan) -> Span:
+def span_of(event: ClashEvent, plan: ClashProgram) -> Span:
     return Span(event.start, event.end, plan.zone)

@@ -17,7 +17,7 @@ SIDE = ("break", "meal", "registration", "social")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ClashSubject:
     """A row that a clash is about: a session, presentation, room or person. No address is known here."""
 
     model: str
@@ -36,18 +36,18 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Event:
+class ClashEvent:
     """A session, or a presentation with its session; its times are final, and `timed` if they are its own.
 
     `room` is the row's own. `people` are those who have to be there, by key.
     """
 
-    subject: Subject
+    subject: ClashSubject
     kind: str
     start: datetime
     end: datetime
-    session: "Event | None" = None
-    parent: "Event | None" = None
+    session: "ClashEvent | None" = None
+    parent: "ClashEvent | None" = None
     room: int | None = None
     timed: bool = True
     board: str = ""
@@ -85,44 +85,44 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedEdit:
     """What is going to be otherwise than it is stored: fields by key, such as a session's start."""
 
     sessions: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     talks: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
-NOTHING = Planned()
+NOTHING = PlannedEdit()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RoomCapacity:
     """A room: how many boards it holds, if that is known, and whether it is none that can be full."""
 
-    subject: Subject
+    subject: ClashSubject
     capacity: int | None = None
     virtual: bool = False
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClashProgram:
     """All that takes place in an edition, whether it is public yet or not."""
 
     zone: ZoneInfo
-    sessions: list[Event] = field(default_factory=list)
-    talks: list[Event] = field(default_factory=list)
-    rooms: Mapping[int, Place] = field(default_factory=dict)
-    people: Mapping[int, Subject] = field(default_factory=dict)
+    sessions: list[ClashEvent] = field(default_factory=list)
+    talks: list[ClashEvent] = field(default_factory=list)
+    rooms: Mapping[int, RoomCapacity] = field(default_factory=dict)
+    people: Mapping[int, ClashSubject] = field(default_factory=dict)
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[ClashEvent]:
         return [*self.sessions, *self.talks]
 
     @cached_property
-    def by_session(self) -> list[tuple[Event, list[Event]]]:
+    def by_session(self) -> list[tuple[ClashEvent, list[ClashEvent]]]:
         """The sessions with their presentations, those that have some."""
 
-        def key(talk: Event) -> int:
+        def key(talk: ClashEvent) -> int:
             return talk.session.subject.pk if talk.session else 0
 
         scheduled = sorted((talk for talk in self.talks if talk.session), key=key)
@@ -130,7 +130,7 @@ class Plan:
         return [(talks[0].session, talks) for talks in groups if talks[0].session]
 
 
-def until_the_next(talks: Iterable[Event], open_ended: set[int]) -> list[Event]:
+def until_the_next(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[ClashEvent]:
     """Return the talks of one session; one without an end lasts until the next begins, or to the session's.
 
     `open_ended` are the keys of the presentations that have a start of their own and no end.

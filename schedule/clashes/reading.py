@@ -8,7 +8,15 @@ from typing import Any
 
 from conference.models import Edition
 from papers.models import Authorship
-from schedule.clashes.plan import NOTHING, Event, Place, Plan, Planned, Subject, until_the_next
+from schedule.clashes.plan import (
+    NOTHING,
+    ClashEvent,
+    ClashProgram,
+    ClashSubject,
+    PlannedEdit,
+    RoomCapacity,
+    until_the_next,
+)
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # Who has to be there. Organizers come and go.
@@ -34,11 +42,11 @@ SESSION_KINDS = dict(Session.Kind.choices)
 TALK_KINDS = dict(Presentation.Kind.choices)
 
 
-class Cast:
+class PeopleIndex:
     """Who has to be where, by session, presentation and paper; and their names. Three queries."""
 
     def __init__(self, edition: Edition) -> None:
-        self.names: dict[int, Subject] = {}
+        self.names: dict[int, ClashSubject] = {}
         roles = SessionRole.objects.filter(session__edition=edition, role__in=BOUND)
         self.by_session = self._read(roles, "session")
         self.by_talk = self._read(Speaker.objects.filter(presentation__edition=edition), "presentation")
@@ -52,7 +60,7 @@ class Cast:
         for key, person, uid, name in columns:
             found[key].add(person)
             if person not in self.names:
-                self.names[person] = Subject("person", person, uid, name)
+                self.names[person] = ClashSubject("person", person, uid, name)
         return found
 
 
@@ -61,7 +69,7 @@ class Stored:
 
     def __init__(self, edition: Edition) -> None:
         self.zone = edition.zone
-        self.cast = Cast(edition)
+        self.cast = PeopleIndex(edition)
         sessions = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
         talks = Presentation.objects.filter(edition=edition).taking_place()
         talks = talks.order_by("session", "position", "pk")
@@ -70,17 +78,17 @@ class Stored:
         self.talks = list(talks.values(*TALK_FIELDS))
         rooms = Room.objects.filter(edition=edition).values_list("pk", "slug", "name", "capacity", "virtual")
         self.rooms = {
-            pk: Place(Subject("room", pk, slug, name), capacity, virtual)
+            pk: RoomCapacity(ClashSubject("room", pk, slug, name), capacity, virtual)
             for pk, slug, name, capacity, virtual in rooms
         }
 
-    def plan(self, planned: Planned = NOTHING) -> Plan:
+    def plan(self, planned: PlannedEdit = NOTHING) -> ClashProgram:
         """Return what takes place; `planned` goes before what is stored."""
-        sessions: dict[int, Event] = {}
+        sessions: dict[int, ClashEvent] = {}
         for row in changed(self.sessions, planned.sessions):
             sessions[row["pk"]] = session_event(row, self.cast, sessions)
         talks = talk_events(changed(self.talks, planned.talks), self.cast, sessions)
-        return Plan(self.zone, list(sessions.values()), talks, self.rooms, self.cast.names)
+        return ClashProgram(self.zone, list(sessions.values()), talks, self.rooms, self.cast.names)
 
 
 def changed(rows: Iterable[Row], planned: Mapping[int, Mapping[str, Any]]) -> Iterable[Row]:
@@ -88,15 +96,15 @@ def changed(rows: Iterable[Row], planned: Mapping[int, Mapping[str, Any]]) -> It
     return ({**row, **planned[row["pk"]]} if row["pk"] in planned else row for row in rows)
 
 
-def read(edition: Edition) -> Plan:
+def read(edition: Edition) -> ClashProgram:
     """Return all that takes place in an edition. Six queries, however much there is."""
     return Stored(edition).plan()
 
 
-def session_event(row: Row, cast: Cast, wholes: Mapping[int, Event]) -> Event:
+def session_event(row: Row, cast: PeopleIndex, wholes: Mapping[int, ClashEvent]) -> ClashEvent:
     """Return a session as the rules see it."""
-    return Event(
-        Subject("session", row["pk"], row["uid"], row["title"], SESSION_KINDS[row["kind"]]),
+    return ClashEvent(
+        ClashSubject("session", row["pk"], row["uid"], row["title"], SESSION_KINDS[row["kind"]]),
         row["kind"],
         row["start"],
         row["end"],
@@ -106,9 +114,11 @@ def session_event(row: Row, cast: Cast, wholes: Mapping[int, Event]) -> Event:
     )
 
 
-def talk_events(rows: Iterable[Row], cast: Cast, sessions: Mapping[int, Event]) -> list[Event]:
+def talk_events(
+    rows: Iterable[Row], cast: PeopleIndex, sessions: Mapping[int, ClashEvent]
+) -> list[ClashEvent]:
     """Return the presentations that have a time, of their own or their session's."""
-    by_session: dict[int | None, list[Event]] = defaultdict(list)
+    by_session: dict[int | None, list[ClashEvent]] = defaultdict(list)
     open_ended: set[int] = set()
     for row in rows:
         event = talk_event(row, cast, sessions.get(row["session"]))
@@ -120,15 +130,15 @@ def talk_events(rows: Iterable[Row], cast: Cast, sessions: Mapping[int, Event]) 
     return list(chain.from_iterable(settled(group, open_ended) for group in by_session.values()))
 
 
-def talk_event(row: Row, cast: Cast, session: Event | None) -> Event | None:
+def talk_event(row: Row, cast: PeopleIndex, session: ClashEvent | None) -> ClashEvent | None:
     """Return a presentation as the rules see it; `None` without a time."""
     pk, paper, start, end = row["pk"], row["paper"], row["start"], row["end"]
     begins = start or (session.start if session else None)
     if begins is None:
         return None
     ends: datetime = max(begins, end or (session.end if session else begins))
-    return Event(
-        Subject(
+    return ClashEvent(
+        ClashSubject(
             "presentation", pk, row["uid"], row["title"] or row["paper__title"] or "", TALK_KINDS[row["kind"]]
         ),
         row["kind"],
@@ -143,7 +153,7 @@ def talk_event(row: Row, cast: Cast, session: Event | None) -> Event | None:
     )
 
 
-def settled(talks: list[Event], open_ended: set[int]) -> Iterable[Event]:
+def settled(talks: list[ClashEvent], open_ended: set[int]) -> Iterable[ClashEvent]:
     """Return the talks of a session, each with an end."""
     needed = talks[0].session is not None and any(talk.subject.pk in open_ended for talk in talks)
     return until_the_next(talks, open_ended) if needed else talks

@@ -9,27 +9,27 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from schedule.agenda.overlaps import overlapping
-from schedule.clashes.findings import Clash, Kind, Names, Severity, clash_of, span_of
-from schedule.clashes.plan import SIDE, Event, Plan, Subject
+from schedule.clashes.findings import Clash, ClashKind, NameList, Severity, clash_of, span_of
+from schedule.clashes.plan import SIDE, ClashEvent, ClashProgram, ClashSubject
 from schedule.timetable import instant
 
 # A row is told with so many others that go on when it begins.
 MOST = 5
 
 
-def find(plan: Plan) -> list[Clash]:
+def find(plan: ClashProgram) -> list[Clash]:
     """Return all clashes by time."""
     rules = (people, papers, rooms, talks, sessions_outside, talks_outside, ends, boards, halls)
     return sorted(chain.from_iterable(rule(plan) for rule in rules), key=lambda clash: clash.order)
 
 
-def people(plan: Plan) -> Iterator[Clash]:
+def people(plan: ClashProgram) -> Iterator[Clash]:
     """Find who has to be in two places. Two people in the same two places are one clash."""
-    by_person: dict[int, list[Event]] = defaultdict(list)
+    by_person: dict[int, list[ClashEvent]] = defaultdict(list)
     for event in plan.events:
         for person in event.people:
             by_person[person].append(event)
-    caught: dict[tuple[Event, Event], list[Subject]] = defaultdict(list)
+    caught: dict[tuple[ClashEvent, ClashEvent], list[ClashSubject]] = defaultdict(list)
     for person, events in by_person.items():
         for pair in overlapping(events, MOST):
             caught[pair].append(plan.people[person])
@@ -37,19 +37,21 @@ def people(plan: Plan) -> Iterator[Clash]:
         yield both_at_once(plan, pair, tuple(sorted(who, key=lambda person: (person.name, person.uid))))
 
 
-def both_at_once(plan: Plan, pair: tuple[Event, Event], who: tuple[Subject, ...]) -> Clash:
+def both_at_once(
+    plan: ClashProgram, pair: tuple[ClashEvent, ClashEvent], who: tuple[ClashSubject, ...]
+) -> Clash:
     """Say what somebody is caught between: a poster and a talk, two posters, or any two places."""
     one, other = pair
-    facts = {"people": Names(who), "besides": who}
+    facts = {"people": NameList(who), "besides": who}
     if one.stands != other.stands and (one.speaks or other.speaks):
-        return clash_of(plan, Kind.POSTER, pair if one.stands else (other, one), **facts)
+        return clash_of(plan, ClashKind.POSTER, pair if one.stands else (other, one), **facts)
     severity = Severity.LIGHT if one.stands and other.stands else Severity.SERIOUS
-    return clash_of(plan, Kind.PERSON, pair, severity=severity, **facts)
+    return clash_of(plan, ClashKind.PERSON, pair, severity=severity, **facts)
 
 
-def papers(plan: Plan) -> Iterator[Clash]:
+def papers(plan: ClashProgram) -> Iterator[Clash]:
     """Find papers whose poster hangs while they are presented, where nobody is marked as presenting."""
-    by_paper: dict[int, list[Event]] = defaultdict(list)
+    by_paper: dict[int, list[ClashEvent]] = defaultdict(list)
     for talk in plan.talks:
         if talk.paper and not talk.people:
             by_paper[talk.paper].append(talk)
@@ -59,9 +61,9 @@ def papers(plan: Plan) -> Iterator[Clash]:
                 yield both_at_once(plan, (one, other), ())
 
 
-def rooms(plan: Plan) -> Iterator[Clash]:
+def rooms(plan: ClashProgram) -> Iterator[Clash]:
     """Find rooms used twice: by sessions, and by presentations in a room of their own."""
-    by_room: dict[int, list[Event]] = defaultdict(list)
+    by_room: dict[int, list[ClashEvent]] = defaultdict(list)
     for event in plan.sessions:
         if event.room:
             by_room[event.room].append(event)
@@ -74,12 +76,12 @@ def rooms(plan: Plan) -> Iterator[Clash]:
                 is_side = one.kind in SIDE or other.kind in SIDE
                 severity = Severity.LIGHT if is_side else Severity.SERIOUS
                 facts = {"room": room.subject, "besides": [room.subject], "severity": severity}
-                yield clash_of(plan, Kind.ROOM, (one, other), **facts)
+                yield clash_of(plan, ClashKind.ROOM, (one, other), **facts)
 
 
-def elsewhere(talks: Iterable[Event]) -> list[Event]:
+def elsewhere(talks: Iterable[ClashEvent]) -> list[ClashEvent]:
     """Return the presentations in another room than their session; of a hall's posters one for all."""
-    rows: dict[object, Event] = {}
+    rows: dict[object, ClashEvent] = {}
     for talk in talks:
         if talk.room and not (talk.session and talk.session.room == talk.room):
             alone = talk if talk.timed and not talk.stands else talk.session
@@ -87,74 +89,74 @@ def elsewhere(talks: Iterable[Event]) -> list[Event]:
     return list(rows.values())
 
 
-def talks(plan: Plan) -> Iterator[Clash]:
+def talks(plan: ClashProgram) -> Iterator[Clash]:
     """Find talks of one session at the same time in the same room."""
     for session, rows in plan.by_session:
-        by_place: dict[int | None, list[Event]] = defaultdict(list)
+        by_place: dict[int | None, list[ClashEvent]] = defaultdict(list)
         for talk in rows:
             if talk.timed and not talk.stands:
                 by_place[talk.place].append(talk)
         for pair in chain.from_iterable(overlapping(group, MOST) for group in by_place.values()):
-            yield clash_of(plan, Kind.TALKS, pair, session=session.subject, besides=[session.subject])
+            yield clash_of(plan, ClashKind.TALKS, pair, session=session.subject, besides=[session.subject])
 
 
-def sessions_outside(plan: Plan) -> Iterator[Clash]:
+def sessions_outside(plan: ClashProgram) -> Iterator[Clash]:
     """Find sessions that do not lie in the one they are part of."""
     for session in plan.sessions:
         whole = session.parent
         if whole and not inside(session, whole):
-            yield misplaced(plan, Kind.OUTSIDE_PARENT, session, whole)
+            yield misplaced(plan, ClashKind.OUTSIDE_PARENT, session, whole)
 
 
-def talks_outside(plan: Plan) -> Iterator[Clash]:
+def talks_outside(plan: ClashProgram) -> Iterator[Clash]:
     """Find presentations that do not begin in their session. Those that only end later are told by it."""
     for session, rows in plan.by_session:
         yield from (
-            misplaced(plan, Kind.OUTSIDE_SESSION, talk, session)
+            misplaced(plan, ClashKind.OUTSIDE_SESSION, talk, session)
             for talk in rows
             if talk.timed and not inside(talk, session) and not outlasts(talk, session)
         )
 
 
-def ends(plan: Plan) -> Iterator[Clash]:
+def ends(plan: ClashProgram) -> Iterator[Clash]:
     """Find sessions that end before their last talk does."""
     for session, rows in plan.by_session:
         late = [talk for talk in rows if outlasts(talk, session)]
         if late:
             last = max(late, key=lambda talk: instant(talk.end))
-            yield misplaced(plan, Kind.ENDS_EARLY, last, session)
+            yield misplaced(plan, ClashKind.ENDS_EARLY, last, session)
 
 
-def inside(part: Event, whole: Event) -> bool:
+def inside(part: ClashEvent, whole: ClashEvent) -> bool:
     return instant(whole.start) <= instant(part.start) and instant(part.end) <= instant(whole.end)
 
 
-def outlasts(talk: Event, session: Event) -> bool:
+def outlasts(talk: ClashEvent, session: ClashEvent) -> bool:
     """Whether a talk begins in its session and ends after it."""
     begins_inside = instant(session.start) <= instant(talk.start) < instant(session.end)
     return begins_inside and instant(talk.end) > instant(session.end)
 
 
-def misplaced(plan: Plan, kind: Kind, part: Event, whole: Event) -> Clash:
+def misplaced(plan: ClashProgram, kind: ClashKind, part: ClashEvent, whole: ClashEvent) -> Clash:
     """Say that a part does not lie in its whole, at the time of the part."""
-    one, other = (whole, part) if kind == Kind.ENDS_EARLY else (part, whole)
+    one, other = (whole, part) if kind == ClashKind.ENDS_EARLY else (part, whole)
     subjects = (one.subject, other.subject)
     times = {"when": span_of(part, plan), "whole": span_of(whole, plan)}
     facts = {"one": one.subject, "other": other.subject, **times}
     return Clash(kind, Severity.SERIOUS, part.start, part.end, plan.zone, subjects, facts)
 
 
-def boards(plan: Plan) -> Iterator[Clash]:
+def boards(plan: ClashProgram) -> Iterator[Clash]:
     """Find boards on which two posters of one session hang at the same time."""
     for session, rows in plan.by_session:
         for posters in on_one_board(rows):
             first = posters[0]
             hung = tuple(poster.subject for poster in posters)
-            facts = {"board": first.board, "session": session.subject, "posters": Names(hung)}
+            facts = {"board": first.board, "session": session.subject, "posters": NameList(hung)}
             facts["number"] = len(hung)
             subjects = (*hung, session.subject)
             start, end = first.start, max(poster.end for poster in posters)
-            yield Clash(Kind.BOARD, Severity.SERIOUS, start, end, plan.zone, subjects, facts)
+            yield Clash(ClashKind.BOARD, Severity.SERIOUS, start, end, plan.zone, subjects, facts)
 
 
 def board_key(board: str) -> str:
@@ -162,9 +164,9 @@ def board_key(board: str) -> str:
     return " ".join(board.casefold().split())
 
 
-def on_one_board(posters: Iterable[Event]) -> Iterator[list[Event]]:
+def on_one_board(posters: Iterable[ClashEvent]) -> Iterator[list[ClashEvent]]:
     """Yield the posters of one session that share a board at some moment, board by board."""
-    by_board: dict[tuple[int | None, str], list[Event]] = defaultdict(list)
+    by_board: dict[tuple[int | None, str], list[ClashEvent]] = defaultdict(list)
     for poster in posters:
         if label := board_key(poster.board):
             by_board[poster.place, label].append(poster)
@@ -176,10 +178,10 @@ def on_one_board(posters: Iterable[Event]) -> Iterator[list[Event]]:
             yield [poster for poster in rows if poster in shared]
 
 
-def halls(plan: Plan) -> Iterator[Clash]:
+def halls(plan: ClashProgram) -> Iterator[Clash]:
     """Find poster sessions with more posters at one moment than their room holds."""
     for session, rows in plan.by_session:
-        by_room: dict[int, list[Event]] = defaultdict(list)
+        by_room: dict[int, list[ClashEvent]] = defaultdict(list)
         for poster in rows:
             if poster.place and session.kind == "poster":
                 by_room[poster.place].append(poster)
@@ -190,10 +192,10 @@ def halls(plan: Plan) -> Iterator[Clash]:
                 facts = {"session": session.subject, "room": room.subject, "capacity": room.capacity}
                 subjects, times = (session.subject, room.subject), (session.start, session.end)
                 named = {**facts, "number": number}
-                yield Clash(Kind.BOARDS_FULL, Severity.SERIOUS, *times, plan.zone, subjects, named)
+                yield Clash(ClashKind.BOARDS_FULL, Severity.SERIOUS, *times, plan.zone, subjects, named)
 
 
-def most_at_once(posters: Iterable[Event]) -> int:
+def most_at_once(posters: Iterable[ClashEvent]) -> int:
     """Return how many boards are taken at the moment when most are; what only touches follows on."""
     moments = sorted(chain.from_iterable(((instant(p.start), 1), (instant(p.end), -1)) for p in posters))
     most = taken = 0

@@ -54,14 +54,14 @@ def run(entry: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Hung[K: Hashable]:
+class PosterBoard[K: Hashable]:
     """A poster: its key, and the board that it keeps, if any."""
 
     key: K
     fixed: str = ""
 
 
-def assign[K: Hashable](boards: Sequence[str], posters: Iterable[Hung[K]]) -> Mapping[K, str]:
+def assign[K: Hashable](boards: Sequence[str], posters: Iterable[PosterBoard[K]]) -> Mapping[K, str]:
     """Return a board for each poster, in the order given; nobody else gets one that is fixed.
 
     Raises `BoardsError` where there are too few.

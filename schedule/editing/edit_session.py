@@ -19,7 +19,7 @@ from content.versions import MARK, Seen, mark
 from schedule.cancellation import Status
 from schedule.editing.clock import wall
 from schedule.editing.forms import MoveForm
-from schedule.editing.placing import Part, Placement, delay, follow
+from schedule.editing.placing import NestedSession, Placement, delay, follow
 from schedule.models import Room, Session
 
 # Start, end and room, a mark each.
@@ -43,7 +43,7 @@ def marked(at: Placement) -> tuple[str, str]:
 
 
 @dataclass
-class Row:
+class SessionRow:
     """A session on the page: where it stands, and where it goes."""
 
     session: Session
@@ -169,7 +169,7 @@ class Row:
 class Sitting:
     """All rows of the page, those of other days too that were moved."""
 
-    rows: dict[int, Row]
+    rows: dict[int, SessionRow]
     # Moved here, deleted by somebody else.
     gone: set[int] = field(default_factory=set)
 
@@ -185,10 +185,10 @@ class Sitting:
             if row.takes_parts:
                 self.take_along(row, row.before)
 
-    def take_along(self, whole: Row, since: Placement) -> None:
+    def take_along(self, whole: SessionRow, since: Placement) -> None:
         """Let the parts of a whole go with it, those that stand where they stood."""
         parts = [
-            Part(row.pk, row.after)
+            NestedSession(row.pk, row.after)
             for row in self.rows.values()
             if row.session.parent_id == whole.pk and not (row.is_moved or row.is_fixed or row.errors)
         ]
@@ -210,18 +210,18 @@ class Sitting:
             row.after, row.is_stale, row.errors = row.before, False, {}
 
     @property
-    def moved(self) -> list[Row]:
+    def moved(self) -> list[SessionRow]:
         return [row for row in self.rows.values() if row.is_moved]
 
     @property
-    def wrong(self) -> list[Row]:
+    def wrong(self) -> list[SessionRow]:
         return [row for row in self.rows.values() if row.errors]
 
     @property
-    def stale(self) -> list[Row]:
+    def stale(self) -> list[SessionRow]:
         return [row for row in self.rows.values() if row.is_stale]
 
-    def on(self, day: date) -> list[Row]:
+    def on(self, day: date) -> list[SessionRow]:
         """Return the sessions that stand on the day, or would."""
         return [row for row in self.rows.values() if row.day == day]
 

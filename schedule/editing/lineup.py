@@ -55,7 +55,7 @@ class SpreadForm(forms.Form):
 
 
 @dataclass
-class TalkRow:
+class LineupRow:
     """A presentation on the page: the times it has, and those that are planned."""
 
     talk: Presentation
@@ -165,7 +165,7 @@ class Lineup:
     """All presentations of a session, in the order that is planned."""
 
     session: Session
-    rows: list[TalkRow]
+    rows: list[LineupRow]
     # The keys as they stand here, and whether somebody else changed the order that is changed here too.
     stored: list[int] = field(init=False)
     is_stale: bool = False
@@ -176,7 +176,7 @@ class Lineup:
 
     @classmethod
     def of(cls, session: Session, talks: Sequence[Presentation]) -> "Lineup":
-        return cls(session, [TalkRow(talk, session, place) for place, talk in enumerate(talks, start=1)])
+        return cls(session, [LineupRow(talk, session, place) for place, talk in enumerate(talks, start=1)])
 
     def read(self, data: QueryDict, seen: Seen) -> None:
         """Take over what was sent."""
@@ -218,15 +218,15 @@ class Lineup:
         return self.order != self.stored
 
     @property
-    def retimed(self) -> list[TalkRow]:
+    def retimed(self) -> list[LineupRow]:
         return [row for row in self.rows if row.is_retimed]
 
     @property
-    def wrong(self) -> list[TalkRow]:
+    def wrong(self) -> list[LineupRow]:
         return [row for row in self.rows if row.errors]
 
     @property
-    def stale(self) -> list[TalkRow]:
+    def stale(self) -> list[LineupRow]:
         return [row for row in self.rows if row.is_stale]
 
     def now(self) -> Seen:

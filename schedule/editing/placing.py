@@ -39,14 +39,14 @@ def delay(before: Placement, after: Placement) -> timedelta:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NestedSession:
     """A session inside another: its key, and where it stands."""
 
     pk: int
     placement: Placement
 
 
-def follow(before: Placement, after: Placement, parts: Iterable[Part]) -> dict[int, Placement]:
+def follow(before: Placement, after: Placement, parts: Iterable[NestedSession]) -> dict[int, Placement]:
     """Return where the parts of a whole go when it moves: at their distance, in its room if they share it."""
     by = delay(before, after)
     found = {}

@@ -13,7 +13,7 @@ SPOKEN = ("oral", "spotlight")
 
 
 @dataclass
-class Talks:
+class SessionTalks:
     """A session with talks about papers, and the poster session that they could be sent to."""
 
     session: Session
@@ -24,7 +24,7 @@ class Talks:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class Assignment:
     """A paper that gets a poster in a session; `poster` is one that waits for a session already."""
 
     paper: Paper
@@ -34,31 +34,31 @@ class Sending:
 
 
 @dataclass
-class Plan:
+class AssignmentPlan:
     """What is going to be made, and the papers that have a poster in a session already."""
 
-    sendings: list[Sending] = field(default_factory=list)
+    sendings: list[Assignment] = field(default_factory=list)
     skipped: list[Presentation] = field(default_factory=list)
     # Why nothing can be made.
     problems: list[str] = field(default_factory=list)
 
 
-def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session]) -> list[Talks]:
+def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session]) -> list[SessionTalks]:
     """Return the sessions that these talks are in, by time, each with the next poster session after it."""
     later = sorted(posters, key=lambda one: (instant(one.start), one.pk))
-    found: dict[int, Talks] = {}
+    found: dict[int, SessionTalks] = {}
     for talk in talks:
         if talk.session is not None:
-            found.setdefault(talk.session.pk, Talks(talk.session)).talks.append(talk)
+            found.setdefault(talk.session.pk, SessionTalks(talk.session)).talks.append(talk)
     for one in found.values():
         ends = instant(one.session.end)
         one.target = next((p for p in later if instant(p.start) >= ends), None)
     return sorted(found.values(), key=lambda one: (instant(one.session.start), one.session.pk))
 
 
-def plan(chosen: Iterable[Talks], posters: Mapping[int, Presentation]) -> Plan:
+def plan(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentation]) -> AssignmentPlan:
     """Return what sending these would do. `posters` are those that papers have: scheduled ones first."""
-    found = Plan()
+    found = AssignmentPlan()
     sent: set[int] = set()
     for one in chosen:
         for talk in one.talks:
@@ -70,11 +70,11 @@ def plan(chosen: Iterable[Talks], posters: Mapping[int, Presentation]) -> Plan:
             if there is not None and there.session_id is not None:
                 found.skipped.append(there)
             else:
-                found.sendings.append(Sending(paper, talk, target, there))
+                found.sendings.append(Assignment(paper, talk, target, there))
     return found
 
 
-def made(sendings: Iterable[Sending]) -> tuple[list[Presentation], list[Presentation]]:
+def made(sendings: Iterable[Assignment]) -> tuple[list[Presentation], list[Presentation]]:
     """Return the posters to be stored, new ones and those that only get a session, each last in it."""
     rows = list(sendings)
     targets = {one.target.pk for one in rows}

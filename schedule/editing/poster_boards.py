@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.versions import Seen, mark
 from papers.models import Topic
-from schedule.editing.boardlists import LONGEST, Hung, assign, expand
+from schedule.editing.boardlists import LONGEST, PosterBoard, assign, expand
 from schedule.models import Presentation
 
 BOARDS = "boards"
@@ -98,7 +98,7 @@ class Hanging:
     def assign(self, written: str, order: str, topics: Mapping[int, Any]) -> None:
         """Give the posters boards of this list; those that are fixed keep theirs. Raises `BoardsError`."""
         rows = sorted(self.rows, key=ranks(order, topics))
-        hung = [Hung(row.pk, row.after if row.is_fixed else "") for row in rows]
+        hung = [PosterBoard(row.pk, row.after if row.is_fixed else "") for row in rows]
         found = assign(expand(written), hung)
         for row in self.rows:
             row.after, row.errors = found[row.pk], []

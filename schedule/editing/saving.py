@@ -10,11 +10,11 @@ from django.db.models import Q, prefetch_related_objects
 from content import revision
 from content.ordering import reorder
 from content.recording import together
-from schedule.clashes import Planned
-from schedule.editing.edit_session import Row, Sitting
+from schedule.clashes import PlannedEdit
+from schedule.editing.edit_session import SessionRow, Sitting
 from schedule.editing.lineup import Lineup
 from schedule.editing.placing import along
-from schedule.editing.poster_assignment import Plan, made
+from schedule.editing.poster_assignment import AssignmentPlan, made
 from schedule.editing.poster_boards import Hanging
 from schedule.models import Presentation
 
@@ -31,14 +31,14 @@ def timed_talks(delays: Mapping[int, timedelta]) -> list[Presentation]:
     return talks
 
 
-def planned(sitting: Sitting) -> Planned:
+def planned(sitting: Sitting) -> PlannedEdit:
     """Return the plan as the clashes are asked about it."""
     sessions = {
         row.pk: {"start": row.after.start, "end": row.after.end, "room": row.after.room}
         for row in sitting.moved
     }
     talks = {talk.pk: {"start": talk.start, "end": talk.end} for talk in timed_talks(sitting.delays())}
-    return Planned(sessions, talks)
+    return PlannedEdit(sessions, talks)
 
 
 def save(sitting: Sitting) -> bool:
@@ -94,7 +94,7 @@ def save_boards(hanging: Hanging) -> bool:
     return bool(rows)
 
 
-def save_posters(plan: Plan) -> bool:
+def save_posters(plan: AssignmentPlan) -> bool:
     """Store the posters of papers that have none in a session, unless the plan gets `problems` by it."""
     new, waiting = made(plan.sendings)
     for poster in [*new, *waiting]:
@@ -117,7 +117,7 @@ def refusals(row: Any) -> list[str]:
     return []
 
 
-def place(row: Row) -> None:
+def place(row: SessionRow) -> None:
     """Write the plan into the row in memory."""
     session: Any = row.session
     session.start, session.end = row.after.start, row.after.end

@@ -27,7 +27,7 @@ ORDER = list(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TimeAndRoom:
     """When and where: a moment and the slug of a room, each empty while not known."""
 
     start: datetime | None = None
@@ -36,7 +36,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class SnapshotRow:
     """What is compared of a session, presentation or paper; times and room are its own, not its whole's.
 
     `title` is plain text, empty for the paper's; `within` is the key of the session that it is part of.
@@ -70,7 +70,7 @@ class Thing:
 class Snapshot:
     """A program at a moment: its things by kind and uid, such as "session:s1"."""
 
-    things: Mapping[str, Thing]
+    things: Mapping[str, SnapshotRow]
 
     def whole(self, key: str) -> str:
         """Return the key of the session that a thing is part of, if that is here too."""
@@ -82,14 +82,14 @@ class Snapshot:
         paper = self.things.get(thing.paper)
         return thing.title or (paper.title if paper else "")
 
-    def place(self, key: str) -> Place:
+    def place(self, key: str) -> TimeAndRoom:
         """Return when and where a thing is, its whole's where it has none of its own."""
         thing = self.things[key]
         whole = self.whole(key)
-        above = self.place(whole) if whole else Place()
+        above = self.place(whole) if whole else TimeAndRoom()
         times = (thing.start or above.start, thing.end or above.end)
         start, end = (moment and instant(moment).replace(microsecond=0) for moment in times)
-        return Place(start, end, thing.room or above.room)
+        return TimeAndRoom(start, end, thing.room or above.room)
 
     def cancelled(self, key: str) -> bool:
         whole = self.whole(key)
@@ -105,7 +105,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ProgramChange:
     """One thing that is not as it was announced. `before` and `after` are set where they say something.
 
     `note` is what the chairs add in their own words.
@@ -114,8 +114,8 @@ class Change:
     kind: str
     key: str
     title: str
-    before: Place | None = None
-    after: Place | None = None
+    before: TimeAndRoom | None = None
+    after: TimeAndRoom | None = None
     was: str = ""
     note: str = ""
 
@@ -130,7 +130,7 @@ class Change:
         return f"{self.kind}:{self.key}"
 
 
-def changes(before: Snapshot, after: Snapshot) -> list[Change]:
+def changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
     """Return what visitors who knew the program before must know now: by kind, then by time and title."""
     found = [
         *_gone(before, after),
@@ -139,43 +139,43 @@ def changes(before: Snapshot, after: Snapshot) -> list[Change]:
     return sorted(found, key=_place_in_list)
 
 
-def _place_in_list(change: Change) -> tuple[int, datetime, str, str]:
+def _place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
     place = change.after or change.before
     start = instant(place.start) if place and place.start else NO_TIME
     return ORDER.index(change.kind), start, change.title.casefold(), change.key
 
 
-def _gone(before: Snapshot, after: Snapshot) -> Iterator[Change]:
+def _gone(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     for key, thing in before.things.items():
         above = {thing.paper, before.whole(key)} - {""}
         if key not in after.things and above <= after.things.keys():
             place = None if key.startswith("paper:") else before.place(key)
-            yield Change("withdrawn", key, before.title(key), before=place)
+            yield ProgramChange("withdrawn", key, before.title(key), before=place)
 
 
-def _changed(key: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+def _changed(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     if key not in before.things:
         yield from _new(key, before, after)
         return
     title, was = after.title(key), before.title(key)
     if title != was and after.things[key].title:
-        yield Change("retitled", key, title, was=was)
+        yield ProgramChange("retitled", key, title, was=was)
     off_before, off_now = before.cancelled(key), after.cancelled(key)
     if off_before != off_now and not _with_its_whole(Snapshot.cancelled, key, before, after):
-        yield Change("cancelled" if off_now else "reinstated", key, title, after=after.place(key))
+        yield ProgramChange("cancelled" if off_now else "reinstated", key, title, after=after.place(key))
     elif not off_now and not off_before:
         yield from _moved(key, before, after)
 
 
-def _new(key: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+def _new(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     if key.startswith("paper:"):
         if key not in after.shown_papers:
-            yield Change("new", key, after.title(key))
+            yield ProgramChange("new", key, after.title(key))
     elif not (whole := after.whole(key)) or whole in before.things:
-        yield Change("new", key, after.title(key), after=after.place(key))
+        yield ProgramChange("new", key, after.title(key), after=after.place(key))
 
 
-def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     old, new = before.place(key), after.place(key)
     lasted, lasts = _length(key, before), _length(key, after)
     is_longer = lasted is not None and lasts is not None and lasted != lasts
@@ -185,7 +185,7 @@ def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[Change]:
         kind = "room"
     else:
         return
-    yield Change(kind, key, after.title(key), old, new)
+    yield ProgramChange(kind, key, after.title(key), old, new)
 
 
 def _start(program: Snapshot, key: str) -> datetime | None:

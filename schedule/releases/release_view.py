@@ -11,7 +11,7 @@ import markup
 from conference.models import Edition
 from schedule.models import Presentation, Release, Session
 from schedule.questions import current_release
-from schedule.releases.changes import Change
+from schedule.releases.changes import ProgramChange
 from schedule.releases.snapshot import read_change
 
 WITHDRAWN = "withdrawn"
@@ -22,10 +22,10 @@ UNSHOWN = ("abstract", "abstract_html")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReleaseLine:
     """One change; `thing` is None for what is gone."""
 
-    change: Change
+    change: ProgramChange
     thing: Any
 
     @property
@@ -58,14 +58,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReleaseView:
     """A release with its changes."""
 
     release: Release
-    lines: list[Line]
+    lines: list[ReleaseLine]
 
 
-def told(edition: Edition, at: datetime, newest: int | None = None) -> list[Told]:
+def told(edition: Edition, at: datetime, newest: int | None = None) -> list[ReleaseView]:
     """Return the published releases, newest first. Four queries.
 
     A change of a thing that is no longer public is told only if a release said so: a withdrawn paper may be
@@ -76,17 +76,17 @@ def told(edition: Edition, at: datetime, newest: int | None = None) -> list[Told
     gone = _told_to_be_gone(changes[release.pk] for release in reversed(releases))
     shown = releases[:newest]
     things = _public_things({change.key for release in shown for change in changes[release.pk]}, edition, at)
-    return [Told(release, list(_lines(changes[release.pk], things, gone))) for release in shown]
+    return [ReleaseView(release, list(_lines(changes[release.pk], things, gone))) for release in shown]
 
 
-def _lines(changes: Iterable[Change], things: dict[str, Any], gone: set[str]) -> Iterator[Line]:
+def _lines(changes: Iterable[ProgramChange], things: dict[str, Any], gone: set[str]) -> Iterator[ReleaseLine]:
     for change in changes:
         thing = things.get(change.key)
         if thing is not None or change.key in gone:
-            yield Line(change, thing)
+            yield ReleaseLine(change, thing)
 
 
-def _told_to_be_gone(releases: Iterable[Sequence[Change]]) -> set[str]:
+def _told_to_be_gone(releases: Iterable[Sequence[ProgramChange]]) -> set[str]:
     """Return the keys of which the last word, the oldest release first, is that they are withdrawn."""
     last = {change.key: change.kind for changes in releases for change in changes}
     return {key for key, kind in last.items() if kind == WITHDRAWN}

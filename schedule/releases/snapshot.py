@@ -14,7 +14,7 @@ from conference.models import Edition
 from content import revision
 from schedule.cancellation import Status
 from schedule.models import Release
-from schedule.releases.changes import Change, Place, Snapshot, Thing, changes
+from schedule.releases.changes import ProgramChange, Snapshot, SnapshotRow, TimeAndRoom, changes
 
 # In the sentence of the first release.
 COUNTED = {
@@ -24,12 +24,12 @@ COUNTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PendingRelease:
     """What a release would announce. Of the first one nobody needs a list: the whole program is new."""
 
     number: int
     program: Snapshot
-    changes: list[Change]
+    changes: list[ProgramChange]
     is_first: bool
 
     @property
@@ -53,11 +53,11 @@ def snapshot(edition: Edition, at: datetime) -> Snapshot:
     return Snapshot({**_sessions(edition, at), **_papers(edition, at), **_presentations(edition, at)})
 
 
-def _sessions(edition: Edition, at: datetime) -> dict[str, Thing]:
+def _sessions(edition: Edition, at: datetime) -> dict[str, SnapshotRow]:
     columns = ("uid", "title", "start", "end", "room__slug", "parent__uid", "status")
     rows = edition.sessions.published(at).order_by("uid").values_list(*columns)
     return {
-        f"session:{uid}": Thing(
+        f"session:{uid}": SnapshotRow(
             text.plain(title),
             start,
             end,
@@ -70,11 +70,11 @@ def _sessions(edition: Edition, at: datetime) -> dict[str, Thing]:
     }
 
 
-def _presentations(edition: Edition, at: datetime) -> dict[str, Thing]:
+def _presentations(edition: Edition, at: datetime) -> dict[str, SnapshotRow]:
     columns = ("uid", "title", "start", "end", "room__slug", "session__uid", "paper__uid", "status")
     rows = edition.presentations.published(at).order_by("uid").values_list(*columns)
     return {
-        f"presentation:{uid}": Thing(
+        f"presentation:{uid}": SnapshotRow(
             text.plain(title),
             start,
             end,
@@ -87,9 +87,9 @@ def _presentations(edition: Edition, at: datetime) -> dict[str, Thing]:
     }
 
 
-def _papers(edition: Edition, at: datetime) -> dict[str, Thing]:
+def _papers(edition: Edition, at: datetime) -> dict[str, SnapshotRow]:
     rows = edition.papers.published(at).order_by("uid").values_list("uid", "title")
-    return {f"paper:{uid}": Thing(text.plain(title)) for uid, title in rows}
+    return {f"paper:{uid}": SnapshotRow(text.plain(title)) for uid, title in rows}
 
 
 def _is_off(status: str) -> bool:
@@ -104,14 +104,14 @@ def written_program(program: Snapshot) -> dict[str, list[Any]]:
 
 
 def read_program(stored: dict[str, list[Any]]) -> Snapshot:
-    return Snapshot({key: Thing.read(row, _moment) for key, row in stored.items()})
+    return Snapshot({key: SnapshotRow.read(row, _moment) for key, row in stored.items()})
 
 
 def _moment(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def written_change(change: Change, rooms: dict[str, str]) -> dict[str, Any]:
+def written_change(change: ProgramChange, rooms: dict[str, str]) -> dict[str, Any]:
     """Return what is stored of a change: with the names of rooms, which may be gone one day."""
     places = {"before": change.before, "after": change.after}
     told = {name: _written_place(place, rooms) for name, place in places.items() if place}
@@ -119,33 +119,37 @@ def written_change(change: Change, rooms: dict[str, str]) -> dict[str, Any]:
     return {"kind": change.kind, "key": change.key, "title": change.title, "was": change.was, **told, **noted}
 
 
-def _written_place(place: Place, rooms: dict[str, str]) -> list[Any]:
+def _written_place(place: TimeAndRoom, rooms: dict[str, str]) -> list[Any]:
     times = [moment and int(moment.timestamp()) for moment in (place.start, place.end)]
     return [*times, rooms.get(place.room, "")]
 
 
-def read_change(stored: dict[str, Any]) -> Change:
+def read_change(stored: dict[str, Any]) -> ProgramChange:
     """Return a change as it was told; the rooms in it are names."""
     places = {name: _read_place(stored[name]) for name in ("before", "after") if name in stored}
     note = stored.get("note", "")
-    return Change(stored["kind"], stored["key"], stored["title"], was=stored["was"], note=note, **places)
+    return ProgramChange(
+        stored["kind"], stored["key"], stored["title"], was=stored["was"], note=note, **places
+    )
 
 
-def _read_place(stored: list[Any]) -> Place:
+def _read_place(stored: list[Any]) -> TimeAndRoom:
     start, end, room = stored
-    return Place(start and _moment(start), end and _moment(end), room)
+    return TimeAndRoom(start and _moment(start), end and _moment(end), room)
 
 
 # To announce
 
 
-def due(edition: Edition, at: datetime) -> Due:
+def due(edition: Edition, at: datetime) -> PendingRelease:
     """Return what a release at this moment would announce."""
     program = snapshot(edition, at)
     last = edition.releases.order_by("-number").first()
     if last is None or last.snapshot is None:
-        return Due(last.number + 1 if last else 1, program, [], is_first=True)
-    return Due(last.number + 1, program, changes(read_program(last.snapshot), program), is_first=False)
+        return PendingRelease(last.number + 1 if last else 1, program, [], is_first=True)
+    return PendingRelease(
+        last.number + 1, program, changes(read_program(last.snapshot), program), is_first=False
+    )
 
 
 def announce(

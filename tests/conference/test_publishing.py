@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership
 from conference.models import Edition
-from conference.publishing import PARTS, SHOWN, counted, shown_by
+from conference.publishing import PUBLISH_SCOPES, PUBLISHED_ROWS, published_counts, rows_of_scope
 from content.models import ChangeSet, RowChange
 from papers.models import Paper
 from schedule.models import Session
@@ -236,12 +236,14 @@ def test_unknown_part_is_not_found(part: str, admin_client: Client, edition: Edi
 def test_count_is_what_the_public_gets_then(edition: Edition) -> None:
     make.make_award(edition, [Paper.objects.get(title="Unfinished")])
     make.make_announcement(edition, published_at=NOON + timedelta(days=1))
-    shown = shown_by(PARTS["everything"])
-    forecast = [one.count for one in counted(edition, shown, NOON, PARTS["everything"].gates)]
+    shown = rows_of_scope(PUBLISH_SCOPES["everything"])
+    forecast = [
+        one.count for one in published_counts(edition, shown, NOON, PUBLISH_SCOPES["everything"].gates)
+    ]
     Edition.objects.update(public_from=NOON, papers_public_from=NOON, schedule_public_from=NOON)
 
     assert forecast == [one.public(edition, NOON).count() for one in shown] == [2, 1, 1, 1, 0, 0, 0, 0]
-    assert len(shown) == len(SHOWN)
+    assert len(shown) == len(PUBLISHED_ROWS)
 
 
 def test_page_asks_as_much_for_one_as_for_three(admin_client: Client, edition: Edition) -> None:

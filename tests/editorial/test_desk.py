@@ -17,7 +17,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
-from editorial.desk import DUTIES, TALLIES, switches
+from editorial.desk import CHECKS, ROW_COUNTS, switches
 from exchange.models import Conflict, ImportRun, Provenance
 from people.duplicates.storage import look_at_all
 from tests.factories import (
@@ -128,14 +128,14 @@ def test_every_number_is_that_of_the_list_behind_it(admin_client: Client) -> Non
     shown = {words: rows_of(admin_client, address) for words, (_, address) in found.items()}
 
     assert {words: number for words, (number, _) in found.items()} == shown
-    assert len(found) == len(TALLIES) + len(DUTIES)
+    assert len(found) == len(ROW_COUNTS) + len(CHECKS)
 
 
 def test_lines_say_what_is_wrong_and_nothing_of_what_is_called_off(admin_client: Client) -> None:
     edition = make_edition()
     make_flaws(edition)
     look_at_all()
-    counts = {str(line.words % {"count": 2}): line.count(edition) for line in DUTIES}
+    counts = {str(line.words % {"count": 2}): line.count(edition) for line in CHECKS}
 
     assert counts == LINES
 
@@ -201,7 +201,7 @@ def test_desk_celebrates_when_nothing_waits(admin_client: Client) -> None:
     page = admin_client.get("/admin/").text
 
     assert "Everything is in order." in page
-    assert f"{len(DUTIES)} things were looked at, and nothing waits for you." in page
+    assert f"{len(CHECKS)} things were looked at, and nothing waits for you." in page
     assert "No papers without abstract</li>" in page
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from exchange.console import Bar
+from exchange.console import ProgressBar
 from exchange.files import Context, Source
 from exchange.formats import program_json
 from exchange.imports.load import load
@@ -132,7 +132,7 @@ class Terminal(StringIO):
 def test_progress_is_a_bar_on_a_terminal_and_a_line_elsewhere() -> None:
     live, plain = Terminal(), StringIO()
     for stream in (live, plain):
-        bar = Bar(stream)
+        bar = ProgressBar(stream)
         for done in (1, 2):
             bar("papers", done, 2)
 

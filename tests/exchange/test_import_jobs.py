@@ -284,7 +284,7 @@ def test_worker_does_what_the_request_does_not(admin_client: Client) -> None:
 
 def stopped(job: ImportJob, seconds: int) -> None:
     """Leave the traces of a worker that was last seen so long ago."""
-    private_files.Told(job.pk)("papers", 3, 10)
+    private_files.ProgressWriter(job.pk)("papers", 3, 10)
     then = (timezone.now() - timedelta(seconds=seconds)).timestamp()
     os.utime(private_files.folder(job.pk) / private_files.PROGRESS, (then, then))
 

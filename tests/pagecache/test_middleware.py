@@ -16,7 +16,7 @@ from conference.models import Edition
 from pagecache.entries import HEADERS_BYTES, TAG_BYTES
 from pagecache.keys import Key
 from pagecache.middleware import PageCache
-from pagecache.revisions import SITE, Scope
+from pagecache.revisions import SITE, CacheScope
 from papers.models import Paper
 from tests import factories
 from tests.pagecache.site import BODY, Site, ask
@@ -221,7 +221,7 @@ def test_pages_are_served_while_the_database_is_away(
 
 def test_many_readers_of_a_new_page_render_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     now = datetime.now(UTC)
-    scope = Scope(0, 1, now, now, lifetime=60.0, steady=60.0)
+    scope = CacheScope(0, 1, now, now, lifetime=60.0, steady=60.0)
     monkeypatch.setattr("conference.cache_scopes.read_scopes", lambda at: {SITE: scope})
     started, asked = threading.Barrier(8), []
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from pagecache import per_revision
-from papers.day_talks import Posters, Talk, likest
+from papers.day_talks import DayTalk, PosterIndex, most_similar
 from papers.models import Paper
 from papers.related import beside
 from tests import factories as make
@@ -55,16 +55,16 @@ def test_likest_come_first_and_other_days_not_at_all() -> None:
     assert titles(posters["next day"]) == []
 
 
-def talk(key: int, paper: int, starts: datetime, position: int) -> Talk:
+def talk(key: int, paper: int, starts: datetime, position: int) -> DayTalk:
     about = None, frozenset(["tpu"])
-    return Talk(key, paper, None, starts, None, "", position, True, *about, str(key), "", "", "Hall", None)
+    return DayTalk(key, paper, None, starts, None, "", position, True, *about, str(key), "", "", "Hall", None)
 
 
 def test_of_equals_the_first_that_one_meets_comes_first_and_each_paper_once() -> None:
     later = make.MORNING + timedelta(hours=1)
     rows = [(3, 30, later, 1), (2, 20, make.MORNING, 2), (1, 10, make.MORNING, 2), (4, 10, make.MORNING, 1)]
     talks = [talk(*row) for row in rows]
-    found = likest([Posters(talks[:2]), Posters(talks[1:])], None, {"tpu"})
+    found = most_similar([PosterIndex(talks[:2]), PosterIndex(talks[1:])], None, {"tpu"})
 
     assert [poster.key for poster in found] == [4, 2, 3]
 

@@ -17,9 +17,9 @@ from conference.models import Edition
 from operations.indexing.update import refresh
 from people import names
 from people.duplicates import storage
-from people.duplicates.evidence import Figure
+from people.duplicates.evidence import PersonCandidate
 from people.duplicates.finder import find
-from people.duplicates.institutions import Place, compare_places, find_places, short_forms
+from people.duplicates.institutions import InstitutionCandidate, compare_places, find_places, short_forms
 from people.duplicates.spelling import compare_names
 from people.models import Person, PersonPair
 from tests import factories as make
@@ -52,8 +52,8 @@ def test_functions_of_names_take_any_text(one: str, other: str) -> None:
         short_forms(text)
     assert compare_names(one, other) == compare_names(one, other)
     assert compare_places(one, other) == compare_places(one, other)
-    find([Figure(1, (one,)), Figure(2, (other,)), Figure(3, (one, other))])
-    find_places([Place(1, (one,)), Place(2, (other,))])
+    find([PersonCandidate(1, (one,)), PersonCandidate(2, (other,)), PersonCandidate(3, (one, other))])
+    find_places([InstitutionCandidate(1, (one,)), InstitutionCandidate(2, (other,))])
 
 
 def test_names_without_a_letter_are_sorted_last_and_never_alike() -> None:

@@ -7,30 +7,30 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from schedule.releases.changes import Change, Place, Snapshot, Thing, changes
+from schedule.releases.changes import ProgramChange, Snapshot, SnapshotRow, TimeAndRoom, changes
 
 TEN = datetime(2026, 3, 28, 9, tzinfo=UTC)  # 10:00 in Berlin, the day before the clocks change
 HOUR = timedelta(hours=1)
-SESSION = Thing("Compilers", TEN, TEN + HOUR, "hall")
-PAPER = Thing("Cortex")
-TALK = Thing(within="session:s", paper="paper:p")
+SESSION = SnapshotRow("Compilers", TEN, TEN + HOUR, "hall")
+PAPER = SnapshotRow("Cortex")
+TALK = SnapshotRow(within="session:s", paper="paper:p")
 PROGRAM = {"session:s": SESSION, "paper:p": PAPER, "presentation:a": TALK}
 
 
-def told(before: dict[str, Thing], after: dict[str, Thing]) -> list[str]:
+def told(before: dict[str, SnapshotRow], after: dict[str, SnapshotRow]) -> list[str]:
     return [change.line for change in changes(Snapshot(before), Snapshot(after))]
 
 
-def altered(**parts: Any) -> dict[str, Thing]:
+def altered(**parts: Any) -> dict[str, SnapshotRow]:
     """The program with other fields: `s={"room": "aula"}`; a part that is None is gone."""
     keys = {key[-1]: key for key in PROGRAM}
     rows = {key: _altered(PROGRAM[key], parts.get(name, {})) for name, key in keys.items()}
     return {key: row for key, row in rows.items() if row is not None}
 
 
-def _altered(thing: Thing, fields: dict[str, Any] | None) -> Thing | None:
-    values = {name: getattr(thing, name) for name in Thing.__slots__}
-    return None if fields is None else Thing(**{**values, **fields})
+def _altered(thing: SnapshotRow, fields: dict[str, Any] | None) -> SnapshotRow | None:
+    values = {name: getattr(thing, name) for name in SnapshotRow.__slots__}
+    return None if fields is None else SnapshotRow(**{**values, **fields})
 
 
 LATER = {"start": TEN + HOUR, "end": TEN + 2 * HOUR}
@@ -107,20 +107,20 @@ def test_same_moment_in_another_zone_is_no_change() -> None:
 def test_change_says_what_was_and_what_is() -> None:
     (change,) = changes(Snapshot(altered()), Snapshot(altered(s={**LATER, "room": ""})))
 
-    before, after = Place(TEN, TEN + HOUR, "hall"), Place(TEN + HOUR, TEN + 2 * HOUR)
-    assert change == Change("moved", "session:s", "Compilers", before, after)
+    before, after = TimeAndRoom(TEN, TEN + HOUR, "hall"), TimeAndRoom(TEN + HOUR, TEN + 2 * HOUR)
+    assert change == ProgramChange("moved", "session:s", "Compilers", before, after)
     assert change.words == "Moved"
 
 
 def test_list_begins_with_what_does_not_take_place_and_is_sorted_by_time() -> None:
-    before = {f"session:{n}": Thing(f"S{n}", TEN + n * HOUR, TEN + (n + 1) * HOUR) for n in range(4)}
+    before = {f"session:{n}": SnapshotRow(f"S{n}", TEN + n * HOUR, TEN + (n + 1) * HOUR) for n in range(4)}
     after = {key: _altered(thing, {"room": "aula"}) or thing for key, thing in reversed(before.items())}
     after["session:3"] = _altered(before["session:3"], OFF) or SESSION
 
     assert told(before, after) == ["cancelled:session:3", *(f"room:session:{n}" for n in range(3))]
 
 
-@pytest.mark.parametrize("thing", [SESSION, PAPER, TALK, Thing(), Thing("x", cancelled=True)])
-def test_thing_comes_back_as_it_was_written(thing: Thing) -> None:
-    assert Thing.read(thing.written(), lambda seconds: datetime.fromtimestamp(seconds, UTC)) == thing
+@pytest.mark.parametrize("thing", [SESSION, PAPER, TALK, SnapshotRow(), SnapshotRow("x", cancelled=True)])
+def test_thing_comes_back_as_it_was_written(thing: SnapshotRow) -> None:
+    assert SnapshotRow.read(thing.written(), lambda seconds: datetime.fromtimestamp(seconds, UTC)) == thing
     assert len(TALK.written()) == 6

@@ -6,57 +6,61 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from schedule.clashes.findings import Clash, Kind, Names, Severity
-from schedule.clashes.plan import Event, Place, Plan, Subject, until_the_next
+from schedule.clashes.findings import Clash, ClashKind, NameList, Severity
+from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject, RoomCapacity, until_the_next
 from schedule.clashes.rules import find, most_at_once
 
 ZONE = ZoneInfo("Europe/Berlin")
 NINE = datetime(2026, 6, 1, 7, 0, tzinfo=UTC)
 HALL, ANNEX, ONLINE = 1, 2, 3
 ROOMS = {
-    HALL: Place(Subject("room", HALL, "hall", "Hall"), capacity=2),
-    ANNEX: Place(Subject("room", ANNEX, "annex", "Annex")),
-    ONLINE: Place(Subject("room", ONLINE, "online", "Online"), capacity=0, virtual=True),
+    HALL: RoomCapacity(ClashSubject("room", HALL, "hall", "Hall"), capacity=2),
+    ANNEX: RoomCapacity(ClashSubject("room", ANNEX, "annex", "Annex")),
+    ONLINE: RoomCapacity(ClashSubject("room", ONLINE, "online", "Online"), capacity=0, virtual=True),
 }
-PEOPLE = {key: Subject("person", key, f"u{key}", name) for key, name in ((1, "Ada"), (2, "Bo"), (3, "Ada"))}
+PEOPLE = {
+    key: ClashSubject("person", key, f"u{key}", name) for key, name in ((1, "Ada"), (2, "Bo"), (3, "Ada"))
+}
 
 
 def at(minute: int) -> datetime:
     return NINE + timedelta(minutes=minute)
 
 
-def session(pk: int, first: int = 0, last: int = 60, kind: str = "oral", **fields: Any) -> Event:
-    subject = Subject("session", pk, f"s{pk}", f"S{pk}", "Session")
-    return Event(subject, kind, at(first), at(last), **fields)
+def session(pk: int, first: int = 0, last: int = 60, kind: str = "oral", **fields: Any) -> ClashEvent:
+    subject = ClashSubject("session", pk, f"s{pk}", f"S{pk}", "Session")
+    return ClashEvent(subject, kind, at(first), at(last), **fields)
 
 
-def talk(pk: int, first: int, last: int, whole: Event | None = None, **fields: Any) -> Event:
+def talk(pk: int, first: int, last: int, whole: ClashEvent | None = None, **fields: Any) -> ClashEvent:
     kind = fields.pop("kind", "oral")
-    subject = Subject("presentation", pk, f"t{pk}", f"T{pk}", "Talk")
-    return Event(subject, kind, at(first), at(last), session=whole, **fields)
+    subject = ClashSubject("presentation", pk, f"t{pk}", f"T{pk}", "Talk")
+    return ClashEvent(subject, kind, at(first), at(last), session=whole, **fields)
 
 
-def hung(pk: int, whole: Event, **fields: Any) -> Event:
+def hung(pk: int, whole: ClashEvent, **fields: Any) -> ClashEvent:
     """A poster, for as long as its session lasts."""
     times = {"start": whole.start, "end": whole.end, "timed": False, **fields}
-    return Event(Subject("presentation", pk, f"t{pk}", f"T{pk}", "Talk"), "poster", session=whole, **times)
+    return ClashEvent(
+        ClashSubject("presentation", pk, f"t{pk}", f"T{pk}", "Talk"), "poster", session=whole, **times
+    )
 
 
-def found(*events: Event) -> list[Clash]:
+def found(*events: ClashEvent) -> list[Clash]:
     sessions = [event for event in events if event.is_session]
     talks = [event for event in events if not event.is_session]
-    return find(Plan(ZONE, sessions, talks, ROOMS, PEOPLE))
+    return find(ClashProgram(ZONE, sessions, talks, ROOMS, PEOPLE))
 
 
-def told(*events: Event) -> list[str]:
+def told(*events: ClashEvent) -> list[str]:
     return [clash.message for clash in found(*events)]
 
 
-def weighed(*events: Event) -> list[tuple[Kind, Severity]]:
+def weighed(*events: ClashEvent) -> list[tuple[ClashKind, Severity]]:
     return [(clash.kind, clash.severity) for clash in found(*events)]
 
 
-def spans(*events: Event) -> list[tuple[datetime, datetime]]:
+def spans(*events: ClashEvent) -> list[tuple[datetime, datetime]]:
     return [(clash.start, clash.end) for clash in found(*events)]
 
 
@@ -83,9 +87,9 @@ def test_a_clash_in_the_hour_that_comes_twice_lasts_as_the_clock_really_runs() -
     def berlin(hour: int, minute: int, fold: int = 0) -> datetime:
         return datetime(2026, 10, 25, hour, minute, tzinfo=ZONE, fold=fold)
 
-    one = Event(PEOPLE[1], "oral", berlin(2, 0), berlin(2, 40, 1), **ADA)
-    other = Event(PEOPLE[2], "oral", berlin(2, 50), berlin(2, 20, 1), **ADA)
-    [clash] = find(Plan(ZONE, [], [one, other], ROOMS, PEOPLE))
+    one = ClashEvent(PEOPLE[1], "oral", berlin(2, 0), berlin(2, 40, 1), **ADA)
+    other = ClashEvent(PEOPLE[2], "oral", berlin(2, 50), berlin(2, 20, 1), **ADA)
+    [clash] = find(ClashProgram(ZONE, [], [one, other], ROOMS, PEOPLE))
 
     assert (clash.start, clash.start.fold) == (berlin(2, 50), 0)
     assert (clash.end, clash.end.fold) == (berlin(2, 20, 1), 1)
@@ -98,10 +102,10 @@ def test_clashes_stand_by_time_then_serious_ones_first_then_by_kind() -> None:
     others = (session(4, 0, 60, **ADA), session(5, 90, 120, room=HALL, **BO))
 
     assert weighed(coffee, panel, late, *others) == [
-        (Kind.PERSON, Severity.SERIOUS),
-        (Kind.ROOM, Severity.LIGHT),
-        (Kind.PERSON, Severity.SERIOUS),
-        (Kind.ROOM, Severity.SERIOUS),
+        (ClashKind.PERSON, Severity.SERIOUS),
+        (ClashKind.ROOM, Severity.LIGHT),
+        (ClashKind.PERSON, Severity.SERIOUS),
+        (ClashKind.ROOM, Severity.SERIOUS),
     ]
 
 
@@ -123,11 +127,11 @@ def test_a_clash_knows_whether_it_is_serious() -> None:
     ],
 )
 def test_five_names_are_told_and_how_many_more_there_are(number: int, words: str) -> None:
-    assert str(Names(tuple(range(1, number + 1)))) == words
+    assert str(NameList(tuple(range(1, number + 1)))) == words
 
 
 def test_each_kind_has_a_name_that_chairs_choose_it_by() -> None:
-    assert [str(kind.label) for kind in Kind] == [
+    assert [str(kind.label) for kind in ClashKind] == [
         "Person in two places at once",
         "Poster hung while its author gives a talk",
         "Room used twice at once",
@@ -142,8 +146,8 @@ def test_each_kind_has_a_name_that_chairs_choose_it_by() -> None:
 
 
 def test_rows_without_a_kind_are_called_by_their_names_alone() -> None:
-    assert str(Subject("room", 1, "r", "Hall *A*")) == "Hall *A*"
-    assert str(Subject("session", 1, "s", "On *speed*", "Oral session")) == "Oral session “On speed”"
+    assert str(ClashSubject("room", 1, "r", "Hall *A*")) == "Hall *A*"
+    assert str(ClashSubject("session", 1, "s", "On *speed*", "Oral session")) == "Oral session “On speed”"
 
 
 # People
@@ -160,14 +164,14 @@ def test_people_are_named_by_name_and_namesakes_by_key() -> None:
 @pytest.mark.parametrize(
     ("kind", "in_session", "kinds"),
     [
-        ("poster", "oral", [Kind.POSTER]),
-        ("demo", "oral", [Kind.POSTER]),
-        ("oral", "poster", [Kind.POSTER]),
-        ("oral", "oral", [Kind.PERSON]),
+        ("poster", "oral", [ClashKind.POSTER]),
+        ("demo", "oral", [ClashKind.POSTER]),
+        ("oral", "poster", [ClashKind.POSTER]),
+        ("oral", "oral", [ClashKind.PERSON]),
     ],
 )
 def test_posters_demos_and_all_of_a_poster_session_hang(
-    kind: str, in_session: str, kinds: list[Kind]
+    kind: str, in_session: str, kinds: list[ClashKind]
 ) -> None:
     whole, other = session(1, kind=in_session), session(2)
     standing = talk(1, 0, 60, whole, kind=kind, **ADA)
@@ -190,7 +194,7 @@ def test_the_poster_is_named_first_whichever_began_first() -> None:
 def test_a_poster_and_the_chair_of_another_session_are_two_places() -> None:
     posters, other = session(1, kind="poster"), session(2, **ADA)
 
-    assert weighed(posters, other, hung(1, posters, **ADA)) == [(Kind.PERSON, Severity.SERIOUS)]
+    assert weighed(posters, other, hung(1, posters, **ADA)) == [(ClashKind.PERSON, Severity.SERIOUS)]
 
 
 def test_paper_without_anybody_marked_clashes_only_as_poster_and_talk() -> None:
@@ -198,7 +202,7 @@ def test_paper_without_anybody_marked_clashes_only_as_poster_and_talk() -> None:
     poster = hung(1, posters, paper=7)
     given = [talk(2, 0, 15, orals, paper=7), talk(3, 0, 15, others, paper=7)]
 
-    assert weighed(posters, orals, poster, given[0]) == [(Kind.POSTER, Severity.SERIOUS)]
+    assert weighed(posters, orals, poster, given[0]) == [(ClashKind.POSTER, Severity.SERIOUS)]
     assert found(orals, others, *given) == []
     assert found(posters, orals, poster, talk(2, 0, 15, orals, paper=8)) == []
     assert found(posters, orals, poster, talk(2, 0, 15, orals)) == []
@@ -219,7 +223,7 @@ def test_of_many_at_one_moment_each_is_told_with_five_others(number: int) -> Non
 def test_what_is_served_beside_a_session_is_worth_a_look(kind: str) -> None:
     side, main = session(1, kind=kind, room=HALL), session(2, room=HALL)
 
-    assert weighed(side, main) == weighed(main, side) == [(Kind.ROOM, Severity.LIGHT)]
+    assert weighed(side, main) == weighed(main, side) == [(ClashKind.ROOM, Severity.LIGHT)]
 
 
 def test_a_room_that_clashes_is_one_of_the_rows() -> None:
@@ -234,12 +238,14 @@ def test_talks_of_one_session_in_another_room_are_no_second_use_of_it() -> None:
     first, second = talk(1, 0, 30, whole, room=ANNEX), talk(2, 0, 30, whole, room=ANNEX)
     elsewhere = talk(3, 0, 30, other, room=ANNEX)
 
-    assert [kind for kind, _ in weighed(whole, first, second)] == [Kind.TALKS]
-    assert [clash.kind for clash in found(whole, other, first, elsewhere)] == [Kind.ROOM]
+    assert [kind for kind, _ in weighed(whole, first, second)] == [ClashKind.TALKS]
+    assert [clash.kind for clash in found(whole, other, first, elsewhere)] == [ClashKind.ROOM]
 
 
 def test_talks_without_a_session_use_their_rooms() -> None:
-    assert weighed(talk(1, 0, 30, room=ANNEX), talk(2, 15, 45, room=ANNEX)) == [(Kind.ROOM, Severity.SERIOUS)]
+    assert weighed(talk(1, 0, 30, room=ANNEX), talk(2, 15, 45, room=ANNEX)) == [
+        (ClashKind.ROOM, Severity.SERIOUS)
+    ]
     assert found(talk(1, 0, 30, room=ANNEX), talk(2, 15, 45, room=HALL)) == []
     assert found(talk(1, 0, 30), talk(2, 15, 45)) == []
 
@@ -315,15 +321,15 @@ def test_a_talk_whose_session_has_ended_has_no_length() -> None:
     ("first", "last", "kinds"),
     [
         (0, 60, []),
-        (-1, 30, [Kind.OUTSIDE_SESSION]),
-        (0, 61, [Kind.ENDS_EARLY]),
-        (59, 61, [Kind.ENDS_EARLY]),
-        (60, 61, [Kind.OUTSIDE_SESSION]),
+        (-1, 30, [ClashKind.OUTSIDE_SESSION]),
+        (0, 61, [ClashKind.ENDS_EARLY]),
+        (59, 61, [ClashKind.ENDS_EARLY]),
+        (60, 61, [ClashKind.OUTSIDE_SESSION]),
         (60, 60, []),
-        (-1, 61, [Kind.OUTSIDE_SESSION]),
+        (-1, 61, [ClashKind.OUTSIDE_SESSION]),
     ],
 )
-def test_talk_that_begins_or_ends_outside_its_session(first: int, last: int, kinds: list[Kind]) -> None:
+def test_talk_that_begins_or_ends_outside_its_session(first: int, last: int, kinds: list[ClashKind]) -> None:
     whole = session(1)
     clashes = found(whole, talk(1, first, last, whole))
 
@@ -349,7 +355,7 @@ def test_part_that_begins_or_ends_outside_its_whole(first: int, last: int, numbe
 
     assert (
         weighed(whole, session(2, first, last, parent=whole))
-        == [(Kind.OUTSIDE_PARENT, Severity.SERIOUS)] * number
+        == [(ClashKind.OUTSIDE_PARENT, Severity.SERIOUS)] * number
     )
 
 
@@ -378,9 +384,9 @@ def test_a_board_is_the_same_whatever_its_capitals_and_spaces() -> None:
 
 @pytest.mark.parametrize(
     ("room", "number", "kinds"),
-    [(HALL, 2, []), (HALL, 3, [Kind.BOARDS_FULL]), (ANNEX, 3, []), (ONLINE, 3, []), (None, 3, [])],
+    [(HALL, 2, []), (HALL, 3, [ClashKind.BOARDS_FULL]), (ANNEX, 3, []), (ONLINE, 3, []), (None, 3, [])],
 )
-def test_hall_is_full_beyond_its_boards(room: int | None, number: int, kinds: list[Kind]) -> None:
+def test_hall_is_full_beyond_its_boards(room: int | None, number: int, kinds: list[ClashKind]) -> None:
     whole = session(1, 0, 60, "poster", room=room)
     rows = [hung(pk, whole) for pk in range(number)]
 

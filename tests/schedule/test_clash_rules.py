@@ -10,13 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedule.agenda.overlaps import overlap
-from schedule.clashes.findings import Kind
-from schedule.clashes.plan import Event, Place, Plan, Subject
+from schedule.clashes.findings import ClashKind
+from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject, RoomCapacity
 from schedule.clashes.rules import find, most_at_once
 
 DAY = datetime(2026, 10, 24, 21, 0, tzinfo=UTC)  # In Berlin over midnight, and the hour that comes twice.
-PEOPLE = {key: Subject("person", key, f"p{key}", f"Person {key}") for key in (1, 2, 3)}
-ROOMS = {key: Place(Subject("room", key, f"r{key}", f"Room {key}"), virtual=key == 3) for key in (1, 2, 3)}
+PEOPLE = {key: ClashSubject("person", key, f"p{key}", f"Person {key}") for key in (1, 2, 3)}
+ROOMS = {
+    key: RoomCapacity(ClashSubject("room", key, f"r{key}", f"Room {key}"), virtual=key == 3)
+    for key in (1, 2, 3)
+}
 
 people = st.sets(st.sampled_from([*PEOPLE]), max_size=2).map(frozenset)
 
@@ -27,27 +30,27 @@ def span(draw: st.DrawFn) -> tuple[datetime, datetime]:
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
+def plans(draw: st.DrawFn) -> ClashProgram:
     """A few sessions, some of them part of the first; talks with times of their own or their session's."""
-    sessions: list[Event] = []
+    sessions: list[ClashEvent] = []
     for pk in range(1, draw(st.integers(1, 5)) + 1):
         is_part: bool = draw(st.booleans())
         parent = sessions[0] if sessions and is_part else None
         room, kind = draw(st.sampled_from([None, *ROOMS])), draw(st.sampled_from(["oral", "poster"]))
-        subject = Subject("session", pk, f"s{pk}", "Session", "Oral")
-        sessions.append(Event(subject, kind, *span(draw), parent=parent, room=room, people=draw(people)))
+        subject = ClashSubject("session", pk, f"s{pk}", "Session", "Oral")
+        sessions.append(ClashEvent(subject, kind, *span(draw), parent=parent, room=room, people=draw(people)))
     talks = []
     for pk in range(1, draw(st.integers(0, 5)) + 1):
         session, timed = draw(st.sampled_from(sessions)), draw(st.booleans())
         start, end = span(draw) if timed else (session.start, session.end)
-        subject = Subject("presentation", pk, f"t{pk}", "Talk", "Oral")
+        subject = ClashSubject("presentation", pk, f"t{pk}", "Talk", "Oral")
         board = draw(st.sampled_from(["", "1", "2"]))
         about: dict[str, Any] = {"session": session, "timed": timed, "people": draw(people), "board": board}
-        talks.append(Event(subject, "oral", start, end, **about))
-    return Plan(ZoneInfo("Europe/Berlin"), sessions, talks, ROOMS, PEOPLE)
+        talks.append(ClashEvent(subject, "oral", start, end, **about))
+    return ClashProgram(ZoneInfo("Europe/Berlin"), sessions, talks, ROOMS, PEOPLE)
 
 
-def is_whole_of(one: Event, other: Event) -> bool:
+def is_whole_of(one: ClashEvent, other: ClashEvent) -> bool:
     """Whether `other` takes place inside `one`: a session, its parts, and the talks in both."""
     if not one.is_session:
         # A talk without a time of its own is where its session is.
@@ -57,7 +60,7 @@ def is_whole_of(one: Event, other: Event) -> bool:
     return inside is not None and one in (inside, inside.parent)
 
 
-def expected(events: Sequence[Event], name: str) -> set[frozenset[tuple[str, int]]]:
+def expected(events: Sequence[ClashEvent], name: str) -> set[frozenset[tuple[str, int]]]:
     found = set()
     for one, other in combinations(events, 2):
         shared = bool(getattr(one, name) & getattr(other, name))
@@ -66,7 +69,7 @@ def expected(events: Sequence[Event], name: str) -> set[frozenset[tuple[str, int
     return found
 
 
-def found(plan: Plan, *kinds: Kind) -> set[frozenset[tuple[str, int]]]:
+def found(plan: ClashProgram, *kinds: ClashKind) -> set[frozenset[tuple[str, int]]]:
     return {
         frozenset(subject.key for subject in clash.subjects[:2])
         for clash in find(plan)
@@ -75,12 +78,12 @@ def found(plan: Plan, *kinds: Kind) -> set[frozenset[tuple[str, int]]]:
 
 
 @given(plans())
-def test_people_in_two_places_are_those_that_comparing_finds(plan: Plan) -> None:
-    assert found(plan, Kind.PERSON, Kind.POSTER) == expected(plan.events, "people")
+def test_people_in_two_places_are_those_that_comparing_finds(plan: ClashProgram) -> None:
+    assert found(plan, ClashKind.PERSON, ClashKind.POSTER) == expected(plan.events, "people")
 
 
 @given(plans())
-def test_rooms_used_twice_are_those_that_comparing_finds(plan: Plan) -> None:
+def test_rooms_used_twice_are_those_that_comparing_finds(plan: ClashProgram) -> None:
     wanted = {
         frozenset({one.subject.key, other.subject.key})
         for one, other in combinations(plan.sessions, 2)
@@ -88,19 +91,21 @@ def test_rooms_used_twice_are_those_that_comparing_finds(plan: Plan) -> None:
         if one is not other.parent and other is not one.parent
     }
 
-    assert found(plan, Kind.ROOM) == wanted
+    assert found(plan, ClashKind.ROOM) == wanted
 
 
 @given(plans())
-def test_every_part_that_does_not_lie_in_its_whole_is_told(plan: Plan) -> None:
+def test_every_part_that_does_not_lie_in_its_whole_is_told(plan: ClashProgram) -> None:
     outside = {
         event.subject.key
         for event in plan.events
         if (whole := event.parent or event.session)
         and not whole.start <= event.start <= event.end <= whole.end
     }
-    parts = [clash for clash in find(plan) if clash.kind in (Kind.OUTSIDE_PARENT, Kind.OUTSIDE_SESSION)]
-    early = {clash.subjects[0].key for clash in find(plan) if clash.kind == Kind.ENDS_EARLY}
+    parts = [
+        clash for clash in find(plan) if clash.kind in (ClashKind.OUTSIDE_PARENT, ClashKind.OUTSIDE_SESSION)
+    ]
+    early = {clash.subjects[0].key for clash in find(plan) if clash.kind == ClashKind.ENDS_EARLY}
     told = {clash.subjects[0].key for clash in parts}
     over = {event.subject.key for event in plan.talks if event.session and event.session.subject.key in early}
 
@@ -110,7 +115,7 @@ def test_every_part_that_does_not_lie_in_its_whole_is_told(plan: Plan) -> None:
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(1, 5)), max_size=8))
 def test_most_at_once_is_the_highest_count_at_a_start(spans: list[tuple[int, int]]) -> None:
     events = [
-        Event(PEOPLE[1], "poster", DAY + timedelta(hours=start), DAY + timedelta(hours=start + length))
+        ClashEvent(PEOPLE[1], "poster", DAY + timedelta(hours=start), DAY + timedelta(hours=start + length))
         for start, length in spans
     ]
     counts = [sum(other.start <= one.start < other.end for other in events) for one in events]

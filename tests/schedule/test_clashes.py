@@ -71,7 +71,7 @@ def test_person_with_roles_in_two_sessions_at_once(role: str, edition: Edition) 
     [clash] = clashes.of(edition)
 
     assert clash.message == "Ada: in two places at once: Panel “First”, and Oral session “Second”."
-    assert (clash.kind, clash.severity) == (clashes.Kind.PERSON, clashes.Severity.SERIOUS)
+    assert (clash.kind, clash.severity) == (clashes.ClashKind.PERSON, clashes.Severity.SERIOUS)
     assert clash.when == "Tue 6 Apr, 08:30 to 09:00 PDT"
     assert [(row.model, str(row)) for row in clash.subjects][2] == ("person", "Ada")
 
@@ -373,9 +373,9 @@ def test_plan_tells_what_is_new_what_is_solved_and_what_stays(edition: Edition) 
     first, second, third = (session(edition, place * 60, place * 60 + 60) for place in (0, 0, 1))
     for one, person in ((first, ada), (second, ada), (second, bob), (third, bob)):
         add_role(one, person, "chair")
-    nothing = clashes.difference(edition, clashes.Planned())
+    nothing = clashes.difference(edition, clashes.PlannedEdit())
     found = clashes.difference(
-        edition, clashes.Planned({second.pk: {"start": third.start, "end": third.end}})
+        edition, clashes.PlannedEdit({second.pk: {"start": third.start, "end": third.end}})
     )
 
     assert (len(nothing.all), nothing.new, nothing.solved) == (1, [], [])
@@ -389,7 +389,7 @@ def test_plan_tells_what_is_new_what_is_solved_and_what_stays(edition: Edition) 
 def test_plan_for_a_talk_alone_is_compared_with_what_is_stored(edition: Edition) -> None:
     whole = session(edition)
     late = talk(whole, 60, 70)
-    found = clashes.difference(edition, clashes.Planned(talks={late.pk: {"start": at(0), "end": at(10)}}))
+    found = clashes.difference(edition, clashes.PlannedEdit(talks={late.pk: {"start": at(0), "end": at(10)}}))
 
     assert (found.all, found.new, len(found.solved)) == ([], [], 1)
 
@@ -402,7 +402,7 @@ def test_clash_concerns_its_sessions_and_those_of_its_talks(edition: Edition) ->
     talk(whole, 0, 15, paper=paper_by(edition, ada))
     make_presentation(None, edition=edition, speakers=[ada], start=at(0), end=at(15))
     add_role(other, ada, "chair")
-    found = clashes.difference(edition, clashes.Planned())
+    found = clashes.difference(edition, clashes.PlannedEdit())
 
     assert sorted(sorted(found.sessions(clash)) for clash in found.all) == [
         [whole.pk],

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from conference.models import Edition
 from schedule.editing.clock import end_after, moment_on
-from schedule.editing.placing import Part, Placement, along, delay, follow
+from schedule.editing.placing import NestedSession, Placement, along, delay, follow
 from schedule.editing.spreading import Spread, TooShortError, spread
 
 BERLIN = Edition(timezone="Europe/Berlin", day_start_hour=4)
@@ -94,8 +94,8 @@ def test_own_times_of_presentations_move_along() -> None:
 def test_parts_follow_their_whole_into_its_room() -> None:
     before = Placement(utc(2027, 6, 7, 9), utc(2027, 6, 7, 12), 1)
     after = Placement(utc(2027, 6, 8, 9), utc(2027, 6, 8, 12), 2)
-    inside = Part(7, Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 1))
-    beside = Part(8, Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 3))
+    inside = NestedSession(7, Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 1))
+    beside = NestedSession(8, Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 3))
     hour = utc(2027, 6, 8, 10), utc(2027, 6, 8, 11)
     assert follow(before, after, [inside, beside]) == {7: Placement(*hour, 2), 8: Placement(*hour, 3)}
     assert follow(before, before, [inside]) == {}

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from exchange.files import Context
 from exchange.formats.frab import identity
-from exchange.formats.frab.references import Link, Person, References, session_links
+from exchange.formats.frab.references import LinkElement, PersonElement, References, session_links
 from exchange.formats.frab.wording import CANCELLED, NO_TITLE, joined, line, parted, prose, type_of
 from exchange.formats.ics.appointments import is_cancelled, reason_of
 from exchange.reading.zones import zone_of
@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class EventElement:
     """One event. `abstract` is the first paragraph of the text, `description` the rest, both Markdown."""
 
     guid: str
@@ -36,8 +36,8 @@ class Event:
     track: str
     abstract: str
     description: str
-    persons: tuple[Person, ...]
-    links: tuple[Link, ...]
+    persons: tuple[PersonElement, ...]
+    links: tuple[LinkElement, ...]
 
     @property
     def minutes(self) -> int:
@@ -58,7 +58,7 @@ class Draft:
     track: str
     text: str
     people: list[PersonRef]
-    links: list[Link]
+    links: list[LinkElement]
     rows: list[SessionRecord | PresentationRecord]
 
 
@@ -71,7 +71,7 @@ class Events:
         self.refer = References(program, context)
         self.edition = f"{identity.site_of(context)}/{context.edition}"
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[EventElement]:
         """Return all events by time, numbered."""
         sessions, presentations = list(self._sessions()), list(self._presentations())
         numbers = self._numbers("session", sessions) | self._numbers("presentation", presentations)
@@ -83,7 +83,7 @@ class Events:
             for event in found
         ]
 
-    def _numbers(self, kind: str, events: list[Event]) -> dict[str, int]:
+    def _numbers(self, kind: str, events: list[EventElement]) -> dict[str, int]:
         """Number the events of a kind: the oldest first, drafts among them, so that numbers last."""
         known = [identity.event_guid(self.context, kind, uid) for uid in self.context.uids(kind)]
         guids = [*known, *sorted(event.guid for event in events)]
@@ -97,7 +97,7 @@ class Events:
 
     # Sessions
 
-    def _sessions(self) -> Iterator[Event]:
+    def _sessions(self) -> Iterator[EventElement]:
         for session in self.program.sessions:
             shown = self.refer.inside.get(session.uid, [])
             is_dissolved = bool(shown) and all(stated(one.start, None) for one in shown)
@@ -107,7 +107,7 @@ class Events:
 
     def _session(
         self, session: SessionRecord, shown: list[PresentationRecord], start: datetime, end: datetime
-    ) -> Event:
+    ) -> EventElement:
         single = shown[0] if len(shown) == 1 and self._is_same(session, shown[0]) else None
         paper = self.refer.paper(single) if single else None
         rows = [row for row in (single, session, self.refer.parent(session)) if row]
@@ -155,13 +155,13 @@ class Events:
 
     # Presentations
 
-    def _presentations(self) -> Iterator[Event]:
+    def _presentations(self) -> Iterator[EventElement]:
         for shown in self.program.presentations:
             start = stated(shown.start, None)
             if start is not None:
                 yield self._presentation(shown, start)
 
-    def _presentation(self, shown: PresentationRecord, start: datetime) -> Event:
+    def _presentation(self, shown: PresentationRecord, start: datetime) -> EventElement:
         session = self.refer.sessions.get(stated(shown.session, None) or "")
         paper = self.refer.paper(shown)
         page = f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "schedule/"
@@ -190,7 +190,7 @@ class Events:
             )
         )
 
-    def _event(self, draft: Draft) -> Event:
+    def _event(self, draft: Draft) -> EventElement:
         title, reason = line(self.context.plain(draft.title)) or NO_TITLE, line(reason_of(*draft.rows))
         text = draft.text
         if is_cancelled(*draft.rows):
@@ -199,7 +199,7 @@ class Events:
         abstract, description = parted(text)
         start = self.moment(draft.start)
         people = (self.refer.person(person) for person in draft.people)
-        return Event(
+        return EventElement(
             guid=draft.guid,
             id=0,
             slug="",

@@ -10,7 +10,7 @@ from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class PersonElement:
     id: int
     guid: str
     name: str
@@ -18,7 +18,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkElement:
     """`type` is one of the words that the format allows."""
 
     title: str
@@ -45,13 +45,13 @@ class References:
     def room(self, slug: str | None) -> str:
         return self.rooms.get(slug, line(slug)) if slug else NO_ROOM
 
-    def person(self, ref: PersonRef) -> Person:
+    def person(self, ref: PersonRef) -> PersonElement:
         ids = dict(self.ids.get(ref.uid, ()) or ref.ids)
         guid = identity.made(f"{self.site}/people/{ref.uid or ref.name}")
         own = ids.get(self.host, "")
         number = int(own) if own.isascii() and own.isdecimal() and len(own) < 11 else 0
         url = f"{self.site}/people/{ref.uid}/" if ref.uid else ""
-        return Person(number or identity.number_of(guid), guid, line(ref.name), url)
+        return PersonElement(number or identity.number_of(guid), guid, line(ref.name), url)
 
     def title(self, shown: PresentationRecord) -> str:
         paper = self.paper(shown)
@@ -78,21 +78,21 @@ class References:
         presenting = [author.person for author in authors if author.presenting]
         return speakers or presenting or [author.person for author in authors]
 
-    def links(self, shown: PresentationRecord, paper: PaperRecord | None) -> list[Link]:
+    def links(self, shown: PresentationRecord, paper: PaperRecord | None) -> list[LinkElement]:
         recording = stated(shown.recording_url, "")
-        found = [Link("Recording", recording, "media")] if identity.is_web(recording) else []
+        found = [LinkElement("Recording", recording, "media")] if identity.is_web(recording) else []
         for material in stated(paper.materials, ()) if paper else ():
             if material.visible and identity.is_web(material.url):
                 spelled = MATERIALS.get(material.kind, MATERIALS["other"])
-                found.append(Link(material_name(material), line(material.url), *spelled))
+                found.append(LinkElement(material_name(material), line(material.url), *spelled))
         return found
 
 
-def session_links(session: SessionRecord) -> Iterator[Link]:
+def session_links(session: SessionRecord) -> Iterator[LinkElement]:
     for title, url, kind in (
         ("Stream", stated(session.stream_url, ""), "media"),
         ("Recording", stated(session.recording_url, ""), "media"),
         ("Chat", stated(session.chat_url, ""), "related"),
     ):
         if identity.is_web(url):
-            yield Link(title, line(url), kind)
+            yield LinkElement(title, line(url), kind)

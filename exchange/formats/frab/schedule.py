@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from exchange.files import Context
 from exchange.formats.frab import identity
-from exchange.formats.frab.events import Event, Events
+from exchange.formats.frab.events import EventElement, Events
 from exchange.formats.frab.wording import NO_ROOM, line
 from exchange.reading.slugs import slug
 from exchange.reading.zones import zone_of
@@ -22,7 +22,7 @@ ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class RoomElement:
     name: str
     slug: str
     guid: str
@@ -30,20 +30,20 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class TrackElement:
     name: str
     slug: str
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayElement:
     """A day of the program: it may end after midnight. `rooms` holds all rooms in order."""
 
     index: int
     date: date
     start: datetime
     end: datetime
-    rooms: dict[str, list[Event]]
+    rooms: dict[str, list[EventElement]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class Schedule:
     base_url: str
     zone: ZoneInfo
     colour: str
-    tracks: tuple[Track, ...]
-    rooms: tuple[Room, ...]
-    days: tuple[Day, ...]
+    tracks: tuple[TrackElement, ...]
+    rooms: tuple[RoomElement, ...]
+    days: tuple[DayElement, ...]
 
 
 def schedule_of(program: Program, context: Context) -> Schedule:
@@ -79,19 +79,19 @@ def schedule_of(program: Program, context: Context) -> Schedule:
         base_url=f"{found.edition}/",
         zone=zone_of(program, context),
         colour=colour if COLOUR.match(colour) else "",
-        tracks=tuple(Track(name, _slug(name)) for name in names),
+        tracks=tuple(TrackElement(name, _slug(name)) for name in names),
         rooms=rooms,
         days=tuple(_days(edition, context, found, events, [room.name for room in rooms])),
     )
 
 
-def _rooms(program: Program, address: str) -> tuple[Room, ...]:
+def _rooms(program: Program, address: str) -> tuple[RoomElement, ...]:
     """Return the rooms, of two with one name the first: apps know them by their names."""
     named: dict[str, RoomRecord] = {}
     for room in program.rooms:
         named.setdefault(line(stated(room.name, "")) or room.slug, room)
     return tuple(
-        Room(name, room.slug, identity.made(f"{address}/rooms/{name}"), stated(room.capacity, None))
+        RoomElement(name, room.slug, identity.made(f"{address}/rooms/{name}"), stated(room.capacity, None))
         for name, room in named.items()
     )
 
@@ -103,10 +103,10 @@ def _slug(name: str) -> str:
 
 
 def _days(
-    edition: EditionRecord, context: Context, found: Events, events: list[Event], rooms: list[str]
-) -> list[Day]:
+    edition: EditionRecord, context: Context, found: Events, events: list[EventElement], rooms: list[str]
+) -> list[DayElement]:
     hour = max(0, min(23, stated(edition.day_start_hour, DAWN)))
-    by_day: dict[date, list[Event]] = {day: [] for day in _own_days(edition)}
+    by_day: dict[date, list[EventElement]] = {day: [] for day in _own_days(edition)}
     for event in events:
         by_day.setdefault(program_day(event.start, found.zone, hour), []).append(event)
     if not by_day:
@@ -117,7 +117,7 @@ def _days(
             found.moment(datetime(d.year, d.month, d.day, hour, tzinfo=found.zone).astimezone(UTC))
             for d in (day, day + ONE_DAY)
         )
-        days.append(Day(index, day, start, end, _by_room(own, rooms)))
+        days.append(DayElement(index, day, start, end, _by_room(own, rooms)))
     return days
 
 
@@ -134,10 +134,10 @@ def _own_days(edition: EditionRecord) -> list[date]:
     return [first + timedelta(days=count) for count in range((last - first).days + 1)]
 
 
-def _by_room(events: list[Event], rooms: list[str]) -> dict[str, list[Event]]:
+def _by_room(events: list[EventElement], rooms: list[str]) -> dict[str, list[EventElement]]:
     """Return the events of each room, in the order of the rooms; without a room last."""
     names = dict.fromkeys([*rooms, *sorted(event.room for event in events if event.room != NO_ROOM)])
-    found: dict[str, list[Event]] = {name: [] for name in names}
+    found: dict[str, list[EventElement]] = {name: [] for name in names}
     for event in events:
         found.setdefault(event.room, []).append(event)
     return found

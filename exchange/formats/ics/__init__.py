@@ -39,7 +39,7 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CalendarScope:
     """What a calendar takes of one edition."""
 
     program: Program
@@ -54,7 +54,9 @@ type Fields = dict[str, object]
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
-    yield OutputFile(f"{context.edition}.ics", calendar([Part(program, context)], name_of(program, context)))
+    yield OutputFile(
+        f"{context.edition}.ics", calendar([CalendarScope(program, context)], name_of(program, context))
+    )
 
 
 def name_of(program: Program, context: Context) -> str:
@@ -62,7 +64,7 @@ def name_of(program: Program, context: Context) -> str:
     return (stated(program.edition.name, "") if program.edition else "") or context.edition
 
 
-def calendar(parts: Iterable[Part], name: str, address: str = "") -> Iterator[bytes]:
+def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
     """Return one calendar, piece by piece. `address`: where it can be had again.
 
     A large edition may come in several parts: of each no more is held than its appointments.
@@ -79,7 +81,7 @@ def _written(found: list[Found], name: str, address: str) -> Iterator[bytes]:
     yield CLOSING
 
 
-def components(parts: Iterable[Part], name: str) -> Iterator[Component]:
+def components(parts: Iterable[CalendarScope], name: str) -> Iterator[Component]:
     """Return the calendar without anything in it, then one by one what is in it: zones, then events."""
     found = _found(parts)
     yield _head(name, "")
@@ -91,7 +93,7 @@ def components(parts: Iterable[Part], name: str) -> Iterator[Component]:
         yield event
 
 
-def _found(parts: Iterable[Part]) -> list[Found]:
+def _found(parts: Iterable[CalendarScope]) -> list[Found]:
     """Return the appointments of each edition by time."""
     found: dict[str, Found] = {}
     for part in parts:

@@ -12,7 +12,7 @@ from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.orals_posters.links import public_host
 from exchange.formats.orals_posters.output import write_files
 from exchange.formats.orals_posters.papers import PaperReader, grouped
-from exchange.formats.orals_posters.rows import Event, read_event
+from exchange.formats.orals_posters.rows import InputRow, read_event
 from exchange.formats.orals_posters.sessions import SessionReader
 from exchange.problems import Where
 from exchange.reading.checks import check
@@ -29,7 +29,7 @@ class Collected:
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
-        self.events: dict[int, Event] = {}
+        self.events: dict[int, InputRow] = {}
         self.abstracts: dict[str, str] = {}
         self.host = ""
         self.has_events = False

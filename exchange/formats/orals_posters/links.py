@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from django.utils.translation import gettext
 
-from exchange.formats.orals_posters.rows import Event, encoded, tidy
+from exchange.formats.orals_posters.rows import InputRow, encoded, tidy
 from exchange.reading.findings import Findings, short
 from exchange.records import MaterialRecord
 
@@ -82,7 +82,7 @@ def media_kind(type_: str, name: str, address: str) -> str:
     return KINDS.get(type_.lower()) or named or ("pdf" if is_pdf else link_kind(address)) or "other"
 
 
-def materials_of(events: Iterable[Event], host: str, findings: Findings) -> tuple[MaterialRecord, ...]:
+def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> tuple[MaterialRecord, ...]:
     """Return the materials of a paper's events, each address once."""
     found: dict[str, MaterialRecord] = {}
     for event in events:

@@ -25,7 +25,7 @@ SECOND = "-2"
 
 
 @dataclass(frozen=True, slots=True)
-class Appearance:
+class OutputRow:
     """One row to write: a presentation with its paper, its session if scheduled, and its second slot."""
 
     presentation: PresentationRecord
@@ -59,19 +59,19 @@ class Appearance:
         return all(status in ("", "published") for status in statuses)
 
 
-def appearances(program: Program) -> list[Appearance]:
+def appearances(program: Program) -> list[OutputRow]:
     """Return the papers' orals, posters and spotlights, second slots with their first."""
     papers = {paper.uid: paper for paper in program.papers if stated(paper.title, "").strip()}
     sessions = {session.uid: session for session in program.sessions if _is_timed(session)}
-    found: dict[str, Appearance] = {}
+    found: dict[str, OutputRow] = {}
     for shown in program.presentations:
         paper = papers.get(stated(shown.paper, None) or "")
         if paper and shown.kind in KINDS:
             session = sessions.get(stated(shown.session, None) or "")
-            found[shown.uid] = Appearance(shown, paper, session)
+            found[shown.uid] = OutputRow(shown, paper, session)
     seconds = {uid: first for uid, first in found.items() if _is_second(first, found)}
     return [
-        Appearance(
+        OutputRow(
             shown.presentation,
             shown.paper,
             shown.session,
@@ -87,7 +87,7 @@ def _is_timed(session: SessionRecord) -> bool:
     return has_times and bool(stated(session.title, "").strip())
 
 
-def _is_second(shown: Appearance, found: Mapping[str, Appearance]) -> bool:
+def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
     """Whether this differs from the presentation it is named after by its time alone."""
     own = shown.presentation
     first = found.get(own.uid.removesuffix(SECOND)) if own.uid.endswith(SECOND) else None
@@ -111,7 +111,7 @@ class EventWriter:
         self.rooms = Spellings()
         self.topics = TopicTree()
         self.own_topics = TopicTree({topic.slug: topic for topic in program.topics})
-        self.by_paper: dict[str, list[Appearance]] = {}
+        self.by_paper: dict[str, list[OutputRow]] = {}
         for shown in self.shown:
             self.by_paper.setdefault(shown.paper.uid, []).append(shown)
 
@@ -136,7 +136,7 @@ class EventWriter:
             **sorted_links(stated(paper.materials, ()), self.context.site_url),
         }
 
-    def _event(self, shown: Appearance) -> dict[str, object]:
+    def _event(self, shown: OutputRow) -> dict[str, object]:
         event = self.numbers[shown.presentation.uid]
         others = [other for other in self.by_paper[shown.paper.uid] if other is not shown]
         kind = str(shown.presentation.kind)
@@ -159,7 +159,7 @@ class EventWriter:
             "related_events_ids": [self.numbers[other.presentation.uid] for other in others],
         }
 
-    def _path(self, shown: Appearance) -> str:
+    def _path(self, shown: OutputRow) -> str:
         return (
             f"/virtual/{self.context.year}/{shown.presentation.kind}/{self.numbers[shown.presentation.uid]}"
         )

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from exchange.files import Context
 from exchange.formats.orals_posters.links import UNKNOWN_HOST, materials_of, public_host, track_of
-from exchange.formats.orals_posters.rows import Event, EventAuthor, tidy
+from exchange.formats.orals_posters.rows import EventAuthor, InputRow, tidy
 from exchange.problems import Where
 from exchange.reading.findings import Findings
 from exchange.reading.slugs import shortened, slug
@@ -59,10 +59,10 @@ class TopicTree:
         return tuple(reversed(names.values()))
 
 
-def grouped(events: Iterable[Event]) -> list[list[Event]]:
+def grouped(events: Iterable[InputRow]) -> list[list[InputRow]]:
     """Return each paper's events, the poster first: by uid, else related events, else title and author."""
     everything = list(events)
-    groups: dict[int, list[Event]] = {event.id: [event] for event in everything}
+    groups: dict[int, list[InputRow]] = {event.id: [event] for event in everything}
     uids: dict[str, int] = {}
     titles: dict[tuple[str, str], int] = {}
     for event in sorted(everything, key=lambda event: not event.uid):
@@ -114,7 +114,7 @@ class PaperReader:
     topics: TopicTree = field(default_factory=TopicTree)
     institutions: dict[str, InstitutionRecord] = field(default_factory=dict)
 
-    def paper(self, events: Sequence[Event]) -> PaperRecord:
+    def paper(self, events: Sequence[InputRow]) -> PaperRecord:
         main = events[0]
         named = frozenset[str]().union(*(event.named for event in events))
         self._note_conflicts(events)
@@ -137,12 +137,12 @@ class PaperReader:
             materials=materials_of(events, self.host, self.findings),
         )
 
-    def _abstract(self, events: Sequence[Event]) -> Stated[str]:
+    def _abstract(self, events: Sequence[InputRow]) -> Stated[str]:
         apart = (self.abstracts.get(str(event.id)) for event in events)
         own = [event.abstract for event in events if event.abstract is not None]
         return next(filter(None, (*apart, *own)), "" if own else UNSTATED)
 
-    def _note_conflicts(self, events: Sequence[Event]) -> None:
+    def _note_conflicts(self, events: Sequence[InputRow]) -> None:
         main = events[0]
         for other in events[1:]:
             if other.name != main.name:
@@ -158,7 +158,7 @@ class PaperReader:
                 }
                 self.findings.note("warning", other.where, message)
 
-    def _authors(self, events: Sequence[Event]) -> Stated[tuple[AuthorRecord, ...]]:
+    def _authors(self, events: Sequence[InputRow]) -> Stated[tuple[AuthorRecord, ...]]:
         listed = [event for event in events if event.authors]
         if not listed:
             return UNSTATED  # every paper has authors: an empty list means that the file does not know them
@@ -175,7 +175,7 @@ class PaperReader:
         self._note_namesakes(kept, listed[0])
         return tuple(self._author(author, listed[0]) for author in kept)
 
-    def _distinct(self, event: Event) -> list[EventAuthor]:
+    def _distinct(self, event: InputRow) -> list[EventAuthor]:
         kept, repeats = distinct(event.authors)
         for author in repeats:
             message = gettext("%(name)s stands twice among the authors; once was taken.") % {
@@ -184,7 +184,7 @@ class PaperReader:
             self.findings.note("repeat", event.where, message)
         return kept
 
-    def _note_namesakes(self, kept: Sequence[EventAuthor], event: Event) -> None:
+    def _note_namesakes(self, kept: Sequence[EventAuthor], event: InputRow) -> None:
         names = Counter(author.name for author in kept)
         for name in sorted(name for name, count in names.items() if count > 1):
             message = gettext(
@@ -192,7 +192,7 @@ class PaperReader:
             ) % {"name": name}
             self.findings.note("doubt", event.where, message)
 
-    def _author(self, author: EventAuthor, event: Event) -> AuthorRecord:
+    def _author(self, author: EventAuthor, event: InputRow) -> AuthorRecord:
         affiliations = split_affiliations(author.institution)
         return AuthorRecord(
             where=event.where,
@@ -206,11 +206,11 @@ class PaperReader:
         return self.institutions.setdefault(key, InstitutionRecord(slug=key, name=name)).slug
 
 
-def paper_uid(events: Sequence[Event]) -> str:
+def paper_uid(events: Sequence[InputRow]) -> str:
     return next((event.uid for event in events if event.uid), str(min(event.id for event in events)))
 
 
-def person_ref(author: EventAuthor, context: Context, event: Event) -> PersonRef:
+def person_ref(author: EventAuthor, context: Context, event: InputRow) -> PersonRef:
     """Point at an author: by our own uid in our own exports, else by the number at the author's host."""
     own = re.match(re.escape(context.site_url.rstrip("/")) + r"/people/([\w.-]+)/", author.url, re.ASCII)
     if own and context.site_url:

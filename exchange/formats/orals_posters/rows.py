@@ -48,7 +48,7 @@ class EventMedia:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class InputRow:
     """One appearance of a paper. Empty text stands for null; `named` tells which fields the row has."""
 
     where: Where
@@ -94,7 +94,7 @@ def encoded(text: str) -> str:
     return ENTITY.sub(lambda found: f"&amp;{found[0][1:]}", text)
 
 
-def read_event(row: object, where: Where, findings: Findings) -> Event | None:
+def read_event(row: object, where: Where, findings: Findings) -> InputRow | None:
     """Return the event of a row; tell the findings and return None where the row is not one."""
     if not isinstance(row, dict):
         findings.problem(where, "", gettext("This must be an object, not %(row)s.") % {"row": in_words(row)})
@@ -125,8 +125,8 @@ class RowReader:
         self.has_misfits = True
         self.findings.problem(self.where, self.path + name, message)
 
-    def event(self) -> Event:
-        return Event(
+    def event(self) -> InputRow:
+        return InputRow(
             where=self.where,
             named=frozenset(self.row),
             id=self.number("id") or self._no_id(),

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
-from exchange.formats.orals_posters.rows import Event
+from exchange.formats.orals_posters.rows import InputRow
 from exchange.reading.findings import Findings
 from exchange.reading.slugs import slug
 from exchange.records import PresentationRecord, RoomRecord, SessionRecord
@@ -42,8 +42,8 @@ class SessionReader:
     def room_records(self) -> tuple[RoomRecord, ...]:
         return tuple(RoomRecord(slug=key, name=name) for key, name in self.rooms.names.items())
 
-    def add(self, events: Iterable[Event]) -> None:
-        groups: dict[tuple[object, ...], list[Event]] = {}
+    def add(self, events: Iterable[InputRow]) -> None:
+        groups: dict[tuple[object, ...], list[InputRow]] = {}
         for event in events:
             if event.room:
                 self.rooms.add(event.room)
@@ -52,14 +52,14 @@ class SessionReader:
         for group in groups.values():
             self._add_session(group)
 
-    def _key(self, event: Event) -> tuple[object, ...]:
+    def _key(self, event: InputRow) -> tuple[object, ...]:
         """Tell sessions apart: by number, else title and room with the posters' start or the talks' day."""
         if event.parent_id is not None:
             return (event.parent_id,)
         local = event.start and event.start.astimezone(self.zone)
         return event.session, event.room, local if event.kind == "poster" else local and local.date()
 
-    def _add_session(self, events: Sequence[Event]) -> None:
+    def _add_session(self, events: Sequence[InputRow]) -> None:
         first = events[0]
         starts = [event.start for event in events if event.start]
         if not starts:
@@ -89,11 +89,11 @@ class SessionReader:
         self.sessions[uid] = session
         self._session_of.update(dict.fromkeys((event.id for event in events), session))
 
-    def _made_uid(self, event: Event, start: datetime) -> str:
+    def _made_uid(self, event: InputRow, start: datetime) -> str:
         uid = slug(f"{event.session} {start.astimezone(self.zone):%Y-%m-%d %H%M}")
         return slug(f"{uid} {event.room}") if uid in self.sessions else uid
 
-    def presentations(self, event: Event, paper: str) -> list[PresentationRecord]:
+    def presentations(self, event: InputRow, paper: str) -> list[PresentationRecord]:
         """Return the event as one presentation, or two where it has a second slot."""
         session = self._session_of.get(event.id)
         room = slug(event.room) if event.room else None

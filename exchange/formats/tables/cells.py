@@ -29,7 +29,7 @@ SPECIAL = re.compile(r"([\\;])")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellType:
     """How one type is read from and written to a cell."""
 
     read: Callable[[str, ZoneInfo], Any]
@@ -81,14 +81,16 @@ def _clock(value: datetime, zone: ZoneInfo) -> str:
     return shown.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
 
 
-CELLS: dict[object, Cell] = {
-    str: Cell(_text, lambda value, zone: value),
-    int: Cell(_whole, lambda value, zone: str(value)),
-    bool: Cell(_flag, lambda value, zone: "yes" if value else "no"),
-    date: Cell(lambda text, zone: day(text.strip()), lambda value, zone: value.isoformat()),
-    datetime: Cell(lambda text, zone: moment(text.strip(), zone), _clock),
-    tuple[str, ...]: Cell(lambda text, zone: split(checked_text(text)), lambda value, zone: joined(value)),
-    tuple[tuple[str, str], ...]: Cell(
+CELLS: dict[object, CellType] = {
+    str: CellType(_text, lambda value, zone: value),
+    int: CellType(_whole, lambda value, zone: str(value)),
+    bool: CellType(_flag, lambda value, zone: "yes" if value else "no"),
+    date: CellType(lambda text, zone: day(text.strip()), lambda value, zone: value.isoformat()),
+    datetime: CellType(lambda text, zone: moment(text.strip(), zone), _clock),
+    tuple[str, ...]: CellType(
+        lambda text, zone: split(checked_text(text)), lambda value, zone: joined(value)
+    ),
+    tuple[tuple[str, str], ...]: CellType(
         _pairs, lambda value, zone: joined([f"{scheme}:{name}" for scheme, name in value])
     ),
 }
@@ -97,10 +99,10 @@ EMPTY: dict[object, object] = {str: "", tuple[str, ...]: (), tuple[tuple[str, st
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ColumnType:
     """The type of a column: its cell, and the value of an empty cell."""
 
-    cell: Cell
+    cell: CellType
     empty: Any
 
     def read(self, text: str, zone: ZoneInfo) -> Any:
@@ -110,10 +112,10 @@ class Kind:
         return "" if value is None or value is UNSTATED else self.cell.write(value, zone)
 
 
-def kind_of(hint: Any) -> Kind:
+def kind_of(hint: Any) -> ColumnType:
     """Return the kind of a field's type hint."""
     if get_origin(hint) is Stated:
         return kind_of(get_args(hint)[0])
     if get_origin(hint) is types.UnionType:
-        return Kind(CELLS[next(part for part in get_args(hint) if part is not types.NoneType)], None)
-    return Kind(CELLS[hint], EMPTY.get(hint, UNSTATED))
+        return ColumnType(CELLS[next(part for part in get_args(hint) if part is not types.NoneType)], None)
+    return ColumnType(CELLS[hint], EMPTY.get(hint, UNSTATED))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, get_args, get_origin, get_type_hints
 
 from exchange import records
-from exchange.formats.tables.cells import EMPTY, Kind, kind_of
+from exchange.formats.tables.cells import EMPTY, ColumnType, kind_of
 from exchange.records import PersonRef, Record, Stated
 
 # Columns of keys and fixed words: blanks around them are a slip of the hand.
@@ -30,7 +30,7 @@ class Column:
 
     name: str
     field: str
-    kind: Kind
+    kind: ColumnType
     default: Any = MISSING
     of_person: bool = False
 

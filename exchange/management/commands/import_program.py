@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.console import Bar, remarks, table
+from exchange.console import ProgressBar, remarks, table
 from exchange.files import Context, Format, Source
 from exchange.formats import readable
 from exchange.imports.load import Report, load
@@ -69,7 +69,7 @@ class Command(BaseCommand):
             dry_run=options["dry_run"],
             format_name=fmt.name,
             files=[Path(source.name).name for source in sources],
-            progress=None if options["no_progress"] else Bar(sys.stderr),
+            progress=None if options["no_progress"] else ProgressBar(sys.stderr),
         )
 
 
@@ -83,7 +83,7 @@ def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
     if fmt.pages is None:
         raise refused(f"{fmt.name} cannot be fetched. Save the file and give its name.")
     policy = Policy(frozenset(settings.IMPORT_HOSTS), token=_token(fmt.pages.token, options["token_file"]))
-    return fetch(url, fmt.pages, policy, None if options["no_progress"] else Bar(sys.stderr))
+    return fetch(url, fmt.pages, policy, None if options["no_progress"] else ProgressBar(sys.stderr))
 
 
 def _token(variable: str, file: str | None) -> str:

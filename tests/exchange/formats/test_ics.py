@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exchange.files import Context
-from exchange.formats.ics import Part, calendar, write
+from exchange.formats.ics import CalendarScope, calendar, write
 from exchange.formats.ics.appointments import LEAD, lead
 from exchange.formats.ics.lines import END, FOLD, escaped, folded
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
@@ -240,8 +240,8 @@ def test_empty_program_is_a_valid_calendar_of_its_name() -> None:
 def test_calendar_of_two_editions_has_both_zones() -> None:
     other = program(edition=None, sessions=(session("s1"),))
     parts = [
-        Part(program(sessions=(session("s1"),)), CONTEXT),
-        Part(other, Context("2022", 2022, "Asia/Seoul")),
+        CalendarScope(program(sessions=(session("s1"),)), CONTEXT),
+        CalendarScope(other, Context("2022", 2022, "Asia/Seoul")),
     ]
     found = icalendar.Calendar.from_ical(b"".join(calendar(parts, "Ada", "https://conf.example/x.ics")))
 
@@ -255,7 +255,7 @@ def test_calendar_of_two_editions_has_both_zones() -> None:
 
 def test_parts_of_one_edition_are_one_calendar_by_time() -> None:
     late, early = session("s1", start=START + HOUR, end=START + 2 * HOUR), session("s2")
-    parts = (Part(program(sessions=(one,)), CONTEXT) for one in (late, early))
+    parts = (CalendarScope(program(sessions=(one,)), CONTEXT) for one in (late, early))
 
     assert b"".join(calendar(parts, "MLSys 2021")) == written(program(sessions=(late, early)))
 

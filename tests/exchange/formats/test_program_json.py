@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from exchange.files import Context, Source
 from exchange.formats.program_json import HEAD, KNOWN, LISTS, read, write
 from exchange.problems import ProgramError
-from exchange.reading.shapes import Fields, Listing, Nullable, Shape, fields_of
+from exchange.reading.shapes import ListShape, NullableShape, ObjectShape, Shape, fields_of
 from exchange.records import PaperRecord, PersonRef, Program, Record, SessionRecord
 from tests.exchange.strategies import programs
 
@@ -64,10 +64,10 @@ def test_write_file_is_named_after_edition() -> None:
     assert [file.name for file in write(Program(), CONTEXT)] == ["2026.json"]
 
 
-def records_below(shape: Shape, found: dict[type[Record], Fields]) -> dict[type[Record], Fields]:
-    if isinstance(shape, Nullable | Listing):
+def records_below(shape: Shape, found: dict[type[Record], ObjectShape]) -> dict[type[Record], ObjectShape]:
+    if isinstance(shape, NullableShape | ListShape):
         return records_below(shape.shape, found)
-    if isinstance(shape, Fields) and shape.record not in found:
+    if isinstance(shape, ObjectShape) and shape.record not in found:
         found[shape.record] = shape
         for part in shape.shapes.values():
             records_below(part, found)
@@ -75,7 +75,7 @@ def records_below(shape: Shape, found: dict[type[Record], Fields]) -> dict[type[
 
 
 def test_schema_names_every_field() -> None:
-    found: dict[type[Record], Fields] = {}
+    found: dict[type[Record], ObjectShape] = {}
     for record in (*HEAD.values(), *LISTS.values()):
         records_below(fields_of(record), found)
     names = {record.__name__.removesuffix("Record"): shape for record, shape in found.items()}

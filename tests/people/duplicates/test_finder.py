@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from people.duplicates.evidence import Figure
+from people.duplicates.evidence import PersonCandidate
 from people.duplicates.finder import find
 from people.duplicates.reasons import sentence
 from people.duplicates.spelling import compare_names
@@ -57,17 +57,19 @@ def test_names_of_two_people(one: str, other: str) -> None:
     assert (compare_names(one, other), compare_names(other, one)) == (None, None)
 
 
-def person(key: int, *names: str, papers: dict[int, set[str]] | None = None, **more: object) -> Figure:
+def person(
+    key: int, *names: str, papers: dict[int, set[str]] | None = None, **more: object
+) -> PersonCandidate:
     places = {place for found in (papers or {}).values() for place in found}
     printed = {paper: frozenset(found) for paper, found in (papers or {}).items()}
-    return Figure(key, names, papers=printed, affiliations=places, **more)  # type: ignore[arg-type]
+    return PersonCandidate(key, names, papers=printed, affiliations=places, **more)  # type: ignore[arg-type]
 
 
 def word(number: int) -> str:
     return "".join(chr(97 + number // place % 26) for place in (676, 26, 1))
 
 
-def pairs(*people: Figure, apart: frozenset[frozenset[int]] = frozenset()) -> list[tuple[int, int]]:
+def pairs(*people: PersonCandidate, apart: frozenset[frozenset[int]] = frozenset()) -> list[tuple[int, int]]:
     return [(one.first, one.second) for one in find(people, apart)]
 
 
