@@ -250,7 +250,7 @@ def access_of(user: Any) -> Access:
     return found
 
 
-def access_here() -> Access | None:
+def current_access() -> Access | None:
     """Return what whoever is at work may do; nothing where no account is."""
     user = actor().user
     return access_of(user) if user is not None else None

@@ -21,7 +21,7 @@ class Role(models.TextChoices):
 
 
 # What a role is for, in a sentence beside its name.
-DUTIES = {
+DESCRIPTIONS = {
     Role.OWNER: _("May do everything in the edition, and decides who else may."),
     Role.CHAIR: _("Keeps the program, decides when it goes public, invites editors, chairs and viewers."),
     Role.EDITOR: _("Enters and corrects the program, and imports it. Does not decide when it goes public."),

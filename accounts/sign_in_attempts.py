@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from accounts.client_address import client_address
 
 WINDOW = 15 * 60
-KNOWN = 60 * 24 * 3600
+KNOWN_BROWSER_SECONDS = 60 * 24 * 3600
 
 
 def key_of(*parts: str) -> str:
@@ -52,7 +52,7 @@ def is_blocked(request: Any, name: str) -> bool:
 
 
 @receiver(user_login_failed)
-def failed(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
+def record_failure(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
     """Count a failure."""
     if request is None:
         return
@@ -66,10 +66,10 @@ def failed(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) ->
 
 
 @receiver(user_logged_in)
-def succeeded(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+def record_success(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
     """Know this address again, and forget what was mistyped at it."""
     account = folded(user.get_username())
     pair = key_of("pair", account, client_address(request))
     with suppress(RedisError):
         cache.delete_many([pair, key_of("account", account)])
-        cache.set(key_of("known", pair), 1, KNOWN)
+        cache.set(key_of("known", pair), 1, KNOWN_BROWSER_SECONDS)

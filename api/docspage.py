@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from api.handbook import Chapter, chapters
-from api.pagination import MOST, MOST_EXPANDED, USUAL
+from api.pagination import MAX_EXPANDED_ROWS, MOST, USUAL
 from api.schema import schema
 from api.writing.described import CODES
 
@@ -30,7 +30,7 @@ def docs(request: HttpRequest) -> HttpResponse:
         "site_url": settings.SITE_URL,
         "usual": USUAL,
         "most": MOST,
-        "most_expanded": MOST_EXPANDED,
+        "most_expanded": MAX_EXPANDED_ROWS,
         "limit": settings.API_REQUESTS_PER_MINUTE,
         "limit_of_token": settings.API_REQUESTS_PER_MINUTE_AND_TOKEN,
     }

@@ -12,7 +12,7 @@ from rest_framework.views import exception_handler
 
 from content.pagination import BadParameter
 
-LONGEST_SHOWN = 60
+MAX_SHOWN_CHARS = 60
 
 
 class BadValue(APIException):
@@ -42,7 +42,7 @@ class UnknownParameter(BadValue):
 
 def shown(text: str) -> str:
     """Return a text of the asker's as it can be repeated: short, and of visible characters."""
-    short = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+    short = text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in short)
 
 

@@ -13,7 +13,7 @@ from api.reader import Reader
 from conference.models import Edition
 from exchange.exports.calendars import of_presentations, of_sessions
 from exchange.exports.citation_files import FORMATS as CITING
-from exchange.exports.citation_files import cited
+from exchange.exports.citation_files import citation_file
 from exchange.exports.downloads import reply, state_of_all
 from exchange.exports.dump import dump, writing_context
 from exchange.files import Format
@@ -33,7 +33,7 @@ def citations(ending: str) -> Sending:
 
         def made() -> Iterable[bytes]:
             editions = reader.editions().filter(papers__in=rows.order_by().values("pk")).distinct()
-            return written(cited(edition, wanted) for edition in editions)
+            return written(citation_file(edition, wanted) for edition in editions)
 
         return reply(request, state_of_all(request), f"papers.{ending}", fmt.media_type, made)
 

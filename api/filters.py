@@ -70,12 +70,12 @@ class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
 
 
 # Further away dates and zones cannot be reckoned with, and no conference was or will be.
-FIRST, LAST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
+EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
 
 
 def program_day(help: Any) -> DateFilter:
     """What stands on a day; the method `on_day` says how."""
-    bounds = [MinValueValidator(FIRST.date()), MaxValueValidator(LAST.date())]
+    bounds = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
     return DateFilter(
         method="on_day", validators=bounds, help_text=format_lazy("{}, {}.", help, _("such as 2021-04-06"))
     )
@@ -86,7 +86,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
 
     changed_since = IsoDateTimeFilter(
         method="since",
-        validators=[MinValueValidator(FIRST), MaxValueValidator(LAST)],
+        validators=[MinValueValidator(EARLIEST), MaxValueValidator(LATEST)],
         help_text=_(
             "Only what may have changed since a moment, such as 2021-04-06T08:00:00Z. "
             "Changes are known edition by edition: nothing that changed is left out."

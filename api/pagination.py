@@ -21,8 +21,8 @@ from api.errors import BadValue
 
 USUAL, MOST = 50, 200
 # Wider answers cost more.
-MOST_EXPANDED = 100
-BIGGEST_KEY = 2**63 - 1
+MAX_EXPANDED_ROWS = 100
+MAX_KEY = 2**63 - 1
 RELEVANCE = "relevance"
 FROM_NEXT = _("Take it from “next” of the page before, with the same order.")
 
@@ -46,7 +46,7 @@ def read_cursor(text: str, order: str) -> Cursor:
     try:
         padded = text + "=" * (-len(text) % 4)
         written_in, value, key = json.loads(urlsafe_b64decode(padded.encode("ascii")))
-        if written_in != order or type(key) is not int or not 0 <= key <= BIGGEST_KEY:
+        if written_in != order or type(key) is not int or not 0 <= key <= MAX_KEY:
             raise ValueError
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise BadValue("cursor", text, FROM_NEXT) from None
@@ -55,7 +55,7 @@ def read_cursor(text: str, order: str) -> Cursor:
 
 def storable(value: Any) -> Any:
     """Return the value as every database takes it; raise `ValueError` where none would."""
-    if value is None or (isinstance(value, int) and abs(value) > BIGGEST_KEY):
+    if value is None or (isinstance(value, int) and abs(value) > MAX_KEY):
         raise ValueError
     if isinstance(value, datetime):
         if value.tzinfo is None:

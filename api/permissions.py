@@ -17,7 +17,7 @@ from api.models import Token
 from people.models import Institution, Person, PersonName
 
 # What staff do not get either: people and institutions that are others by now, and names that nothing shows.
-KEPT_BACK: dict[type[Model], Q] = {
+PRIVATE_ROWS: dict[type[Model], Q] = {
     Institution: Q(merged_into__isnull=True),
     Person: Q(merged_into__isnull=True),
     PersonName: Q(hidden=False),
@@ -112,4 +112,4 @@ def visible(asker: Asker, rows: Any, at: datetime) -> Any:
     if limits:
         published = rows.published(at).order_by().values("pk")
         rows = rows.filter(reduce(and_, limits) | Q(pk__in=published))
-    return rows.filter(KEPT_BACK[model]) if model in KEPT_BACK else rows
+    return rows.filter(PRIVATE_ROWS[model]) if model in PRIVATE_ROWS else rows

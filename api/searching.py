@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from conference.models import Edition
-from search.hits import MOST, find
+from search.hits import MAX_HITS, find
 from search.query import parse
 
 
@@ -17,5 +17,5 @@ def ranked(words: str, kind: str, edition: str = "") -> list[int]:
     refresh: Callable[[], Any] = import_string(settings.SEARCH_INDEX_REFRESH)
     refresh()
     key = Edition.objects.published().filter(slug=edition).values_list("pk", flat=True).first()
-    hits = find(parse(words), edition=key, kinds=[kind], limit=MOST)
+    hits = find(parse(words), edition=key, kinds=[kind], limit=MAX_HITS)
     return [hit.object_id for hit in hits.page]

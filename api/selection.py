@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from api.errors import BadValue
 from api.shapes import One, Shape
 
-DEEPEST = 3
-MOST = 40
+MAX_DEPTH = 3
+MAX_SELECTED_FIELDS = 40
 
 
 @dataclass(slots=True)
@@ -44,15 +44,15 @@ def read(shape: Shape, fields: str, expand: str) -> Wanted:
 def listed(value: str, parameter: str) -> list[str]:
     """Return the names that stand between commas."""
     names = [name for name in (part.strip() for part in value.split(",")) if name]
-    if len(names) > MOST:
-        raise BadValue(parameter, value, _("Name at most %(number)d.") % {"number": MOST})
+    if len(names) > MAX_SELECTED_FIELDS:
+        raise BadValue(parameter, value, _("Name at most %(number)d.") % {"number": MAX_SELECTED_FIELDS})
     return names
 
 
 def _take(wanted: Wanted, shape: Shape, path: str, parameter: str) -> None:
     steps = path.split(".")
-    if len(steps) > DEEPEST:
-        raise BadValue(parameter, path, _("It goes at most %(number)d levels deep.") % {"number": DEEPEST})
+    if len(steps) > MAX_DEPTH:
+        raise BadValue(parameter, path, _("It goes at most %(number)d levels deep.") % {"number": MAX_DEPTH})
     for place, step in enumerate(steps):
         is_last = place == len(steps) - 1
         known: Iterable[str] = shape.names if parameter == "fields" and is_last else shape.relations

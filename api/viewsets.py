@@ -18,7 +18,7 @@ from api.conditional import Answering
 from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sending
 from api.filters import ResourceFilter
-from api.pagination import MOST, MOST_EXPANDED, RELEVANCE, USUAL, Walk
+from api.pagination import MAX_EXPANDED_ROWS, MOST, RELEVANCE, USUAL, Walk
 from api.permissions import asker_of
 from api.reader import Reader
 from api.searching import ranked
@@ -112,7 +112,7 @@ class ResourceViewSet(ViewSetMixin, Answering):
         known += [RELEVANCE] if self.resource.kind and parameters.get("q") else []
         if order and order not in known:
             raise BadValue("ordering", order, allowed=known)
-        most = MOST_EXPANDED if wanted.expanded else MOST
+        most = MAX_EXPANDED_ROWS if wanted.expanded else MOST
         size = parameters.get("page_size", "")
         if size and not (size.isascii() and size.isdigit() and int(size[:9])):
             raise BadValue("page_size", size, _("Give a number from 1 to %(most)d.") % {"most": most})

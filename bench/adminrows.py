@@ -20,7 +20,7 @@ def fill(papers: int, people: int, chance: random.Random) -> None:
     from conference.models import Conference
     from content import revision
 
-    with revision.hold():
+    with revision.lock():
         some = make_people(people, chance)
         series = Conference.objects.create(slug="bench", name="Bench")
         for year, share in YEARS.items():

@@ -108,7 +108,7 @@ def fill(number: int, chance: random.Random) -> "Edition":
     from papers.models import Authorship, Material, Paper
     from people.models import Person
 
-    with revision.hold():
+    with revision.lock():
         edition, orals, posters = make_sessions()
         some = [Person(uid=f"p{n}", name=f"{word(chance)} {word(chance)}") for n in range(2 * number)]
         people = Person.objects.bulk_create(some, batch_size=1_000)

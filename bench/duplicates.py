@@ -153,7 +153,9 @@ def real(file: Path) -> None:
     tell(found, pairs, twice)
 
 
-def listed_twice(figures: "list[PersonCandidate]", chance: random.Random) -> "tuple[list[PersonCandidate], Pairs]":
+def listed_twice(
+    figures: "list[PersonCandidate]", chance: random.Random
+) -> "tuple[list[PersonCandidate], Pairs]":
     """Give some people of two papers a second entry in another spelling, with half of their papers."""
     from bench.population import VARIATIONS, Somebody, fits, varied
     from people.duplicates.evidence import PersonCandidate

@@ -84,7 +84,7 @@ def questions(number: int, seed: int) -> list[tuple[str, Callable[[str], Any], l
     from search.hits import find, suggest
     from search.query import parse
     from search.related import related
-    from search.vocabulary import correct
+    from search.vocabulary import corrected
 
     chance = random.Random(seed)
     known = words(random.Random(seed))
@@ -99,7 +99,7 @@ def questions(number: int, seed: int) -> list[tuple[str, Callable[[str], Any], l
         return find(parse(text), edition=chance.randint(1, EDITIONS))
 
     def forgiving(text: str) -> Any:
-        return find(correct(parse(text)) or parse(text))
+        return find(corrected(parse(text)) or parse(text))
 
     def papers_like(text: str) -> Any:
         return related("paper", int(text))

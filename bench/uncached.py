@@ -1,6 +1,6 @@
 """The application that the server runs, but without its page cache: Django makes each answer anew."""
 
 import website.wsgi
-from operations.monitoring.wsgi import Layer
+from operations.monitoring.wsgi import MonitoringLayer
 
-application = Layer(website.wsgi.django)
+application = MonitoringLayer(website.wsgi.django)

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from conference.models import Edition
 from content.invalidation import SITE_KEY
-from content.revision import BEGINNING, SiteRevision
+from content.revision import FIRST_REVISION, SiteRevision
 from pagecache.revisions import SITE, CacheScope
 
 LIFETIME = timedelta(minutes=5).total_seconds()
@@ -25,8 +25,8 @@ GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 def read_scopes(at: datetime) -> dict[str, CacheScope]:
     """Return the scopes of all editions by slug, and of the site. Two queries."""
-    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
-    rows = [*_editions(*soon(at))]
+    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=FIRST_REVISION)
+    rows = [*_editions(*has_upcoming_release(at))]
     is_turning_soon = any(is_turning(row, at) for row in rows)
     scopes = {row["slug"]: _scope(row, site, at, is_turning_soon) for row in rows}
     every = scopes.values()
@@ -59,11 +59,11 @@ def _scope(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soo
 
 def _editions(first: datetime, last: datetime) -> Any:
     fields = ("pk", "slug", "revision", "changed_at", "start_date", "end_date", *GATES)
-    rows = Edition._base_manager.annotate(is_to_come=to_come(first, last))
+    rows = Edition._base_manager.annotate(is_to_come=upcoming_releases(first, last))
     return rows.order_by("slug").values(*fields, "is_to_come")
 
 
-def to_come(first: datetime, last: datetime) -> Q:
+def upcoming_releases(first: datetime, last: datetime) -> Q:
     """Whether news or a release of an edition come, or came, between these moments."""
     models = (apps.get_model("conference", "Announcement"), apps.get_model("schedule", "Release"))
     dated = {"edition": OuterRef("pk"), "published_at__gte": first, "published_at__lte": last}
@@ -71,13 +71,13 @@ def to_come(first: datetime, last: datetime) -> Q:
     return news | releases
 
 
-def soon(at: datetime) -> tuple[datetime, datetime]:
+def has_upcoming_release(at: datetime) -> tuple[datetime, datetime]:
     """Return between which moments something changes while a page is cached that is rendered now."""
     return at - SETTLED, at + timedelta(seconds=LIFETIME_OF_STEADY)
 
 
 def is_turning(row: dict[str, Any], at: datetime) -> bool:
     """Whether a part of an edition becomes public soon, or it ends: other editions may show that, too."""
-    first, last = soon(at)
+    first, last = has_upcoming_release(at)
     opens = any(row[name] is not None and first <= row[name] <= last for name in GATES)
     return opens or timedelta(0) <= at.astimezone(UTC).date() - row["end_date"] <= timedelta(days=1)

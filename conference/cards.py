@@ -31,11 +31,11 @@ DESIGN = 1
 # Sizes that a title is tried in, each with the lines that then fit.
 TITLE_SIZES = ((68, 4), (58, 5), (48, 6), (40, 7))
 # No title is longer; what a row may hold must not decide how long drawing takes.
-LONGEST = 600
+MAX_TITLE_CHARS = 600
 # A picture has about 60 KB: 8 MB at most, whatever is asked for.
-KEPT = 128
+CACHE_ENTRIES = 128
 # What a sign written as a word leaves before a comma.
-LOOSE = re.compile(r" (?=[,;:.!?)])")
+SPACE_BEFORE_PUNCTUATION = re.compile(r" (?=[,;:.!?)])")
 _drawing = threading.Lock()
 
 
@@ -90,9 +90,9 @@ def font_of(sign: str, family: str) -> int | None:
 
 def drawable(words: str, family: str) -> str:
     """Return the words in signs that a family has: letters it lacks in Latin ones, all else left out."""
-    signs = unicodedata.normalize("NFC", " ".join(words[:LONGEST].split()))
+    signs = unicodedata.normalize("NFC", " ".join(words[:MAX_TITLE_CHARS].split()))
     words = " ".join("".join(_drawable(sign, family) for sign in signs).split())
-    return LOOSE.sub("", words)
+    return SPACE_BEFORE_PUNCTUATION.sub("", words)
 
 
 def _drawable(sign: str, family: str) -> str:
@@ -143,7 +143,7 @@ def pieces(word: str, style: Style) -> Iterator[str]:
     yield word
 
 
-def fitted(title: str) -> tuple[Style, list[str]]:
+def fit(title: str) -> tuple[Style, list[str]]:
     """Return the title in the largest size in which it fits."""
     words = drawable(title, SERIF)
     for size, most in TITLE_SIZES:
@@ -155,7 +155,7 @@ def fitted(title: str) -> tuple[Style, list[str]]:
     return style, wrapped(words, style, TITLE_SIZES[-1][1])
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHE_ENTRIES)
 def draw(picture: Picture) -> bytes:
     """Return the picture as PNG; the same one always gives the same bytes."""
     with _drawing:
@@ -163,19 +163,19 @@ def draw(picture: Picture) -> bytes:
         pen = ImageDraw.Draw(image)
         pen.rectangle((0, 0, BAR, HEIGHT), picture.accent)
         kind, small = Style(SANS, 30, BOLD), Style(SANS, 30, PLAIN)
-        top = lay(pen, wrapped(drawable(picture.kind, SANS), kind, 1), kind, EDGE - 24, INK)
-        style, lines = fitted(picture.title)
-        top = lay(pen, lines, style, top + 14, picture.accent)
+        top = layout(pen, wrapped(drawable(picture.kind, SANS), kind, 1), kind, EDGE - 24, INK)
+        style, lines = fit(picture.title)
+        top = layout(pen, lines, style, top + 14, picture.accent)
         people = wrapped(drawable(picture.people, SANS), small, 2 if len(lines) * style.size < 250 else 1)
-        lay(pen, people, small, top + 18, INK)
+        layout(pen, people, small, top + 18, INK)
         foot = wrapped(drawable(picture.foot, SANS), small, 1)
-        lay(pen, foot, small, HEIGHT - EDGE - 8, QUIET)
+        layout(pen, foot, small, HEIGHT - EDGE - 8, QUIET)
         file = BytesIO()
         image.save(file, "PNG", compress_level=4)
     return file.getvalue()
 
 
-def lay(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: float, colour: str) -> float:
+def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: float, colour: str) -> float:
     """Write lines from a height down; return the height below them."""
     step = style.size * 1.2
     for line in lines:

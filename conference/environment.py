@@ -16,9 +16,9 @@ from django.core.validators import validate_email
 from environs import EnvError, FileAwareEnv
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-SHORTEST_SECRET = 50
-FEWEST_LETTERS = 5
-SHORTEST_TOKEN = 16
+MIN_SECRET_CHARS = 50
+MIN_DISTINCT_CHARS = 5
+MIN_TOKEN_CHARS = 16
 # Whoever presses a button waits no longer for a mail server.
 MAIL_SECONDS, SMTPS = 10, 465
 LACKS = "needs a package of the extra “production”, which is not installed:"
@@ -109,12 +109,17 @@ def problems(values: Mapping[str, Any]) -> list[str]:
     """Return what is missing or unsafe among the settings, each line with the name of the setting."""
     secret, token = values["SECRET_KEY"], values["METRICS_TOKEN"]
     is_https = values["SITE_URL"].startswith("https://")
-    is_guessed = len(secret) < SHORTEST_SECRET or len(set(secret)) < FEWEST_LETTERS or "insecure" in secret
+    is_guessed = (
+        len(secret) < MIN_SECRET_CHARS or len(set(secret)) < MIN_DISTINCT_CHARS or "insecure" in secret
+    )
     is_in_bucket = "storages" in values["STORAGES"]["default"]["BACKEND"]
     purge_header = values["PURGE_HEADER"]
     sender, is_mailing = values["DEFAULT_FROM_EMAIL"], bool(values["MAILERS"])
     rules = [
-        (is_guessed, f"SECRET_KEY: easy to guess. Use {SHORTEST_SECRET} random characters, or leave it out."),
+        (
+            is_guessed,
+            f"SECRET_KEY: easy to guess. Use {MIN_SECRET_CHARS} random characters, or leave it out.",
+        ),
         ("*" in values["ALLOWED_HOSTS"], "ALLOWED_HOSTS: “*” lets anybody choose the host. Name the hosts."),
         (
             is_https and values["DEBUG"],
@@ -132,7 +137,7 @@ def problems(values: Mapping[str, Any]) -> list[str]:
         (values["SHARED_CACHE_SECONDS"] < 0, "SHARED_CACHE_SECONDS: cannot be less than 0."),
         (purge_header != "" and ": " not in purge_header, "PURGE_HEADER: say “Name: value”."),
         (values["LOG_FORMAT"] not in {"json", "text"}, "LOG_FORMAT: say json or text."),
-        (bool(token) and len(token) < SHORTEST_TOKEN, f"METRICS_TOKEN: needs {SHORTEST_TOKEN} characters."),
+        (bool(token) and len(token) < MIN_TOKEN_CHARS, f"METRICS_TOKEN: needs {MIN_TOKEN_CHARS} characters."),
         (bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"), f"SENTRY_DSN: {LACKS} sentry-sdk."),
         (is_mailing != bool(sender), "EMAIL_FROM: needs EMAIL_HOST, and EMAIL_HOST needs it."),
         (bool(sender) and not is_email(sender), f"EMAIL_FROM: “{sender}” is no e-mail address."),

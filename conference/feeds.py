@@ -18,7 +18,7 @@ from conference.request_edition import addressed_edition
 # What XML cannot hold.
 UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # So many of the newest rows.
-NEWEST = 50
+MAX_ENTRIES = 50
 
 
 def absolute(path: str) -> str:

@@ -32,7 +32,7 @@ REFUSED = (
 )
 PERMISSIONS = ", ".join(f"{name}=()" for name in REFUSED)
 # Pictures made to be shown by other sites.
-SHOWN_ELSEWHERE = "/card.png"
+EMBEDDABLE_SUFFIX = "/card.png"
 
 
 class HeadersMiddleware:
@@ -46,7 +46,7 @@ class HeadersMiddleware:
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         response.headers.setdefault("X-Permitted-Cross-Domain-Policies", "none")
         # What any script may read by CORS, other pages may embed.
-        is_open = "Access-Control-Allow-Origin" in response or request.path.endswith(SHOWN_ELSEWHERE)
+        is_open = "Access-Control-Allow-Origin" in response or request.path.endswith(EMBEDDABLE_SUFFIX)
         policy = "cross-origin" if is_open else "same-origin"
         response.headers.setdefault("Cross-Origin-Resource-Policy", policy)
         return response

@@ -19,7 +19,7 @@ from markup import plain
 UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
 # Descriptions are cut at a word: readers show about so much.
-LONGEST_DESCRIPTION = 300
+MAX_DESCRIPTION_CHARS = 300
 ATTENDANCE = {
     "in_person": "https://schema.org/OfflineEventAttendanceMode",
     "virtual": "https://schema.org/OnlineEventAttendanceMode",
@@ -74,18 +74,18 @@ def absolute(path: str) -> str:
     return f"{settings.SITE_URL}{path}" if path.startswith("/") else path
 
 
-def lead(source: str, length: int = LONGEST_DESCRIPTION) -> str:
+def lead(source: str, length: int = MAX_DESCRIPTION_CHARS) -> str:
     """Return the beginning of an author's text in whole words, without any markup."""
     words = " ".join(plain(source).split())
     return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
 
 
-def named(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
+def meta_name(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
     """Return tags that go by name, those without content left out."""
     return [HeadTag("name", name, content) for name, content in pairs if content]
 
 
-def social(
+def open_graph(
     kind: str, description: str, card: Card | None, more: Iterable[tuple[str, str]] = ()
 ) -> list[HeadTag]:
     """Return Open Graph and the kind of Twitter's card; title and address are the page's."""
@@ -105,20 +105,20 @@ def social(
 # Linked data
 
 
-def linked(thing: Mapping[str, Any]) -> SafeString:
+def json_ld(thing: Mapping[str, Any]) -> SafeString:
     """Return a thing of schema.org as JSON-LD that may stand in a <script>; what is empty is left out."""
     written = {"@context": "https://schema.org", **thing}
-    markup = json.dumps(filled(written), ensure_ascii=False, separators=(",", ":"))
+    markup = json.dumps(without_empty(written), ensure_ascii=False, separators=(",", ":"))
     return mark_safe(markup.translate(UNSAFE))
 
 
-def filled(value: Any) -> Any:
+def without_empty(value: Any) -> Any:
     """Return the value without empty parts, all the way down."""
     if isinstance(value, Mapping):
-        parts = {name: filled(part) for name, part in value.items()}
+        parts = {name: without_empty(part) for name, part in value.items()}
         return {name: part for name, part in parts.items() if part not in ("", None, [], {})}
     if isinstance(value, (list, tuple)):
-        return [part for part in map(filled, value) if part not in ("", None, [], {})]
+        return [part for part in map(without_empty, value) if part not in ("", None, [], {})]
     return value
 
 
@@ -189,5 +189,5 @@ def edition_head(edition: Any, card: Card, links: Sequence[HeadLink], schedule: 
         "organizer": organizer(edition),
         "subjectOf": schedule and {"@type": "WebPage", "name": "Schedule", "url": absolute(schedule)},
     }
-    tags = social("website", lead(f"{description}. {edition.description}"), card)
-    return Head(edition.name, tags, links, [linked(event)])
+    tags = open_graph("website", lead(f"{description}. {edition.description}"), card)
+    return Head(edition.name, tags, links, [json_ld(event)])

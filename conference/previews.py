@@ -16,21 +16,21 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
 from conference.models import Edition
-from content.preview_context import Lifted, seen_as
+from content.preview_context import Lifted, preview_as
 
 # Where the session keeps the key of the edition.
-KEPT = "preview"
+SESSION_KEY = "preview"
 # First parts of addresses that hold no pages of the site.
-APART = frozenset(("admin", "api", "media", "static"))
+EXCLUDED_PREFIXES = frozenset(("admin", "api", "media", "static"))
 # Whoever has the public page must not be told that it is still the one.
-CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE")
-READING = frozenset(("GET", "HEAD"))
+CONDITIONAL_HEADERS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE")
+SAFE_METHODS = frozenset(("GET", "HEAD"))
 
 
 def is_page(path: str) -> bool:
     """Whether a page, or the colours of one, stands at this address: files have endings."""
     first, _, _ = path.removeprefix("/").partition("/")
-    return first not in APART and (path.endswith("/") or "/accent-" in path)
+    return first not in EXCLUDED_PREFIXES and (path.endswith("/") or "/accent-" in path)
 
 
 def visible_edition(request: HttpRequest, key: Any) -> Edition | None:
@@ -47,7 +47,7 @@ def wanted(request: HttpRequest) -> Edition | None:
     # A reader without a session keeps having none: the answer does not vary with what nobody looked at.
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or not is_page(request.path_info):
         return None
-    return visible_edition(request, request.session.get(KEPT))
+    return visible_edition(request, request.session.get(SESSION_KEY))
 
 
 def public_address(edition: Edition, path: str = "") -> str:
@@ -73,11 +73,11 @@ class PreviewMiddleware:
         edition = wanted(request)
         if edition is None:
             return self.get_response(request)
-        for condition in CONDITIONS:
+        for condition in CONDITIONAL_HEADERS:
             request.META.pop(condition, None)
         vars(request)["preview"] = edition
-        with seen_as(Lifted(edition.pk, drafts=True)):
-            if request.method in READING:
+        with preview_as(Lifted(edition.pk, drafts=True)):
+            if request.method in SAFE_METHODS:
                 response = self.get_response(request)
             else:
                 response = render(request, "preview_refused.html", status=403)

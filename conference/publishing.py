@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import revision
-from content.preview_context import GATES, Lifted, seen_as
+from content.preview_context import GATES, Lifted, preview_as
 from content.recording import together
 
 
@@ -93,7 +93,7 @@ def published_counts(
     edition: Edition, shown: Iterable[PublishedRows], at: datetime, opening: Iterable[str] = ()
 ) -> list[PublishedCount]:
     """Return how much of each can be seen at a moment, the gates `opening` taken as open. One query each."""
-    with seen_as(Lifted(edition.pk, frozenset(opening))):
+    with preview_as(Lifted(edition.pk, frozenset(opening))):
         return [PublishedCount(one, one.public(edition, at).count()) for one in shown]
 
 
@@ -103,7 +103,7 @@ def set_gates(edition: Edition, gates: Iterable[str], at: datetime | None, draft
     One change for the history and for all that is kept.
     """
     names = [*gates]
-    with together(), revision.hold():
+    with together(), revision.lock():
         for name in names:
             setattr(edition, name, at)
         edition.full_clean()

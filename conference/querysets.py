@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from content import revision
 from content.preview_context import GATES
-from content.querysets import ContentQuerySet, edition_public, moment, or_draft, or_to_come
+from content.querysets import ContentQuerySet, edition_public, moment, or_draft, or_upcoming
 
 
 class EditionQuerySet(ContentQuerySet[Any]):
@@ -55,7 +55,7 @@ class AnnouncementQuerySet(EditionPartQuerySet[Any]):
     """News, pinned first, then newest first."""
 
     def published(self, at: datetime | None = None) -> Self:
-        return super().published(at).filter(or_to_come("published_at", at))
+        return super().published(at).filter(or_upcoming("published_at", at))
 
 
 class MenuItemQuerySet(ContentQuerySet[Any]):

@@ -57,7 +57,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "operations.monitoring.middleware.NotingMiddleware",
+    "operations.monitoring.middleware.RequestNoteMiddleware",
     "conference.headers.HeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",

@@ -17,7 +17,7 @@ from django.db.models import Case, QuerySet, Value, When
 
 from content import recording, revision
 from content.ordering import PARKED, close_gaps, has_places, owners_below
-from content.row_values import BATCH, plain
+from content.row_values import BATCH_ROWS, plain
 
 POSITION = "position"
 
@@ -59,7 +59,7 @@ class BulkPlan:
         return hashlib.sha256(json.dumps([told, left], default=str).encode()).hexdigest()[:32]
 
 
-def light(rows: QuerySet[Any], *wanted: str) -> QuerySet[Any]:
+def without_long_texts(rows: QuerySet[Any], *wanted: str) -> QuerySet[Any]:
     """Fetch rows with what their rules look at, without long texts; `wanted` are fields that are needed."""
     model: Any = rows.model
     keys = [field for field in model._meta.concrete_fields if field.many_to_one]
@@ -81,7 +81,7 @@ def stored(row: Any, name: str) -> Any:
     return getattr(row, row._meta.get_field(name).attname)
 
 
-def refusal(row: Any, values: Values) -> str:
+def why_refused(row: Any, values: Values) -> str:
     """Give a row in memory these values; return why its rules refuse them, or nothing."""
     for name, value in values.items():
         setattr(row, name, value)
@@ -94,7 +94,7 @@ def refusal(row: Any, values: Values) -> str:
     return ""
 
 
-def judged(
+def validated(
     rows: Iterable[Any], wanted: Callable[[Any], Values], says: Callable[[Any, Values], str]
 ) -> BulkPlan:
     """Compare rows with the values that they are to get. `says` is asked before they have them."""
@@ -109,7 +109,7 @@ def judged(
             plan.same.append(row)
             continue
         sentence = says(row, news)
-        if reason := refusal(row, news):
+        if reason := why_refused(row, news):
             plan.skipped.append((row, reason))
         else:
             plan.lines.append(BulkChange(row, sentence, news))
@@ -124,10 +124,10 @@ def write(lines: list[BulkChange]) -> None:
     model: Any = type(lines[0].row)
     placing = {POSITION, getattr(model, "siblings_of", POSITION)}
     moving = [line.row.pk for line in lines if placing & line.values.keys()]
-    with recording.together(), revision.hold():
+    with recording.together(), revision.lock():
         left = owners_below(model, moving) if has_places(model) else set()
         for values, found in _alike(lines):
-            for batch in batched(found, BATCH, strict=False):
+            for batch in batched(found, BATCH_ROWS, strict=False):
                 model._default_manager.filter(pk__in=batch).update(**values)
         _place(model, [line for line in lines if POSITION in line.values])
         if has_places(model):
@@ -150,7 +150,7 @@ def _place(model: Any, lines: list[BulkChange]) -> None:
     owned = model._base_manager.none()
     if has_places(model):
         owned = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
-    for batch in batched(lines, BATCH, strict=False):
+    for batch in batched(lines, BATCH_ROWS, strict=False):
         here = {*owned.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
         # Twice as far as those go that change places with them.
         places = [
@@ -168,4 +168,4 @@ def add(lines: list[BulkChange]) -> None:
         if line.made is not None:
             made.setdefault(type(line.made), []).append(line.made)
     for model, rows in made.items():
-        model._default_manager.bulk_create(rows, batch_size=BATCH)
+        model._default_manager.bulk_create(rows, batch_size=BATCH_ROWS)

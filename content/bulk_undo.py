@@ -15,11 +15,11 @@ from django.db.models import UniqueConstraint
 from django.utils.translation import gettext as _
 
 from content import bulk, revision, undoing
-from content.bulk import BulkChange, light, refusal
+from content.bulk import BulkChange, why_refused, without_long_texts
 from content.history import ChangeSet, Origin, RowChange
 from content.recording import recording
 from content.restoring import Step
-from content.row_values import BATCH, held, links, recorded_fields
+from content.row_values import BATCH_ROWS, held_rows, links, recorded_fields
 from content.undoing import Undoing, plan_removals, take_back, touched_since
 
 # Returns those of the steps that whoever takes back may take.
@@ -69,11 +69,11 @@ def is_light(change: RowChange) -> bool:
     if change.kind == RowChange.Kind.CREATED:
         return True
     model: Any = apps.get_model(change.model)
-    return change.kind == RowChange.Kind.CHANGED and not change.values.keys() & heavy(model)
+    return change.kind == RowChange.Kind.CHANGED and not change.values.keys() & not_light(model)
 
 
 @cache
-def heavy(model: Any) -> frozenset[str]:
+def not_light(model: Any) -> frozenset[str]:
     """Return what `update()` cannot put back: text follows from it, it is unique, or it leads to many."""
     unique = {field.name for field in model._meta.concrete_fields if field.unique}
     for rule in model._meta.constraints:
@@ -111,8 +111,8 @@ def _judge_removals(found: Reversal, judge: Judge) -> None:
 def _rows(model: Any, keys: Iterable[int]) -> list[Any]:
     return [
         row
-        for batch in batched(keys, BATCH, strict=False)
-        for row in light(model._base_manager.filter(pk__in=batch)).order_by("pk")
+        for batch in batched(keys, BATCH_ROWS, strict=False)
+        for row in without_long_texts(model._base_manager.filter(pk__in=batch)).order_by("pk")
     ]
 
 
@@ -122,7 +122,7 @@ def _plan_changes(found: Reversal, model: Any, by_key: dict[int, RowChange], jud
     steps = []
     for row in _rows(model, by_key):
         names = [name for name in by_key[row.pk].values if name in fields]
-        now = held(row, names)
+        now = held_rows(row, names)
         pairs = {name: [now[name], by_key[row.pk].values[name][0]] for name in names}
         steps.append(Step(model, row.pk, "change", row, "", pairs))
     for step in found.theirs(judge, steps, _("You may not change it.")):
@@ -141,7 +141,7 @@ def _plan_changes(found: Reversal, model: Any, by_key: dict[int, RowChange], jud
 
 
 def _plan_values(found: Reversal, row: Any, values: dict[str, Any]) -> None:
-    if reason := refusal(row, values):
+    if reason := why_refused(row, values):
         found.kept.append((str(row), reason))
     else:
         found.lines.setdefault(type(row), []).append(BulkChange(row, "", values))
@@ -161,7 +161,7 @@ def _targets(fields: Any, changes: Iterable[RowChange]) -> dict[str, dict[int, A
 
 def undo(change_set: ChangeSet, user: Any, judge: Judge) -> tuple[Reversal, ChangeSet | None]:
     """Take the act back. Return what was done, and the act that did it. May raise `CannotRestoreError`."""
-    with recording(Origin.UNDO, user, change_set.detail) as log, revision.hold():
+    with recording(Origin.UNDO, user, change_set.detail) as log, revision.lock():
         found = planned(change_set, judge)
         if not found.removal.is_empty:
             take_back(found.removal, Origin.UNDO, user, change_set.detail)

@@ -11,7 +11,7 @@ from content import revision
 from content.editions import get_edition_model
 from content.ordering import close_gaps, owners_left
 from content.recording import Log, advance_for_links, row_editions
-from content.row_values import BATCH, held, linked, links, part_of, read_keys, recorded_fields
+from content.row_values import BATCH_ROWS, held_rows, linked, links, part_of, read_keys, recorded_fields
 
 
 def delete(
@@ -31,8 +31,8 @@ def delete(
     losing = _note_losses(log, collector, going)
     changed = losing.union(kind for kind, keys in going.items() if keys)
     years = going.get(get_edition_model(), ())
-    owners, tied = owners_left(going), revision.tied(changed, [*editions, *years])
-    with revision.hold():
+    owners, tied = owners_left(going), revision.models_tied_to(changed, [*editions, *years])
+    with revision.lock():
         deleted: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)
         if deleted[0]:
@@ -71,7 +71,7 @@ def _note_rows(log: Log, model: type[models.Model], keys: set[int], chosen: set[
     for name, found in far.items():
         advance_for_links(model, name, set().union(*found.values()))
     for key, row in _rows(model, keys, related):
-        values = {**held(row, names), **{name: found[key] for name, found in far.items()}}
+        values = {**held_rows(row, names), **{name: found[key] for name, found in far.items()}}
         log.deleted(
             model,
             key,
@@ -84,8 +84,8 @@ def _note_rows(log: Log, model: type[models.Model], keys: set[int], chosen: set[
 
 def _rows(model: type[models.Model], keys: Iterable[int], related: list[str]) -> Iterable[tuple[int, Any]]:
     ordered = sorted(keys)
-    for start in range(0, len(ordered), BATCH):
-        rows = model._base_manager.filter(pk__in=ordered[start : start + BATCH])
+    for start in range(0, len(ordered), BATCH_ROWS):
+        rows = model._base_manager.filter(pk__in=ordered[start : start + BATCH_ROWS])
         rows = rows.select_related(*related) if related else rows
         yield from ((row.pk, row) for row in rows.order_by("pk"))
 

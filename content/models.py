@@ -14,7 +14,7 @@ from content.history import ChangeSet, RowChange
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, has_places
 from content.revision import SiteRevision
-from content.row_values import held, part_of, read, recorded_fields
+from content.row_values import held_rows, part_of, read, recorded_fields
 
 __all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
 
@@ -65,7 +65,7 @@ class Content(models.Model):
                 log.created(self)
             else:
                 written = [name for name in before if name in recorded_fields(type(self))]
-                after = held(self, written)
+                after = held_rows(self, written)
                 log.changed(type(self), self.pk, before, after, edition)
                 self._leave_no_gap(before)
                 changed = {name for name in after if before[name] != after[name]}
@@ -83,7 +83,7 @@ class Content(models.Model):
             return set()
         owner = self.edition_lookup.partition("__")[0]
         was = self._edition_by(owner, before.get(owner))
-        return revision.tied([model], [was, self.stamped_edition()])
+        return revision.models_tied_to([model], [was, self.stamped_edition()])
 
     def _edition_by(self, owner: str, key: int | None) -> int | None:
         """Return the edition of a row that belonged to another owner."""

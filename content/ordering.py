@@ -10,7 +10,7 @@ from typing import Any
 from django.db import models
 
 from content import recording, revision
-from content.row_values import BATCH
+from content.row_values import BATCH_ROWS
 
 # Beyond any real position: rows are parked there while they change places, as positions are unique.
 PARKED = 1_000_000
@@ -21,7 +21,7 @@ def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
 
     `rows` are all siblings; rows that `keys` does not name follow in their old order.
     """
-    with recording.together(), revision.hold():
+    with recording.together(), revision.lock():
         present: list[int] = list(rows.order_by("position", "pk").values_list("pk", flat=True))
         named, here = {*keys}, {*present}
         wanted = [*(key for key in keys if key in here), *(key for key in present if key not in named)]
@@ -31,7 +31,7 @@ def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
             rows.order_by().update(position=models.Case(*places, output_field=models.PositiveIntegerField()))
 
 
-def placed(entered: int | None, before: int | None) -> tuple[int, int]:
+def reordered(entered: int | None, before: int | None) -> tuple[int, int]:
     """Return where a row goes that was given a number: of two with one, the one that moved forward is first.
 
     Without a number it goes to the end.
@@ -48,7 +48,7 @@ def has_places(model: Any) -> bool:
 def owners_below(model: Any, keys: Iterable[int]) -> set[int]:
     """Return the owners of these rows, in whose order they stand."""
     found: set[int] = set()
-    for batch in batched(keys, BATCH, strict=False):
+    for batch in batched(keys, BATCH_ROWS, strict=False):
         rows = model._base_manager.filter(pk__in=batch)
         found.update(rows.values_list(f"{model.siblings_of}_id", flat=True))
     return found - {None}
@@ -69,7 +69,7 @@ def close_gaps(touched: Mapping[Any, Iterable[int]]) -> None:
     """
     for model, owners in touched.items():
         found: dict[int, list[tuple[int, int]]] = {}
-        for batch in batched(owners, BATCH, strict=False):
+        for batch in batched(owners, BATCH_ROWS, strict=False):
             rows = model._base_manager.filter(**{f"{model.siblings_of}__in": batch}).order_by()
             for owner, place, key in rows.values_list(f"{model.siblings_of}_id", "position", "pk"):
                 found.setdefault(owner, []).append((place, key))

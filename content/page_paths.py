@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from django.urls import get_script_prefix, reverse
 
-MOST = 20_000
+CACHE_ENTRIES = 20_000
 
 
 def path_of(view: str, *parts: str) -> str:
@@ -12,7 +12,7 @@ def path_of(view: str, *parts: str) -> str:
     return _composed(get_script_prefix(), view, *parts)
 
 
-@lru_cache(maxsize=MOST)
+@lru_cache(maxsize=CACHE_ENTRIES)
 def _composed(prefix: str, view: str, *parts: str) -> str:
     """`prefix` is what the addresses of the site begin with at this time."""
     return reverse(view, args=parts)

@@ -11,14 +11,14 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 
 NUMBER = re.compile(r"[1-9][0-9]{0,5}")
-LONGEST_SHOWN = 60
+MAX_SHOWN_CHARS = 60
 
 
 class BadParameter(BadRequest):
     """A parameter of the address has a value that the page does not know; the message is for its reader."""
 
     def __init__(self, name: str, value: str, hint: str = "") -> None:
-        shown = value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
+        shown = value if len(value) <= MAX_SHOWN_CHARS else f"{value[:MAX_SHOWN_CHARS]}…"
         shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in shown)
         said = gettext("This page does not know “%(value)s” as a value of “%(name)s”.")
         super().__init__(f"{said % {'value': shown, 'name': name}} {hint}".strip())

@@ -27,7 +27,7 @@ _lifted: ContextVar[Lifted | None] = ContextVar("lifted", default=None)
 
 
 @contextmanager
-def seen_as(lifted: Lifted | None) -> Iterator[None]:
+def preview_as(lifted: Lifted | None) -> Iterator[None]:
     """Let `published()` judge as if these gates were open while the block runs; `None`: as for everybody."""
     token = _lifted.set(lifted)
     try:
@@ -36,13 +36,13 @@ def seen_as(lifted: Lifted | None) -> Iterator[None]:
         _lifted.reset(token)
 
 
-def opened(gate: str) -> int | None:
+def is_gate_opened(gate: str) -> int | None:
     """Return the key of the edition whose gate counts as open though it may not be."""
     lifted = _lifted.get()
     return lifted.edition if lifted and gate in lifted.gates else None
 
 
-def drafted() -> int | None:
+def shows_drafts() -> int | None:
     """Return the key of the edition whose drafts are shown."""
     lifted = _lifted.get()
     return lifted.edition if lifted and lifted.drafts else None

@@ -18,38 +18,38 @@ def moment(at: datetime | None) -> datetime:
     return at or timezone.now()
 
 
-def gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
+def is_gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
     """The moment of this gate of the edition has come, or somebody looks before it does."""
     come = Q(**{f"{prefix}{gate}__lte": moment(at)})
-    early = preview_context.opened(gate)
+    early = preview_context.is_gate_opened(gate)
     return come | Q(**{f"{prefix}pk": early}) if early else come
 
 
 def or_draft(public: Q, prefix: str = "", edition: str = "edition") -> Q:
     """The status of the row that `prefix` leads to lets it be seen, or it is a draft in a preview."""
-    key = preview_context.drafted()
+    key = preview_context.shows_drafts()
     return public | Q(**{f"{prefix}status": "draft", f"{prefix}{edition}": key}) if key else public
 
 
-def or_to_come(name: str, at: datetime | None) -> Q:
+def or_upcoming(name: str, at: datetime | None) -> Q:
     """The row's own moment has come, or it is shown in a preview."""
-    come, key = Q(**{f"{name}__lte": moment(at)}), preview_context.drafted()
+    come, key = Q(**{f"{name}__lte": moment(at)}), preview_context.shows_drafts()
     return come | Q(edition=key) if key else come
 
 
 def edition_public(prefix: str, at: datetime | None) -> Q:
     """The edition that `prefix` leads to (such as "edition__") can be seen at all."""
-    return gate_open(prefix, "public_from", at)
+    return is_gate_open(prefix, "public_from", at)
 
 
 def papers_public(prefix: str, at: datetime | None) -> Q:
     """The edition's papers, topics and awards can be seen."""
-    return edition_public(prefix, at) & gate_open(prefix, "papers_public_from", at)
+    return edition_public(prefix, at) & is_gate_open(prefix, "papers_public_from", at)
 
 
 def schedule_public(prefix: str, at: datetime | None) -> Q:
     """The edition's timetable can be seen."""
-    return edition_public(prefix, at) & gate_open(prefix, "schedule_public_from", at)
+    return edition_public(prefix, at) & is_gate_open(prefix, "schedule_public_from", at)
 
 
 def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]:
@@ -59,7 +59,7 @@ def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]
     """
     moments = ((gate, getattr(edition, gate)) for gate in GATES)
     come = [
-        preview_context.opened(gate) == edition.pk or (switch is not None and switch <= moment(at))
+        preview_context.is_gate_opened(gate) == edition.pk or (switch is not None and switch <= moment(at))
         for gate, switch in moments
     ]
     return (*come, *preview_context.mark())
@@ -95,7 +95,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
     def update(self, **kwargs: Any) -> int:
         with recording.together() as log:
             editions = self.stamped_editions()
-            before, tied = self._before(kwargs), revision.tied([self.model], editions)
+            before, tied = self._before(kwargs), revision.models_tied_to([self.model], editions)
             count = super().update(**kwargs)
             if before:
                 self._note(log, before, kwargs, editions)
@@ -172,7 +172,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         names = [*dict.fromkeys([*fields, *model.derived_fields])]
         own = {*names} - {*model.derived_fields}
         tags = {row.cache_tag() for row in rows} if own <= {*model.words} else {""}
-        with recording.together(), revision.hold(), revision.changing_only(None if "" in tags else tags):
+        with recording.together(), revision.lock(), revision.changing_only(None if "" in tags else tags):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:
                 revision.advance({row.stamped_edition() for row in rows})

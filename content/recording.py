@@ -15,7 +15,7 @@ from django.utils import timezone
 from content import revision
 from content.actor import acting, actor
 from content.history import ChangeSet, RowChange
-from content.row_values import Key, Values, held, links, owners, part_of
+from content.row_values import Key, Values, held_rows, links, owners, part_of
 
 FULL = 1000
 # These hold everything else: what comes into them is told by itself, and taken back without them.
@@ -57,7 +57,7 @@ class Log:
         """Note a new row. One that hangs on a new row needs no line of its own."""
         model: Any = type(row)
         key = (model._meta.label_lower, row.pk)
-        above = owners(model, held(row, part_of(model)))
+        above = owners(model, held_rows(row, part_of(model)))
         owner = _key(above[0]) if above else None
         if owner and owner[0] not in HOUSES and owner in self.made:
             self._put(key, None, made=True)

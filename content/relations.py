@@ -10,7 +10,7 @@ from django.dispatch import receiver
 
 from content import revision
 from content.recording import advance_for_links, edition_of, row_editions, together
-from content.row_values import held, linked, links, part_of, read_keys
+from content.row_values import held_rows, linked, links, part_of, read_keys
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def _links_change(sender: Any, instance: Any, action: str, **more: Any) -> None:
     before = vars(instance).pop("_linked_before", now)
     if before != now:
         with together() as log:
-            values = {**held(instance, part_of(model)), name: before}
+            values = {**held_rows(instance, part_of(model)), name: before}
             log.changed(model, instance.pk, values, {name: now}, edition_of(instance))
         if links(model)[name].model is model:
             revision.advance([edition_of(instance)])

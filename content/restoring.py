@@ -16,7 +16,7 @@ from content import revision
 from content.history import RowChange
 from content.ordering import PARKED, close_gaps, has_places, owners_below
 from content.recording import recording
-from content.row_values import Key, Values, held, linked, links, recorded_fields
+from content.row_values import Key, Values, held_rows, linked, links, recorded_fields
 
 
 class CannotRestoreError(Exception):
@@ -123,7 +123,7 @@ def differing(row: Any, values: Values, *, editable: bool) -> dict[str, list[Any
     model: Any = type(row)
     fields: Any = recorded_fields(model)
     names = [name for name in values if name in fields and (fields[name].editable or not editable)]
-    now = held(row, names)
+    now = held_rows(row, names)
     now |= {name: linked(model, name, [row.pk])[row.pk] for name in values if name in links(model)}
     return {name: [now[name], values[name]] for name in now if now[name] != values[name]}
 
@@ -135,7 +135,7 @@ def _label(model: Any, key: int) -> str:
 
 def apply(plan: list[Step], origin: str, user: Any, detail: str = "") -> None:
     """Do it, all or nothing. Raises `CannotRestoreError` with every reason why not."""
-    with recording(origin, user, detail), revision.hold():
+    with recording(origin, user, detail), revision.lock():
         try:
             _remove([step for step in plan if step.kind == "remove"])
         except ProtectedError as error:

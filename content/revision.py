@@ -20,7 +20,7 @@ from content import invalidation
 from content.editions import get_edition_model
 from content.invalidation import MAX_TAGS_PER_CHANGE, SITE_KEY, SITE_TAG
 
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_REVISION = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 # Sent after the commit of a change, with the cache `tags` that it invalidated.
@@ -85,7 +85,7 @@ def advance(editions: Iterable[int | None], tags: Collection[str] | None = None)
 
 def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[str] | None) -> list[str]:
     rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | showing(keys))
-    rows.update(**further(now))
+    rows.update(**later(now))
     recorded: list[str] = []
     for key, slug, revision, changed_at in rows.order_by("pk").values_list(
         "pk", "slug", "revision", "changed_at"
@@ -99,7 +99,7 @@ def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[
 
 def _advance_site(now: datetime) -> list[str]:
     rows = SiteRevision.objects.filter(pk=1)
-    if not rows.update(**further(now)):
+    if not rows.update(**later(now)):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
     site = rows.get()
     return invalidation.record(SITE_KEY, site.revision, site.changed_at, [SITE_TAG])
@@ -115,7 +115,7 @@ def changing_only(tags: Collection[str] | None) -> Iterator[None]:
         _tags.reset(token)
 
 
-def further(now: datetime) -> dict[str, Any]:
+def later(now: datetime) -> dict[str, Any]:
     """Return what a revision becomes: one more, changed now, or where the clock was put back, a second later.
 
     Caches ask whether something changed since a moment, in seconds.
@@ -131,7 +131,7 @@ def tie() -> Any:
     return award._meta.get_field("grants").related_model
 
 
-def tied(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
+def models_tied_to(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
     """Return the editions that are tied to these, if ties are among what is going to change.
 
     They are read before it does: afterwards nothing leads to them.
@@ -152,7 +152,7 @@ def showing(keys: Collection[int]) -> Q:
 
 
 @contextmanager
-def hold() -> Iterator[None]:
+def lock() -> Iterator[None]:
     """Make all changes inside count as one: the revisions advance once, when the block ends."""
     if _held.get() is not None:
         yield
@@ -175,7 +175,7 @@ def hold() -> Iterator[None]:
 
 def current(edition: int | None) -> Revision:
     """Return the revision of an edition, or of the site alone. Two short queries."""
-    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=BEGINNING)
+    site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=FIRST_REVISION)
     if edition is None:
         return Revision(0, site.revision, site.changed_at)
     row = get_edition_model()._base_manager.only("revision", "changed_at").get(pk=edition)

@@ -15,7 +15,7 @@ from django.db.models.fields.files import FieldFile
 type Values = dict[str, Any]
 type Key = tuple[str, int]
 
-BATCH = 500
+BATCH_ROWS = 500
 
 
 def plain(value: Any) -> Any:
@@ -57,7 +57,7 @@ def linked(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list
         near, far = far, near
     through: Any = field.remote_field.through
     found: dict[int, list[int]] = {key: [] for key in keys}
-    for batch in batched(found, BATCH, strict=False):
+    for batch in batched(found, BATCH_ROWS, strict=False):
         rows = through._base_manager.filter(**{f"{near}__in": batch}).order_by(far)
         for here, there in rows.values_list(near, far):
             found[here].append(there)
@@ -76,12 +76,12 @@ def read_keys(model: type[Model], keys: Iterable[int], names: Iterable[str]) -> 
     """Return these fields of the rows with these keys. One query for 500 rows."""
     wanted = list(names)
     found: dict[int, Values] = {}
-    for batch in batched(keys, BATCH, strict=False):
+    for batch in batched(keys, BATCH_ROWS, strict=False):
         found |= read(model._base_manager.filter(pk__in=batch), wanted)
     return found
 
 
-def held(row: Any, names: Iterable[str]) -> Values:
+def held_rows(row: Any, names: Iterable[str]) -> Values:
     """Return these fields of a row in memory."""
     model: Any = type(row)
     fields = recorded_fields(model)

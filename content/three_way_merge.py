@@ -35,7 +35,7 @@ class Difference:
     preset: str
 
 
-def posted(form: Any, name: str) -> Any:
+def posted_values(form: Any, name: str) -> Any:
     """Return a field as it was sent, as a plain value; what cannot be read is the text itself."""
     field, key = form.fields[name], form.add_prefix(name)
     raw = field.widget.value_from_datadict(form.data, form.files, key)
@@ -77,7 +77,7 @@ def _fields(form: Any, base: str) -> Iterator[Difference]:
     values = state(row, names)
     before = _by_name(names, base)
     for name in names:
-        mine, theirs = posted(form, name), values[name]
+        mine, theirs = posted_values(form, name), values[name]
         if form.fields[name].disabled or mark(mine) == mark(theirs):
             continue
         preset = ""
@@ -108,7 +108,7 @@ def _part(part: Any, base: str, formset: Any) -> Iterator[Difference]:
 def _gone(part: Any, key: str, base: str, index: int) -> Difference:
     """A row that was sent and is not here any more."""
     names = shown_fields(part)
-    untouched = "".join(mark(posted(part, name)) for name in names) == base
+    untouched = "".join(mark(posted_values(part, name)) for name in names) == base
     is_dropped = bool(part.data.get(part.add_prefix(DELETION_FIELD_NAME)))
     label = str(part.data.get(part.add_prefix("name"), "")) or f"{index + 1}"
     preset = THEIRS if untouched or is_dropped else ""

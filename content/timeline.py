@@ -47,7 +47,7 @@ class HistoryRow:
 
 
 @dataclass(slots=True)
-class Act:
+class ChangeSetRow:
     """One act as a page shows it."""
 
     change_set: ChangeSet
@@ -91,15 +91,15 @@ def target_of(label: str, name: str) -> str:
     return str(far._meta.label_lower)
 
 
-def acts(
+def change_set_rows(
     change_sets: Iterable[ChangeSet], changes: Iterable[RowChange], edition: Edition | None
-) -> list[Act]:
+) -> list[ChangeSetRow]:
     """Return the acts with the rows in question, told in the edition's zone."""
-    shown = {one.pk: Act(one) for one in change_sets}
+    shown = {one.pk: ChangeSetRow(one) for one in change_sets}
     rows = [change for change in changes if change.change_set_id in shown]
     names = RowLabels(pair for change in rows for pair in _named(change))
     for change in sorted(rows, key=lambda one: (one.owner != "", one.model, one.pk)):
-        shown[change.change_set_id].rows.append(told(change, names, edition))
+        shown[change.change_set_id].rows.append(history_row(change, names, edition))
     return list(shown.values())
 
 
@@ -113,7 +113,7 @@ def _named(change: RowChange) -> Iterable[tuple[str, int]]:
             yield from ((target, key) for key in keys if key)
 
 
-def told(change: RowChange, names: RowLabels, edition: Edition | None) -> HistoryRow:
+def history_row(change: RowChange, names: RowLabels, edition: Edition | None) -> HistoryRow:
     """Return one row of an act as it is shown."""
     model: Any = apps.get_model(change.model)
     row = HistoryRow(
@@ -124,16 +124,18 @@ def told(change: RowChange, names: RowLabels, edition: Edition | None) -> Histor
         is_part=bool(change.owner),
     )
     if change.kind == RowChange.Kind.CHANGED:
-        row.lines = lines(change.model, change.values, names, edition)
+        row.lines = field_changes(change.model, change.values, names, edition)
     return row
 
 
-def lines(label: str, pairs: dict[str, Any], names: RowLabels, edition: Edition | None) -> list[FieldChange]:
+def field_changes(
+    label: str, pairs: dict[str, Any], names: RowLabels, edition: Edition | None
+) -> list[FieldChange]:
     """Return the fields of a row, each with two values."""
     found = []
     for name, (before, after) in pairs.items():
-        words = [in_words(label, name, value, names, edition) for value in (before, after)]
-        marked = compared(*words) if isinstance(before, str) and isinstance(after, str) else words
+        words = [shown_value(label, name, value, names, edition) for value in (before, after)]
+        marked = word_diff(*words) if isinstance(before, str) and isinstance(after, str) else words
         found.append(FieldChange(field_label(label, name), *map(_lined, marked)))
     return found
 
@@ -147,7 +149,7 @@ def field_label(label: str, name: str) -> str:
     return capfirst(str(getattr(found, "verbose_name", name)))
 
 
-def in_words(label: str, name: str, value: Any, names: RowLabels, edition: Edition | None) -> str:
+def shown_value(label: str, name: str, value: Any, names: RowLabels, edition: Edition | None) -> str:
     """Return a stored value as people read it: a name for a key, a time in the edition's zone."""
     model: Any = apps.get_model(label)
     found: Any = recorded_fields(model).get(name)
@@ -169,7 +171,7 @@ def in_words(label: str, name: str, value: Any, names: RowLabels, edition: Editi
     return str(choices.get(value, value))
 
 
-def compared(before: str, after: str) -> list[SafeString]:
+def word_diff(before: str, after: str) -> list[SafeString]:
     """Mark what differs between two texts, word by word; short ones are shown as they are."""
     if max(len(before), len(after)) < LONG:
         return [format_html("{}", before), format_html("{}", after)]

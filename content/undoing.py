@@ -13,7 +13,7 @@ from content.history import ChangeSet, RowChange
 from content.ordering import close_gaps, has_places, owners_below
 from content.recording import HOUSES, together
 from content.restoring import Step, apply, earlier, steps
-from content.row_values import BATCH, part_of
+from content.row_values import BATCH_ROWS, part_of
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ def _needed(model: Any, going: dict[Any, set[int]]) -> set[int]:
         if relation.many_to_many or not hasattr(other, "unrecorded_fields"):
             continue
         name = relation.field.name
-        for batch in batched(going[model], BATCH, strict=False):
+        for batch in batched(going[model], BATCH_ROWS, strict=False):
             rows: QuerySet[Any] = other._base_manager.filter(**{f"{name}__in": batch}).order_by()
             columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in part_of(other))]
             needed |= {row[0] for row in rows.values_list(*columns) if not _goes(other, row, going)}
@@ -139,7 +139,7 @@ def _remove(removed: dict[Any, set[int]]) -> None:
     while left:
         free = [model for model in left if not _pointers(model) & (left.keys() - {model})]
         for model in free or list(left):
-            for batch in batched(sorted(left.pop(model)), BATCH, strict=False):
+            for batch in batched(sorted(left.pop(model)), BATCH_ROWS, strict=False):
                 model._default_manager.filter(pk__in=batch).delete()
 
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content import bulk, revision
-from content.bulk import BulkChange, BulkPlan, light
+from content.bulk import BulkChange, BulkPlan, without_long_texts
 from content.history import ChangeSet, Origin
 from content.recording import recording
 
@@ -81,7 +81,7 @@ class BulkAction(ABC):
         """Return the chosen rows in the order of the list: those that the user may change, and the others."""
         places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
         chosen = queryset.order_by().values("pk")
-        found = light(desk.get_queryset(request).filter(pk__in=chosen), *self.needed(desk.model))
+        found = without_long_texts(desk.get_queryset(request).filter(pk__in=chosen), *self.needed(desk.model))
         if CONFIRMED in request.POST:
             found = found.select_for_update(of=("self",))
         mine: list[Any] = []
@@ -104,7 +104,7 @@ class BulkAction(ABC):
     def carry_out(self, desk: Any, request: HttpRequest, plan: BulkPlan) -> None:
         """Do it as one act, and say so with the way back."""
         detail = str(self.words.name % desk_words(desk))
-        with recording(Origin.ACTION, request.user, detail) as log, revision.hold():
+        with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
             self.write(plan.lines)
             log.write()
             change_set = log.change_set

@@ -1,7 +1,7 @@
-"""The desk: what an edition still needs, said by the apps above, with the lists behind it.
+"""The desk: counts and open tasks of an edition, registered by the apps, each with a link to its list.
 
-Each app registers in its `admin` what it counts (`RowCount`) and what a chair has to see to (`Check`). How many
-rows a duty has and which rows its list shows is one function, so that the two cannot differ.
+Each app registers in its `admin` what it counts (`RowCount`) and what a chair has to look at (`Check`).
+The count and the list behind it come from one function, so they cannot differ.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PARAMETER = "todo"
 CACHED_EDITIONS = 12
 
 
-def everything(rows: Any) -> Any:
+def all_rows(rows: Any) -> Any:
     """Leave the rows as they are."""
     return rows
 
@@ -60,7 +60,7 @@ class RowCount:
 
     model: type[Model]
     words: Any
-    narrow: Callable[[Any], Any] = everything
+    narrow: Callable[[Any], Any] = all_rows
     asked: tuple[tuple[str, str], ...] = ()
     lookup: str = "edition"
     named: str = LIST_FILTER
@@ -147,11 +147,11 @@ class DeskCount:
     app: str = ""
 
 
-def place(line: DeskLine) -> int:
+def position_of(line: DeskLine) -> int:
     return line.place
 
 
-def counted(line: DeskLine, edition: Edition, count: int) -> DeskCount:
+def count_of(line: DeskLine, edition: Edition, count: int) -> DeskCount:
     """Return a line with its number."""
     app = line.model._meta.app_config
     return DeskCount(
@@ -243,8 +243,8 @@ def lines_of(
 ) -> list[DeskCount]:
     """Return the lines whose lists somebody may see, with their numbers."""
     return [
-        counted(line, edition, known[line] if line in known else line.count(edition))
-        for line in sorted(lines, key=place)
+        count_of(line, edition, known[line] if line in known else line.count(edition))
+        for line in sorted(lines, key=position_of)
         if may_see(line.model)
     ]
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from content.bulk import BulkPlan, judged
+from content.bulk import BulkPlan, validated
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 
 
@@ -19,7 +19,7 @@ class SetField(BulkAction):
         return given
 
     def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
-        return judged(rows, lambda row: self.values(row, values), change_words)
+        return validated(rows, lambda row: self.values(row, values), change_words)
 
 
 class SetStatus(SetField):

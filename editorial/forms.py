@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from content import revision
-from content.ordering import PARKED, placed, reorder
+from content.ordering import PARKED, reorder, reordered
 from editorial.form_fields import KnownChoiceField, ZonedField
 
 EXCHANGED = _("Somebody here takes the place of another row. Change the order numbers instead of the names.")
@@ -171,7 +171,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         gone = [
             form.instance for form in self.deleted_forms if form.instance.pk and form in self.initial_forms
         ]
-        with transaction.atomic(), revision.hold():
+        with transaction.atomic(), revision.lock():
             if commit and gone:
                 # First of all, so that others can take the names and numbers that become free.
                 self.model._default_manager.filter(pk__in=[row.pk for row in gone]).delete()
@@ -199,7 +199,7 @@ class OrderedFormSet(PartFormSet):
         return sorted((form for form in kept if id(form) not in gone), key=self._place)
 
     def _place(self, form: Any) -> tuple[int, int]:
-        return placed(form.cleaned_data.get("position"), form.initial.get("position"))
+        return reordered(form.cleaned_data.get("position"), form.initial.get("position"))
 
     def save(self, commit: bool = True) -> list[Any]:
         order = self.wanted_order()
@@ -207,7 +207,7 @@ class OrderedFormSet(PartFormSet):
             if form.has_changed() or form.instance._state.adding:
                 # Beyond the rows that still stand where this one goes.
                 form.instance.position = 2 * PARKED + place
-        with transaction.atomic(), revision.hold():
+        with transaction.atomic(), revision.lock():
             saved = super().save(commit=commit)
             places = {form.instance: place for place, form in enumerate(order, start=1)}
             if commit and any(row.position != place for row, place in places.items()):

@@ -22,7 +22,7 @@ from content.editions import get_edition_model
 from content.history import ChangeSet, Origin, RowChange
 from content.restoring import CannotRestoreError, Step, along, apply, earlier, steps, version_changes
 from content.row_values import recorded_fields
-from content.timeline import RowLabels, acts, lines, target_of
+from content.timeline import RowLabels, change_set_rows, field_changes, target_of
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import edition_of, working_on
 
@@ -79,7 +79,7 @@ class HistoryAdmin(ScopedAdmin):
             request,
             _("Change history: %(row)s") % {"row": row},
             object=row,
-            acts=acts(page, found, edition),
+            acts=change_set_rows(page, found, edition),
             page_obj=page,
             edition=edition,
             can_restore=self.may_whole(request, "change", row),
@@ -137,7 +137,7 @@ class HistoryAdmin(ScopedAdmin):
         back: str,
     ) -> HttpResponse:
         """Ask before anything is restored, and report what came of it."""
-        reasons = not_allowed(access_for(request), plan)
+        reasons = refuse(access_for(request), plan)
         if request.method == "POST" and plan and not reasons:
             try:
                 apply(plan, Origin.RESTORE, request.user, f"{change_set.at:%Y-%m-%d %H:%M} UTC")
@@ -201,7 +201,7 @@ class HistoryAdmin(ScopedAdmin):
 NEEDED = {"remove": "delete", "bring back": "add", "change": "change"}
 
 
-def not_allowed(access: Access, plan: list[Step]) -> list[str]:
+def refuse(access: Access, plan: list[Step]) -> list[str]:
     """Say which steps the user may not do: an old version can reach rows that are not theirs."""
     return [
         _("You may not change this: %(kind)s “%(name)s”.")
@@ -216,11 +216,11 @@ def may_take(access: Access, step: Step) -> bool:
     action = NEEDED[step.kind]
     if access.everywhere(action, step.model):
         return True
-    rows = [step.row, then(step) if step.kind != "remove" else None]
+    rows = [step.row, restored_version(step) if step.kind != "remove" else None]
     return all(access.may_whole(action, step.model, row) for row in rows if row is not None)
 
 
-def then(step: Step) -> Any:
+def restored_version(step: Step) -> Any:
     """Return the row in memory below those to which a step takes it."""
     row = copy(step.row) if step.row is not None else step.model()
     for name, field in recorded_fields(step.model).items():
@@ -247,7 +247,7 @@ def previewed(plan: list[Step], edition: Edition | None) -> list[dict[str, Any]]
             "what": step.model._meta.verbose_name,
             "label": step.label,
             "verb": verbs[step.kind],
-            "lines": lines(step.model._meta.label_lower, step.pairs, names, edition)
+            "lines": field_changes(step.model._meta.label_lower, step.pairs, names, edition)
             if step.kind == "change"
             else [],
         }

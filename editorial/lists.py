@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from accounts.access_scope import access_here, access_of
+from accounts.access_scope import access_of, current_access
 from editorial.current_edition import LIST_FILTER
 
 
@@ -50,7 +50,7 @@ def search_words(term: str) -> list[str]:
     ]
 
 
-def found(rows: QuerySet[Any], fields: Iterable[str], term: str) -> QuerySet[Any]:
+def matching(rows: QuerySet[Any], fields: Iterable[str], term: str) -> QuerySet[Any]:
     """Return the rows in which each word stands somewhere, as written or folded."""
     for word in search_words(term):
         folded = markup.fold(word)
@@ -75,7 +75,7 @@ def _holds(model: type[Model], lookup: str, word: str) -> Q:
 # Counts
 
 
-def counted(model: type[Model], relation: str, outer: str = "pk") -> Coalesce:
+def with_count(model: type[Model], relation: str, outer: str = "pk") -> Coalesce:
     """Count the rows on the far side of a reverse relation that the reader may see, in the list's query.
 
     `outer`: where the list's rows have the key of the model's.
@@ -83,7 +83,7 @@ def counted(model: type[Model], relation: str, outer: str = "pk") -> Coalesce:
     field: Any = model._meta.get_field(relation)
     key = field.field.name
     rows = field.related_model._base_manager.filter(**{key: OuterRef(outer)}).order_by()
-    if access := access_here():
+    if access := current_access():
         rows = access.rows(rows)
     counts = rows.values(key).annotate(rows=Count("pk")).values("rows")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)

@@ -31,7 +31,7 @@ from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceFiel
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from editorial.history_views import HistoryAdmin
 from editorial.list_export import ExportAdmin
-from editorial.lists import ContentList, found
+from editorial.lists import ContentList, matching
 from editorial.ordering import PlacesAdmin
 from editorial.preview_link import PreviewLinkAdmin
 from editorial.stale_forms import StaleAdmin
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from conference.models import Edition
 
 # Where a search would tell what only those may know who keep people.
-KEPT_BACK = ("names__folded", "email")
+PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
 CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition chosen here.")
 
 
@@ -135,14 +135,14 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, History
     ) -> tuple[QuerySet[Any], bool]:
         if request.resolver_match and request.resolver_match.url_name == "autocomplete":
             queryset = self.offered(queryset, request.GET.get("edition", ""))
-        return found(queryset, self.get_search_fields(request), search_term), False
+        return matching(queryset, self.get_search_fields(request), search_term), False
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
         """Search former names and e-mail addresses only for those who keep people."""
         fields = [*super().get_search_fields(request)]
         if access_for(request).may("change", apps.get_model("people", "Person")):
             return fields
-        return [one for one in fields if not one.endswith(KEPT_BACK)]
+        return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
 
     def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
         """Return the rows that a choice offers; `edition` is the key of the form's, if it asked for one."""
@@ -192,21 +192,21 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, History
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        with working_on(self.edition_for_form(request, object_id)), one_act(request):
+        with working_on(self.edition_for_form(request, object_id)), as_one_change_set(request):
             stale = self.refused(request, object_id) if object_id else None
-            return stale or drawn(super().changeform_view(request, object_id, form_url, extra_context))
+            return stale or change_list(super().changeform_view(request, object_id, form_url, extra_context))
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        with one_act(request):
+        with as_one_change_set(request):
             return super().delete_view(request, object_id, extra_context)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
-        with one_act(request):
+        with as_one_change_set(request):
             refused = self.refused_list(request)
             response = refused or super().changelist_view(request, more)
             self.list_saved(request)
@@ -224,16 +224,16 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, History
 
 
 @contextmanager
-def one_act(request: HttpRequest) -> Iterator[None]:
+def as_one_change_set(request: HttpRequest) -> Iterator[None]:
     """Make what a request changes one act in the history, and one change for all that is cached."""
     if request.method != "POST":
         yield
         return
-    with together(), revision.hold():
+    with together(), revision.lock():
         yield
 
 
-def drawn(response: HttpResponse) -> HttpResponse:
+def change_list(response: HttpResponse) -> HttpResponse:
     """Draw a page now, while the edition's zone is in force."""
     if isinstance(response, TemplateResponse):
         response.render()

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from content.models import Ordered
-from content.ordering import placed, reorder
+from content.ordering import reorder, reordered
 
 POSITION = "position"
 # Where a request keeps the numbers entered in a list until all of them are known.
@@ -59,7 +59,7 @@ class PlacesAdmin(admin.ModelAdmin[Any]):
         numbers = {row.pk: number for row, number in entered.items()}
         for row in below.values():
             stood = row.siblings().values_list("pk", POSITION)
-            keys = sorted((*placed(numbers.get(key, place), place), place, key) for key, place in stood)
+            keys = sorted((*reordered(numbers.get(key, place), place), place, key) for key, place in stood)
             self._reorder([key for *_, key in keys])
 
     def in_order(self, response: Any) -> bool:

@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from content.three_way_merge import CHOICE, MINE, THEIRS, Difference, differences, merged, shown_fields
-from content.timeline import RowLabels, compared, field_label, in_words, target_of
+from content.timeline import RowLabels, field_label, shown_value, target_of, word_diff
 from content.versions import Seen, marks, read, signed
 from editorial.current_edition import edition_of
 
@@ -139,7 +139,7 @@ class StaleAdmin(admin.ModelAdmin[Any]):
     ) -> HttpResponse:
         """Show what is here beside what was sent, with a choice for each difference."""
         shown = [one for one in found if one.field or row is not None]
-        told = told_differences(shown, row, request.POST)
+        told = difference_rows(shown, row, request.POST)
         return versions_page(self, request, told, now, object=row, has_files=bool(request.FILES)).render()
 
 
@@ -191,7 +191,7 @@ def seen_rows(formset: Any, rows: Iterable[Any], prefix: str) -> Seen:
     return {prefix: {str(row.pk): marks(row, names) for row in rows}}
 
 
-def told_differences(found: list[Difference], row: Any, sent: Any) -> list[dict[str, Any]]:
+def difference_rows(found: list[Difference], row: Any, sent: Any) -> list[dict[str, Any]]:
     """Return the differences as a page shows them, in the zone of the edition."""
     edition = edition_of(row) if row is not None else None
     pairs = [
@@ -208,8 +208,8 @@ def told_differences(found: list[Difference], row: Any, sent: Any) -> list[dict[
     for one in found:
         label = one.model._meta.label_lower
         if one.field:
-            sides = [in_words(label, one.field, side, names, edition) for side in (one.theirs, one.mine)]
-            marked: list[Any] = list(compared(*sides))
+            sides = [shown_value(label, one.field, side, names, edition) for side in (one.theirs, one.mine)]
+            marked: list[Any] = list(word_diff(*sides))
         else:
             marked = [words[one.theirs], words[one.mine]]
         told.append(

@@ -24,8 +24,8 @@ BLOCK, LINE = "block", "line"
 # Which fields of a form are texts: "block abstract Abstract".
 TEXTS = "_text"
 # A text that is longer is no text of a program.
-LONGEST = 200_000
-TOLD = 5
+MAX_TEXT_CHARS = 200_000
+MAX_LISTED_PROBLEMS = 5
 
 
 def kind_of(field: Any) -> str:
@@ -89,16 +89,16 @@ class TextHelpAdmin(admin.ModelAdmin[Any]):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         forms_here = [form, *(row for formset in formsets for row in formset.forms)]
-        found = [line for one in forms_here for line in told(one)]
+        found = [line for one in forms_here for line in problem_texts(one)]
         if found:
-            lines = format_html_join(" ", "{}: {}", found[:TOLD])
-            more = _("And more of this kind.") if len(found) > TOLD else ""
+            lines = format_html_join(" ", "{}: {}", found[:MAX_LISTED_PROBLEMS])
+            more = _("And more of this kind.") if len(found) > MAX_LISTED_PROBLEMS else ""
             self.message_user(
                 request, format_html("{} {} {}", _("Worth a look:"), lines, more), messages.WARNING
             )
 
 
-def told(form: Any) -> Iterator[tuple[str, str]]:
+def problem_texts(form: Any) -> Iterator[tuple[str, str]]:
     """Return what is worth a look in the texts that a form changed: label and sentence."""
     if form.instance.pk is None:
         return
@@ -110,7 +110,7 @@ def told(form: Any) -> Iterator[tuple[str, str]]:
                 yield str(field.label), sentence
 
 
-def shown(source: str, kind: str) -> SafeString:
+def rendered(source: str, kind: str) -> SafeString:
     """Return a text as the site sets it."""
     return markup.inline(source) if kind == LINE else markup.block(source)
 
@@ -121,10 +121,10 @@ def text_help(request: HttpRequest) -> HttpResponse:
         return HttpResponseNotAllowed(["POST"])
     if "text" in request.POST:
         source, kind = request.POST["text"], request.POST.get("kind", BLOCK)
-        if len(source) > LONGEST:
+        if len(source) > MAX_TEXT_CHARS:
             return JsonResponse({"html": "", "advice": [too_long()]}, status=413)
         found = advice(source, is_title=kind == LINE)
-        return JsonResponse({"html": shown(source, kind), "advice": found})
+        return JsonResponse({"html": rendered(source, kind), "advice": found})
     texts = [entry for entry in (read(request, sent) for sent in request.POST.getlist(TEXTS)) if entry]
     context = {**admin.site.each_context(request), "title": _("Texts as readers see them"), "texts": texts}
     return TemplateResponse(request, "admin/text_preview.html", context)
@@ -136,15 +136,15 @@ def read(request: HttpRequest, sent: str) -> dict[str, Any] | None:
     source = request.POST.get(name, "").strip()
     if not source:
         return None
-    if len(source) > LONGEST:
+    if len(source) > MAX_TEXT_CHARS:
         return {"label": label or name, "html": "", "advice": [too_long()]}
     return {
         "label": label or name,
-        "html": shown(source, kind),
+        "html": rendered(source, kind),
         "advice": advice(source, is_title=kind == LINE),
     }
 
 
 def too_long() -> str:
     """Return why a text is not shown."""
-    return _("Longer than %(most)s characters: not shown here.") % {"most": f"{LONGEST:,}"}
+    return _("Longer than %(most)s characters: not shown here.") % {"most": f"{MAX_TEXT_CHARS:,}"}

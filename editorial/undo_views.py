@@ -18,7 +18,7 @@ from accounts.access_scope import SCOPES
 from content.bulk_undo import Reversal, planned, undo
 from content.history import ChangeSet, Origin
 from content.restoring import CannotRestoreError, Step
-from content.row_values import BATCH
+from content.row_values import BATCH_ROWS
 from editorial.access import access_for
 from editorial.actions import NAMED, with_way_back
 from editorial.history_views import NEEDED, may_take
@@ -100,7 +100,7 @@ class Hand:
         """Return those of the rows that the user sees in lists."""
         rows = self.site.get_model_admin(model).get_queryset(self.request).order_by()
         found: set[int] = set()
-        for batch in batched(keys, BATCH, strict=False):
+        for batch in batched(keys, BATCH_ROWS, strict=False):
             found.update(rows.filter(pk__in=batch).values_list("pk", flat=True))
             access_for(self.request).ask_all(action, model, batch)
         return found

@@ -4,7 +4,7 @@ from exchange.citations import Author, Citation
 from exchange.files import Context
 
 # A longer list of authors shows the first of them and the last.
-MOST_AUTHORS = 20
+MAX_AUTHORS = 20
 
 
 def apa(citation: Citation, context: Context) -> str:
@@ -36,8 +36,8 @@ def _initial(name: str) -> str:
 
 
 def _joined(names: list[str]) -> str:
-    if len(names) > MOST_AUTHORS:
-        return f"{', '.join(names[: MOST_AUTHORS - 1])}, \u2026 {names[-1]}"
+    if len(names) > MAX_AUTHORS:
+        return f"{', '.join(names[: MAX_AUTHORS - 1])}, \u2026 {names[-1]}"
     return ", & ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 

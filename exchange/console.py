@@ -12,7 +12,7 @@ from exchange.imports.steps import WORDS
 WIDTH = 30
 NOTES_SHOWN = 20
 VALUE_SHOWN = 60
-PAUSE = 0.1
+REDRAW_SECONDS = 0.1
 
 
 class ProgressBar:
@@ -26,7 +26,7 @@ class ProgressBar:
         if not self.is_live:
             if is_last:
                 self.stream.write(f"{what}: {done}\n")
-        elif is_last or time.monotonic() - self.drawn_at > PAUSE:
+        elif is_last or time.monotonic() - self.drawn_at > REDRAW_SECONDS:
             self.drawn_at = time.monotonic()
             full = WIDTH * done // total if total else WIDTH
             self.stream.write(f"\r{what:<24} [{'#' * full}{' ' * (WIDTH - full)}] {done}/{total}")

@@ -17,7 +17,7 @@ class Source:
     content: bytes
 
 
-def same(text: str) -> str:
+def unchanged(text: str) -> str:
     """Leave a text as it stands."""
     return text
 
@@ -53,8 +53,8 @@ class Context:
     year: int
     timezone: str
     site_url: str = ""
-    plain: Callable[[str], str] = same
-    latex: Callable[[str], str] = same
+    plain: Callable[[str], str] = unchanged
+    latex: Callable[[str], str] = unchanged
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
     version: Callable[[], str] = no_version
     uids: Callable[[str], Iterable[str]] = no_uids

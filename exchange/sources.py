@@ -10,7 +10,7 @@ from exchange.files import OutputFile, Source
 from exchange.problems import Problem, ProgramError, Where
 
 MEGABYTE = 1_000_000
-LARGEST = 500 * MEGABYTE
+MAX_BYTES = 500 * MEGABYTE
 FILES_SHOWN = 5
 
 
@@ -18,9 +18,9 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
     """Read files; a folder stands for the files in it. Raises `ProgramError` for what cannot be read."""
     files = [file for path in paths for file in _files(Path(path))]
     total = sum(file.stat().st_size for file in files)
-    if total > LARGEST:
+    if total > MAX_BYTES:
         raise refused(
-            f"The files hold {total // MEGABYTE} MB; at most {LARGEST // MEGABYTE} MB are read. "
+            f"The files hold {total // MEGABYTE} MB; at most {MAX_BYTES // MEGABYTE} MB are read. "
             "Is this a conference program?"
         )
     return [_source(file) for file in files]

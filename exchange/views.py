@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
 from exchange.exports import app_rows, calendars, download_list
-from exchange.exports.citation_files import FORMATS, asked_for, cited
+from exchange.exports.citation_files import FORMATS, asked_for, citation_file
 from exchange.exports.download_list import name_of
 from exchange.exports.downloads import reply, state_of, state_of_all
 from exchange.exports.dump import dumped_for, stream, writing_context
@@ -107,7 +107,7 @@ def person_references(request: HttpRequest, uid: str, ending: str) -> HttpRespon
 
     def made() -> Iterable[bytes]:
         editions = Edition.objects.published().filter(papers__in=person.authorships.values("paper"))
-        return written([cited(edition, wrote) for edition in editions.distinct()])
+        return written([citation_file(edition, wrote) for edition in editions.distinct()])
 
     return reply(request, state_of_all(request), f"{uid}.{ending}", fmt.media_type, made)
 
@@ -121,7 +121,7 @@ def _references(
         state_of(edition),
         f"{name}.{ending}",
         fmt.media_type,
-        lambda: written([cited(edition, papers)]),
+        lambda: written([citation_file(edition, papers)]),
     )
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from content.timeline import RowLabels, field_label, in_words
+from content.timeline import RowLabels, field_label, shown_value
 from exchange.imports.kinds import KINDS, PERSON, Kind
 from exchange.imports.listings import GRANTS, MATERIALS, MENU, Listing, Values
 
@@ -55,7 +55,7 @@ def told(kind: Kind, name: str, value: Any, naming: Naming, edition: Edition | N
         return naming.row(kind.references[name], value)
     if isinstance(value, list):
         return "\n".join(map(str, value))
-    return in_words(kind.model._meta.label_lower, name, value, RowLabels([]), edition)
+    return shown_value(kind.model._meta.label_lower, name, value, RowLabels([]), edition)
 
 
 def _part(listing: Listing, part: Values, naming: Naming) -> str:

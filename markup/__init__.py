@@ -25,7 +25,7 @@ from markup.scripts import language_of_line
 from markup.tex import tex_plugin
 
 # Longer text is shown whole, but without markup: it bounds the time a hostile text can cost.
-LONGEST = 60_000
+MAX_CACHED_CHARS = 60_000
 SLUG_LENGTH = 60
 
 LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -38,7 +38,7 @@ CONTROLS = re.compile(
 def block(source: str) -> SafeString:
     """Paragraphs, lists, headings from h3 down, links, emphasis, code, tables and formulas."""
     source = tidy(source).strip("\n")
-    if len(source) > LONGEST or not (MARKUP.search(source) or BLOCK_MARKUP.search(source)):
+    if len(source) > MAX_CACHED_CHARS or not (MARKUP.search(source) or BLOCK_MARKUP.search(source)):
         return mark_safe(_paragraphs(source))
     env: dict[str, Any] = {}
     tokens = PARSER.parse(source, env)
@@ -60,7 +60,7 @@ def inline(source: str) -> SafeString:
 
 
 def _inline(source: str) -> SafeString:
-    if len(source) > LONGEST or not MARKUP.search(source):
+    if len(source) > MAX_CACHED_CHARS or not MARKUP.search(source):
         return mark_safe(escape(source, quote=False))
     tokens, env = _line_tokens(source)
     shown = [_on_one_line(token) for token in tokens if token.type not in ("link_open", "link_close")]
@@ -70,7 +70,7 @@ def _inline(source: str) -> SafeString:
 def plain(source: str) -> str:
     """Readable text without markup, each word kept; paragraphs stay apart by an empty line."""
     source = tidy(source).strip()
-    if len(source) > LONGEST:
+    if len(source) > MAX_CACHED_CHARS:
         return _squeezed(source)
     if "\n" not in source and not MARKUP.search(source):
         return " ".join(source.split())
@@ -80,7 +80,7 @@ def plain(source: str) -> str:
 def latex(source: str) -> str:
     """LaTeX for BibTeX: formulas kept, emphasis as commands, special characters escaped."""
     source = tidy(source).strip()
-    if len(source) > LONGEST:
+    if len(source) > MAX_CACHED_CHARS:
         return _squeezed(writers.escaped(source))
     return _squeezed(writers.latex(_tokens(source)))
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from markup import CONTROLS, LONGEST, PARSER, formula, tidy
+from markup import CONTROLS, MAX_CACHED_CHARS, PARSER, formula, tidy
 from markup.macros import ACCENT, COMMAND
 from markup.patterns import MARKUP
 
 # So many are told of one text.
-MOST = 8
+MAX_PROBLEMS = 8
 # What nobody sees and search stumbles over. Joiners are letters in some scripts, but not between Latin ones.
 UNSEEN = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060]|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])")
 LATEX = (ACCENT, COMMAND, re.compile(r"(?<=\w)~(?=\w)"), re.compile(r"``.{1,200}?(?:''|\")"))
@@ -45,7 +45,7 @@ class Parsed:
 
 def parsed(source: str) -> Parsed | None:
     """Parse a text; one that is plain, or too long for markup, is not looked into."""
-    if len(source) > LONGEST or not (MARKUP.search(source) or "&" in source):
+    if len(source) > MAX_CACHED_CHARS or not (MARKUP.search(source) or "&" in source):
         return None
     env: dict[str, Any] = {}
     leaves = [leaf for token in PARSER.parse(source, env) for leaf in (token.children or [token])]
@@ -61,7 +61,7 @@ def advice(source: str, *, is_title: bool = False) -> list[str]:
     if is_title and in_capitals(source):
         found.append(_("The title is all in capitals."))
     found += latex_in_prose(text) if text else ()
-    return found[:MOST]
+    return found[:MAX_PROBLEMS]
 
 
 def unseen(source: str) -> Iterator[str]:
@@ -83,8 +83,8 @@ def lost(source: str) -> Iterator[str]:
         yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
     if "\ufffd" in source:
         yield _("Contains the replacement character “\ufffd”: letters were lost on the way here.")
-    if len(tidy(source).strip()) > LONGEST:
-        yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{LONGEST:,}"}
+    if len(tidy(source).strip()) > MAX_CACHED_CHARS:
+        yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{MAX_CACHED_CHARS:,}"}
 
 
 def problems(text: Parsed) -> Iterator[str]:

@@ -13,8 +13,8 @@ from xml.etree.ElementTree import Element, tostring
 from latex2mathml.converter import Converter
 from latex2mathml.symbols_parser import convert_symbol
 
-LONGEST = 2000
-DEEPEST = 40
+MAX_FORMULA_CHARS = 2000
+MAX_DEPTH = 40
 
 # Macros could grow without bound, the others write links, styles and identifiers into our page.
 FORBIDDEN = re.compile(
@@ -87,7 +87,7 @@ def plain(tex: str) -> str:
 
 
 def _tree(tex: str, display: bool) -> Element | None:
-    if len(tex) > LONGEST or FORBIDDEN.search(tex) or _depth(tex) > DEEPEST:
+    if len(tex) > MAX_FORMULA_CHARS or FORBIDDEN.search(tex) or _depth(tex) > MAX_DEPTH:
         return None
     for pattern, replacement in REWRITES:
         tex = pattern.sub(replacement, tex)

@@ -54,7 +54,7 @@ def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
             return False
         text += "\n" + state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
     text = text.rstrip().removesuffix(closing)
-    if closing in text or not text.strip() or len(text) > formula.LONGEST:
+    if closing in text or not text.strip() or len(text) > formula.MAX_FORMULA_CHARS:
         return False
     if silent:
         return True
@@ -82,7 +82,7 @@ def _dollar(state: StateInline, silent: bool) -> bool:
         found = formula_at(state.src, state.pos, state.posMax)
         return found is not None and _push_formula(state, *found, False, silent)
     start = state.pos + 2
-    stop = _closing(state.src, "$$", start, min(state.posMax, start + formula.LONGEST))
+    stop = _closing(state.src, "$$", start, min(state.posMax, start + formula.MAX_FORMULA_CHARS))
     if stop < 0:
         return push_literal(state, "$$", silent)
     content = state.src[start:stop]
@@ -92,7 +92,7 @@ def _dollar(state: StateInline, silent: bool) -> bool:
 def formula_at(source: str, at: int, end: int) -> tuple[str, int] | None:
     """Return what stands between the dollar at this place and the next, and where that ends, if a formula."""
     start = at + 1
-    stop = _closing(source, "$", start, min(end, start + formula.LONGEST))
+    stop = _closing(source, "$", start, min(end, start + formula.MAX_FORMULA_CHARS))
     if stop < 0:
         return None
     content, before, after = source[start:stop], source[at - 1 : at], source[stop + 1 : stop + 2]
@@ -126,7 +126,9 @@ def _bracketed(state: StateInline, silent: bool) -> bool:
     """\\( … \\) and \\[ … \\]; Markdown's escaped brackets around words are left to Markdown."""
     display = state.src[state.pos + 1] == "["
     start = state.pos + 2
-    stop = state.src.find("\\]" if display else "\\)", start, min(state.posMax, start + formula.LONGEST))
+    stop = state.src.find(
+        "\\]" if display else "\\)", start, min(state.posMax, start + formula.MAX_FORMULA_CHARS)
+    )
     if stop < 0:
         return False
     content = state.src[start:stop]

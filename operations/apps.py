@@ -12,10 +12,10 @@ class OperationsConfig(AppConfig):
         from exchange.imports.load import after_import
         from operations.indexing.update import refresh
         from operations.monitoring import error_reporting, tasks
-        from people.duplicates.storage import look_at_all
+        from people.duplicates.storage import search_all
 
         # Otherwise the first search after an import would have to index the whole program.
         after_import.append(refresh)
-        after_import.append(look_at_all)
+        after_import.append(search_all)
         error_reporting.start()
         tasks.follow()

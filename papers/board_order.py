@@ -8,7 +8,7 @@ from typing import Protocol
 
 NO_TIME = datetime.max.replace(tzinfo=UTC)
 # The keys of so many labels are kept: halls use the same ones every day.
-KNOWN = 4_000
+CACHE_ENTRIES = 4_000
 # What a board is sorted by.
 type Board = tuple[tuple[int, str], ...]
 
@@ -24,7 +24,7 @@ class OrderedTalk(Protocol):
     def position(self) -> int: ...
 
 
-@lru_cache(maxsize=KNOWN)
+@lru_cache(maxsize=CACHE_ENTRIES)
 def natural(label: str) -> Board:
     """Return a key that sorts "Position 9" before "Position 10"."""
     parts = re.split(r"([0-9]+)", label.casefold())

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, ngettext
 
 ROW, TEXT, BAR = 42, 14, 22
 COLUMNS, HEAD, FOOT = 150, 22, 24
-LONGEST = 38
+MAX_LABEL_CHARS = 38
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,6 @@ def described(values: Sequence[Value]) -> str:
 
 def shortened(label: str) -> str:
     """Return a label that fits a phone, in whole words; the table has it in full."""
-    if len(label) <= LONGEST:
+    if len(label) <= MAX_LABEL_CHARS:
         return label
-    return f"{label[:LONGEST].rpartition(' ')[0] or label[:LONGEST]} …"
+    return f"{label[:MAX_LABEL_CHARS].rpartition(' ')[0] or label[:MAX_LABEL_CHARS]} …"

@@ -26,7 +26,7 @@ from papers.models import Paper
 # Half a megabyte each for 1,500 posters.
 CACHED_DAYS = 16
 # The same topic says as much as two keywords.
-TOPIC = 2
+TOPIC_WEIGHT = 2
 # Keyword lists, and times, that are parsed already.
 PARSED_ENTRIES = 16_000
 
@@ -70,7 +70,7 @@ class PosterIndex:
         for keyword in keywords:
             found.update(self._with_keyword.get(keyword, ()))
         for poster in self._of_topic.get(topic or 0, ()):
-            found[poster] += TOPIC
+            found[poster] += TOPIC_WEIGHT
         return found
 
 

@@ -29,7 +29,7 @@ NO_TOPIC = _("Other papers")
 # Choices with the numbers of papers that they would leave.
 type Counted = list[tuple[FacetValue, int]]
 # What a facet offers at once, and behind "more"; of long ones the most frequent.
-FIRST, MOST = 10, 50
+CHOICES_SHOWN, MAX_CHOICES = 10, 50
 
 FACETS = {
     "topic": _("Topic"),
@@ -73,7 +73,7 @@ class Facet:
     @property
     def first(self) -> list[FacetChoice]:
         """What is shown at once: the beginning, and an open branch of topics."""
-        begun = self.offers[:FIRST]
+        begun = self.offers[:CHOICES_SHOWN]
         return [offer for offer in self.offers if offer in begun or offer.chosen or offer.level]
 
     @property
@@ -253,7 +253,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
 
     def _most_frequent(self, counted: Counted, picked: list[str]) -> Counted:
         """The institutions of most papers, under their present names. One query, if there are any."""
-        ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MOST]
+        ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MAX_CHOICES]
         if not ranked:
             return []
         rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from content.fields import validate_http_url
 
 SEPARATORS = re.compile(r"[\s,;]+")
-LONGEST = 1000
+MAX_URL_CHARS = 1000
 
 # Index of a paper and address; what is wrong.
 type Pairs = tuple[list[tuple[int, str]], list[str]]
@@ -55,10 +55,10 @@ def _problem(number: int, cells: list[str]) -> str:
             "address": address[:80],
             "why": " ".join(error.messages),
         }
-    if len(address) > LONGEST:
+    if len(address) > MAX_URL_CHARS:
         return _("Line %(line)d: the address has more than %(most)d characters.") % {
             "line": number,
-            "most": LONGEST,
+            "most": MAX_URL_CHARS,
         }
     return ""
 

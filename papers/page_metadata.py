@@ -20,12 +20,12 @@ from conference.page_metadata import (
     Thing,
     absolute,
     conference_event,
+    json_ld,
     lead,
-    linked,
+    meta_name,
     moment,
-    named,
+    open_graph,
     organizer,
-    social,
     where,
 )
 
@@ -37,12 +37,12 @@ NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
 
 def paper_head(paper: Any, card: Card) -> Head:
     """Return the head of a paper's page."""
-    tags = [*citation(paper), *dublin_core(paper), *social("article", lead(paper.abstract), card)]
+    tags = [*citation(paper), *dublin_core(paper), *open_graph("article", lead(paper.abstract), card)]
     schema = HeadLink("schema.DC", DUBLIN_CORE)
-    return Head(str(paper), tags, [schema], [linked(article(paper, card))])
+    return Head(str(paper), tags, [schema], [json_ld(article(paper, card))])
 
 
-def card_words(paper: Any) -> str:
+def card_text(paper: Any) -> str:
     """Return what the paper's card shows, in words."""
     return ". ".join(filter(None, (str(paper), byline_words(paper), paper.edition.name)))
 
@@ -74,7 +74,7 @@ def citation(paper: Any) -> list[HeadTag]:
         ("citation_abstract_html_url", absolute(paper.get_absolute_url())),
         ("citation_pdf_url", own_pdf(paper)),
     ]
-    return named(pairs)
+    return meta_name(pairs)
 
 
 def dublin_core(paper: Any) -> list[HeadTag]:
@@ -94,7 +94,7 @@ def dublin_core(paper: Any) -> list[HeadTag]:
         ("DC.source", edition.name),
         ("DC.language", LANGUAGE),
     ]
-    return named(pairs)
+    return meta_name(pairs)
 
 
 def pages(written: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from content.querysets import moment
 from papers.models import Paper
 
 
-def full_paper(edition: Edition, uid: str, at: datetime | None = None) -> Paper | None:
+def paper_with_everything(edition: Edition, uid: str, at: datetime | None = None) -> Paper | None:
     """Return the published paper of the edition with this uid, fetched `in_full()`. Five queries."""
     paper: Paper | None = next(iter(_in_full(edition.pk, uid, moment(at))), None)
     if paper:

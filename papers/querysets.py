@@ -24,7 +24,7 @@ from django.db.models.functions import Coalesce
 from content.querysets import ContentQuerySet, moment, or_draft, papers_public
 from markup import fold
 from papers.gaps import PaperGaps
-from papers.likeness import MOST, likest
+from papers.likeness import MAX_RELATED, most_similar
 from papers.rows import PaperRow, card_columns, cards
 from people.querysets import with_shown_names
 from search.related import related
@@ -126,12 +126,12 @@ class PaperQuerySet(PaperGaps):
 
         A paper that stands alone there is shown beside those of its authors and its topic.
         """
-        if alike := related("paper", paper.pk, MOST):
+        if alike := related("paper", paper.pk, MAX_RELATED):
             return [hit.object_id for hit in alike]
         authors = [author.person_id for author in paper.shown_authors]
         wrote = self._rows_of("authorships", at).filter(person__in=authors).values_list("paper_id", flat=True)
         same = self.filter(topic=paper.topic_id) if paper.topic_id else self.none()
-        return likest(paper, wrote, same.order_by().values_list("pk", "keywords", "sort_title"))
+        return most_similar(paper, wrote, same.order_by().values_list("pk", "keywords", "sort_title"))
 
     def team_sizes(self, at: datetime | None = None) -> Any:
         """Return how many authors each paper has that has any."""

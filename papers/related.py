@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from papers.day_talks import DayTalk, DayTalks, day_talks_around, folded, most_similar
 from papers.models import Paper
-from papers.rows import Appearing, PaperRow, authors, lines
+from papers.rows import Appearing, PaperRow, authors, paper_rows
 
 # So many posters are shown.
-MOST = 4
+MAX_RELATED = 4
 # The keys of the papers before and after; `None` at the ends.
 type Way = tuple[int | None, int | None]
 
@@ -60,14 +60,14 @@ class Related:
     related: list[PaperRow]
 
 
-def beside(paper: Any, at: datetime | None = None, most: int = MOST) -> Related:
+def related(paper: Any, at: datetime | None = None, most: int = MAX_RELATED) -> Related:
     """Return what stands beside a paper. Two queries, those of `like()`, and one for each day not kept."""
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _taking_place(paper)}
     ways = {key: _way(paper, _day(paper, session.start, at).order(key)) for key, session in sessions.items()}
     alike, like = _alike(paper, at)[:most], papers.like(paper, at)
     shown = {poster.paper for poster in alike if poster.paper} | {*like}
-    found = lines(papers, shown | {key for way in ways.values() for key in way if key}, at)
+    found = paper_rows(papers, shown | {key for way in ways.values() for key in way if key}, at)
     people = authors(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
     neighbours = [

@@ -119,10 +119,10 @@ class PaperRow(NamedTuple):
         return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
 
-type Many[T] = Mapping[int, tuple[T, ...]]
+type RowsByKey[T] = Mapping[int, tuple[T, ...]]
 
 
-def gathered[T](pairs: Iterable[tuple[int, T]]) -> Many[T]:
+def grouped[T](pairs: Iterable[tuple[int, T]]) -> RowsByKey[T]:
     """Return the values of each key, in the order given; nothing for any other key."""
     found: dict[int, list[T]] = defaultdict(list)
     for key, value in pairs:
@@ -130,9 +130,9 @@ def gathered[T](pairs: Iterable[tuple[int, T]]) -> Many[T]:
     return defaultdict(tuple, {key: tuple(values) for key, values in found.items()})
 
 
-def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[PersonLink]:
+def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
-    return gathered(
+    return grouped(
         (paper, PersonLink(*who)) for paper, *who in _authors(papers.model, Keys(keys), moment(at))
     )
 
@@ -143,9 +143,9 @@ def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.order_by("paper_id", "position").values_list(*columns)
 
 
-def honours(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[AwardRow]:
+def awards(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
-    return gathered(
+    return grouped(
         (paper, AwardRow(*award)) for paper, *award in _honours(papers.model, Keys(keys), moment(at))
     )
 
@@ -156,7 +156,7 @@ def _honours(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return ordered.values_list("paper_id", "award__edition__slug", "award__uid", "award__name")
 
 
-def lines(papers: Any, keys: Collection[int], at: datetime | None = None) -> Mapping[int, PaperRow]:
+def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> Mapping[int, PaperRow]:
     """Return the published papers that have these keys, titles alone. One query, none without keys."""
     rows = _lines(papers.model, Keys(keys), moment(at))
     return {key: PaperRow(uid, title, html, EditionSummary(*face)) for key, uid, title, html, *face in rows}
@@ -167,10 +167,10 @@ def _lines(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.values_list("pk", "uid", "title", "title_html", *columns("edition__"))
 
 
-def links(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[MaterialLink]:
+def material_links(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[MaterialLink]:
     """Return the visible files and links of these papers. One query, none without keys."""
     labels = labels_of(papers.model, "materials")
-    return gathered(
+    return grouped(
         (paper, MaterialLink(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
         for paper, kind, label, url, file in _links(papers.model, Keys(keys), moment(at))
     )
@@ -181,11 +181,11 @@ def _links(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.values_list("paper_id", "kind", "label", "url", "file")
 
 
-def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> Many[AppearanceRow]:
+def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[AppearanceRow]:
     """Return where these papers appear, by time. One query, none without keys."""
     labels = labels_of(papers.model, "presentations")
     rows = _appearances(papers.model, Keys(keys), moment(at))
-    return gathered((paper, AppearanceRow(labels[kind], *own)) for paper, kind, *own in rows)
+    return grouped((paper, AppearanceRow(labels[kind], *own)) for paper, kind, *own in rows)
 
 
 def _appearances(papers: type[Model], keys: Keys, at: datetime) -> Any:
@@ -211,8 +211,8 @@ def cards(
 ) -> list[PaperRow]:
     """Return what one line of a list shows of each of these rows. Three queries, four where `detailed`."""
     keys = [row.pk for row in rows]
-    people, awards = authors(papers, keys, at), honours(papers, keys, at)
-    shown, opened = appearances(papers, keys, at), links(papers, keys if detailed else (), at)
+    people, won = authors(papers, keys, at), awards(papers, keys, at)
+    shown, opened = appearances(papers, keys, at), material_links(papers, keys if detailed else (), at)
     return [
         PaperRow(
             row.uid,
@@ -221,7 +221,7 @@ def cards(
             EditionSummary(*row[-len(EditionSummary._fields) :]),
             row.abstract_html if detailed else "",
             people[row.pk],
-            awards[row.pk],
+            won[row.pk],
             opened[row.pk],
             row.track,
             TopicRow(row.topic__slug, row.topic__name) if row.topic__slug else None,

@@ -14,9 +14,9 @@ from papers.models import Authorship, Paper
 from papers.querysets import taking_place
 from people.models import Institution
 
-TOP = 20
+MAX_BARS = 20
 # Papers with so many authors and more stand in one column.
-MANY = 10
+LARGE_TEAM = 10
 
 
 def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
@@ -40,8 +40,8 @@ def topics(edition: Edition, at: datetime | None) -> Chart:
 def institutions(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the institutions of their authors: a paper counts at each of them."""
     choices = catalogue(edition, at).facets["institution"].values()
-    values = _most(edition, "institution", choices)[:TOP]
-    slugs = [choice.value for choice in sorted(choices, key=_rank)[:TOP]]
+    values = _most(edition, "institution", choices)[:MAX_BARS]
+    slugs = [choice.value for choice in sorted(choices, key=_rank)[:MAX_BARS]]
     names = dict(Institution.objects.filter(slug__in=slugs).values_list("slug", "name"))
     named = [
         Value(names.get(slug, slug), value.number, value.url)
@@ -49,7 +49,7 @@ def institutions(edition: Edition, at: datetime | None) -> Chart:
     ]
     return bars(
         "institutions",
-        gettext("Papers by institution, the first %(number)d") % {"number": TOP},
+        gettext("Papers by institution, the first %(number)d") % {"number": MAX_BARS},
         gettext("Institution"),
         named,
     )
@@ -57,9 +57,9 @@ def institutions(edition: Edition, at: datetime | None) -> Chart:
 
 def team_sizes(edition: Edition, at: datetime | None) -> Chart:
     """How many authors papers have."""
-    sizes = Counter(min(size, MANY) for size in edition.papers.published(at).team_sizes(at))
+    sizes = Counter(min(size, LARGE_TEAM) for size in edition.papers.published(at).team_sizes(at))
     span = range(1, max(sizes, default=0) + 1)
-    values = [Value(f"{size}+" if size == MANY else str(size), sizes[size]) for size in span]
+    values = [Value(f"{size}+" if size == LARGE_TEAM else str(size), sizes[size]) for size in span]
     return columns("authors", gettext("Authors per paper"), gettext("Authors"), values)
 
 

@@ -19,9 +19,9 @@ from content.pagination import page_of
 from papers.bylines import byline
 from papers.facets import PaperFilter
 from papers.models import Award, Paper, Topic
-from papers.page_metadata import byline_words, card_words, paper_head
-from papers.paper_detail import full_paper
-from papers.related import beside
+from papers.page_metadata import byline_words, card_text, paper_head
+from papers.paper_detail import paper_with_everything
+from papers.related import related
 from papers.statistics import statistics
 
 PAGE_SIZE = 50
@@ -84,17 +84,17 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a paper with all its appearances, awards and materials."""
-    paper = full_paper(edition, uid)
+    paper = paper_with_everything(edition, uid)
     if paper is None:
         return withdrawn_paper(request, edition, uid)
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
-    picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_words(paper))
+    picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_text(paper))
     context = {
         "paper": paper,
         "head": paper_head(paper, picture),
         "byline": byline(paper.shown_authors),
-        "beside": beside(paper),
+        "beside": related(paper),
         "crumbs": [papers_crumb(edition)],
     }
     return render(request, "papers/detail.html", context)

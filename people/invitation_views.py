@@ -71,15 +71,15 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     if found is None:
         return page(request, 404, title=_("This invitation leads nowhere"))
     if request.user.is_authenticated:
-        return taken(request, token) if request.method == "POST" else offered(request, found)
+        return username_taken(request, token) if request.method == "POST" else offered(request, found)
     begun = {"full_name": found.name, "username": found.email}
     form = NewAccountForm(request.POST if request.method == "POST" else None, initial=begun)
     if request.method == "POST" and form.is_valid():
-        return taken(request, token, form)
+        return username_taken(request, token, form)
     return offered(request, found, form)
 
 
-def taken(request: HttpRequest, token: str, form: Any = None) -> HttpResponse:
+def username_taken(request: HttpRequest, token: str, form: Any = None) -> HttpResponse:
     """Take the role, with a new account if a form asks for one; sign in, and lead to the desk."""
     try:
         # Without the role there is no account either.

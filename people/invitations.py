@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.roles import Role
 from conference.models import Edition
 
-LASTS = timedelta(days=7)
+LIFETIME = timedelta(days=7)
 
 
 def digest_of(token: str) -> str:
@@ -80,7 +80,7 @@ class Invitation(models.Model):
     def renew(self, at: datetime | None = None) -> str:
         """Give the invitation a new secret, and return it: it is known to nobody afterwards."""
         token = secrets.token_urlsafe(32)
-        self.digest, self.expires_at = digest_of(token), (at or timezone.now()) + LASTS
+        self.digest, self.expires_at = digest_of(token), (at or timezone.now()) + LIFETIME
         return token
 
     @staticmethod

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 
-def ends[K](links: Mapping[K, K]) -> dict[K, K]:
+def final_rows[K](links: Mapping[K, K]) -> dict[K, K]:
     """Return for each key the one at the end of its links. Links in a circle end within it."""
     found = {}
     for key, there in links.items():

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conference.page_metadata import Head, absolute, lead, linked, social
+from conference.page_metadata import Head, absolute, json_ld, lead, open_graph
 
 
 def person_head(person: Any) -> Head:
@@ -25,4 +25,4 @@ def person_head(person: Any) -> Head:
     }
     names = [("profile:first_name", person.given), ("profile:last_name", person.family)]
     description = ", ".join(filter(None, (person.name, person.affiliation)))
-    return Head(person.name, social("profile", description, None, names), (), [linked(thing)])
+    return Head(person.name, open_graph("profile", description, None, names), (), [json_ld(thing)])

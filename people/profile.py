@@ -44,7 +44,7 @@ class IndexEntry:
         return ", ".join(part for part in (self.person.family, self.person.given) if part)
 
 
-def vita(person: Any, at: datetime | None = None) -> list[ProfileYear]:
+def profile(person: Any, at: datetime | None = None) -> list[ProfileYear]:
     """Return the years of a person fetched `with_vita()`, the newest first; the rest by time or title.
 
     The papers take four queries.
@@ -82,7 +82,7 @@ def _written_by(person: int, at: datetime) -> Any:
     return published_rows(wrote.model, "paper", at).filter(pk__in=keys).by_title().card_rows()
 
 
-def person_with_vita(uid: str, at: datetime | None = None) -> Person | None:
+def person_with_profile(uid: str, at: datetime | None = None) -> Person | None:
     """Return the published person with this uid, fetched `with_vita()`. Six queries."""
     return next(iter(_person(uid, moment(at))), None)
 

@@ -32,7 +32,7 @@ def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
     return rows.select_related("person").annotate(shown_name=shown)
 
 
-def end_of(row: Any) -> Any:
+def last_of_chain(row: Any) -> Any:
     """Return the row that this one was merged into, through however many merges, be they a circle."""
     seen: set[int] = set()
     while getattr(row, "merged_into", None) is not None and row.pk not in seen:
@@ -43,7 +43,7 @@ def end_of(row: Any) -> Any:
 
 def survivor(rows: Any, row: Any, at: datetime | None) -> Any:
     """Return the published row that this one was merged into."""
-    row = end_of(row)
+    row = last_of_chain(row)
     return rows.published(at).filter(pk=row.pk).first() if row is not None else None
 
 

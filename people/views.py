@@ -13,7 +13,7 @@ from conference.request_edition import edition_page
 from content.pagination import BadParameter, base_query, page_of
 from people.models import Institution, Person
 from people.page_metadata import person_head
-from people.profile import entries, person_with_vita, vita
+from people.profile import entries, person_with_profile, profile
 
 PAGE_SIZE = 100
 PAPERS_SIZE = 50
@@ -41,7 +41,7 @@ def lettered(request: HttpRequest, rows: Any) -> tuple[Any, dict[str, Any]]:
 @require_safe
 def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpResponse:
     """Show what a person did in all years; a merged person's address leads to the one that remained."""
-    person = person_with_vita(uid)
+    person = person_with_profile(uid)
     found = person or Person.objects.survivor(uid)
     if found is None:
         raise Http404("No such person.")
@@ -49,7 +49,7 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
         return redirect(found, permanent=True)
     context = {
         "person": found,
-        "years": (years := vita(found)),
+        "years": (years := profile(found)),
         "papers": sum(len(year.papers) for year in years),
         "crumbs": [(gettext("People"), reverse("people:list"))],
         "head": person_head(found),

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import pgettext_lazy
 
-from conference.feeds import NEWEST, EditionFeed, absolute, writable
+from conference.feeds import MAX_ENTRIES, EditionFeed, absolute, writable
 from conference.models import Edition
-from schedule.releases.release_view import ReleaseView, told
+from schedule.releases.release_view import ReleaseView, release_view
 
 
 class ChangesFeed(EditionFeed):
@@ -25,7 +25,7 @@ class ChangesFeed(EditionFeed):
         return absolute(reverse("schedule:changes", args=[edition.slug]))
 
     def items(self, edition: Edition) -> list[ReleaseView]:
-        releases = told(edition, timezone.now(), NEWEST)
+        releases = release_view(edition, timezone.now(), MAX_ENTRIES)
         for one in releases:
             one.release.edition = edition
         return releases

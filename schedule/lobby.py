@@ -18,17 +18,19 @@ class RoomStatus:
     next: list[Any]
 
 
-def boards(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
+def room_statuses(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
     """Return a board for each room of the given day's sessions, in the chairs' order."""
-    return [board(column, at) for column in columns(sessions)]
+    return [room_status(column, at) for column in columns(sessions)]
 
 
-def board(column: GridColumn[Any], at: datetime) -> RoomStatus:
-    there = sorted((session for lane in column.lanes for session in lane), key=starts)
+def room_status(column: GridColumn[Any], at: datetime) -> RoomStatus:
+    there = sorted((session for lane in column.lanes for session in lane), key=starting_next)
     ahead = [session for session in there if session.start > at and not session.cancelled]
     now = [session for session in there if session.start <= at < session.end and not session.cancelled]
-    return RoomStatus(column.room, now, [one for one in ahead if starts(one) == starts(ahead[0])])
+    return RoomStatus(
+        column.room, now, [one for one in ahead if starting_next(one) == starting_next(ahead[0])]
+    )
 
 
-def starts(session: Timed) -> datetime:
+def starting_next(session: Timed) -> datetime:
     return instant(session.start)

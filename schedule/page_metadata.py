@@ -13,11 +13,11 @@ from conference.page_metadata import (
     Thing,
     absolute,
     conference_event,
+    json_ld,
     lead,
-    linked,
     moment,
+    open_graph,
     organizer,
-    social,
     where,
 )
 from content import times
@@ -36,16 +36,16 @@ def session_head(session: Any, parts: Iterable[Any], moves: Mapping[str, datetim
         "image": absolute(card.url),
         "organizer": organizer(session.edition),
     }
-    return Head(str(session), social("article", description, card), (), [linked(event)])
+    return Head(str(session), open_graph("article", description, card), (), [json_ld(event)])
 
 
-def card_words(session: Any) -> str:
+def card_text(session: Any) -> str:
     """Return what the session's card shows, in words."""
     time = times.when(session.start, session.end, session.edition.zone)
     return f"{session.get_kind_display()}, {time}: {session}. {session.edition.name}"
 
 
-def people_words(session: Any) -> str:
+def people_text(session: Any) -> str:
     """Return who has a part in the session, each once, names as shown."""
     return ", ".join(dict.fromkeys(one.shown_name for one in session.shown_roles))
 

@@ -18,26 +18,28 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from content.querysets import ContentQuerySet, moment, or_draft, or_to_come, schedule_public
+from content.querysets import ContentQuerySet, moment, or_draft, or_upcoming, schedule_public
 from papers.querysets import called_off, paper_published
 from people.querysets import with_shown_names
 from schedule.gaps import PresentationGaps, SessionGaps
 
 # What nobody goes to a page for.
-PAUSES = ("break", "meal")
+BREAK_KINDS = ("break", "meal")
 
 # A page lists talks and shows their abstracts up to this many; beyond, it says how many there are.
 LIGHT = 100
 
 # A cancelled session stays in the program, marked as such: people look for it.
-SHOWN = ("published", "cancelled")
+PUBLIC_STATUSES = ("published", "cancelled")
 
 
 def session_published(prefix: str, at: datetime | None) -> Q:
     """The session that `prefix` leads to (such as "session__") is public."""
-    own = or_draft(Q(**{f"{prefix}status__in": SHOWN}), prefix)
+    own = or_draft(Q(**{f"{prefix}status__in": PUBLIC_STATUSES}), prefix)
     whole = f"{prefix}parent__"
-    above = Q(**{f"{prefix}parent__isnull": True}) | or_draft(Q(**{f"{whole}status__in": SHOWN}), whole)
+    above = Q(**{f"{prefix}parent__isnull": True}) | or_draft(
+        Q(**{f"{whole}status__in": PUBLIC_STATUSES}), whole
+    )
     return schedule_public(f"{prefix}edition__", at) & own & above
 
 
@@ -100,7 +102,7 @@ class SessionQuerySet(SessionGaps):
 
     def beside(self, key: int, parent: int | None) -> Self:
         """The sessions that one may go on to from that with this key: those of the same whole, in order."""
-        rows = self.filter(Q(pk=key) | ~Q(kind__in=PAUSES), parent=parent)
+        rows = self.filter(Q(pk=key) | ~Q(kind__in=BREAK_KINDS), parent=parent)
         return rows.in_order().defer("abstract", "abstract_html")
 
     def with_posters(self, at: datetime | None = None) -> Self:
@@ -183,7 +185,9 @@ def presentation_published(prefix: str, at: datetime | None) -> Q:
 
 def presentation_open(prefix: str, at: datetime | None) -> Q:
     """The presentation that `prefix` leads to is public if its paper is."""
-    own = schedule_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status__in": SHOWN}), prefix)
+    own = schedule_public(f"{prefix}edition__", at) & or_draft(
+        Q(**{f"{prefix}status__in": PUBLIC_STATUSES}), prefix
+    )
     return own & (Q(**{f"{prefix}session__isnull": True}) | session_published(f"{prefix}session__", at))
 
 
@@ -281,7 +285,7 @@ class ReleaseQuerySet(ContentQuerySet[Any]):
     """Announcements of the program."""
 
     def published(self, at: datetime | None = None) -> Self:
-        return self.filter(schedule_public("edition__", at), or_to_come("published_at", at))
+        return self.filter(schedule_public("edition__", at), or_upcoming("published_at", at))
 
     def newest_first(self) -> Self:
         """Without their snapshots, which no page shows."""

@@ -17,7 +17,7 @@ from content.page_paths import path_of
 from content.querysets import moment
 from papers.board_order import running_order
 from papers.models import Paper
-from papers.rows import Appearing, Many, PaperRow, authors, gathered, honours, links
+from papers.rows import Appearing, PaperRow, RowsByKey, authors, awards, grouped, material_links
 from people.querysets import with_shown_names
 from people.rows import PersonLink
 from schedule.cancellation import Status
@@ -25,7 +25,7 @@ from schedule.models import Presentation, Session, Speaker
 
 ABSTRACTS = ("abstract_html", "paper__abstract_html")
 # How many stand for talks that are too many for a page.
-FIRST = 10
+TALKS_SHOWN = 10
 
 
 class TalkRoom(NamedTuple):
@@ -112,7 +112,7 @@ PRINTED = ("paper_id", "paper__uid", "paper__title", "paper__title_html")
 class Wanted:
     """What is shown of talks. `moves`: when what moved was announced before, by key.
 
-    Of a session with more than `most` of them its first `FIRST` are shown, unless it is the `entire` one.
+    Of a session with more than `most` talks the first `TALKS_SHOWN` are shown, unless it is `entire`.
     """
 
     moves: Mapping[str, datetime]
@@ -126,10 +126,10 @@ class Wanted:
 class _Beside:
     """What stands in other tables, by the key of the paper or of the talk."""
 
-    authors: Many[PersonLink]
-    honours: Many[Any]
-    links: Many[Any]
-    speakers: Many[PersonLink]
+    authors: RowsByKey[PersonLink]
+    awards: RowsByKey[Any]
+    materials: RowsByKey[Any]
+    speakers: RowsByKey[PersonLink]
 
 
 def fill(sessions: Iterable[Session], talks: Any, wanted: Wanted, at: datetime | None = None) -> None:
@@ -142,8 +142,8 @@ def fill(sessions: Iterable[Session], talks: Any, wanted: Wanted, at: datetime |
         rows = _public_rows(wholes, wanted.abstracts, moment(at))
     else:
         rows = _rows(talks, wholes, wanted.abstracts)
-    found = gathered((row.session_id, row) for row in rows)
-    shown = {key: chosen(found[key], wanted, session) for key, session in wholes.items()}
+    found = grouped((row.session_id, row) for row in rows)
+    shown = {key: selected(found[key], wanted, session) for key, session in wholes.items()}
     beside = _beside([row for some in shown.values() for row in some], wanted, at)
     for key, session in wholes.items():
         session.shown_talks = _talks(shown[key], session, wanted, beside)
@@ -159,18 +159,18 @@ def _public_rows(sessions: Collection[int], abstracts: bool, at: datetime) -> An
     return _rows(Presentation.objects.published(at), sessions, abstracts)
 
 
-def chosen[T: Any](rows: Sequence[T], wanted: Wanted, session: Session) -> Sequence[T]:
+def selected[T: Any](rows: Sequence[T], wanted: Wanted, session: Session) -> Sequence[T]:
     """Return the talks of the session; of too many the first ones, as one meets them."""
     if len(rows) <= wanted.most or session == wanted.entire:
         return rows
-    return running_order(rows[: wanted.most])[:FIRST]
+    return running_order(rows[: wanted.most])[:TALKS_SHOWN]
 
 
 def _beside(rows: Sequence[Any], wanted: Wanted, at: datetime | None) -> _Beside:
     papers, keys = Paper.objects.all(), [row.paper_id for row in rows if row.paper_id]
-    opened = links(papers, keys if wanted.materials else (), at)
+    opened = material_links(papers, keys if wanted.materials else (), at)
     spoken = speakers([row.pk for row in rows], at)
-    return _Beside(authors(papers, keys, at), honours(papers, keys, at), opened, spoken)
+    return _Beside(authors(papers, keys, at), awards(papers, keys, at), opened, spoken)
 
 
 def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Beside) -> list[TalkRow]:
@@ -186,8 +186,8 @@ def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Besid
             face,
             row.paper__abstract_html if wanted.abstracts else "",
             beside.authors[row.paper_id],
-            beside.honours[row.paper_id],
-            beside.links[row.paper_id],
+            beside.awards[row.paper_id],
+            beside.materials[row.paper_id],
         )
 
     def talk(row: Any) -> TalkRow:
@@ -201,9 +201,9 @@ def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Besid
     return [talk(row) for row in rows]
 
 
-def speakers(talks: Collection[int], at: datetime | None = None) -> Many[PersonLink]:
+def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the speakers of these talks in order, as printed. One query, none without talks."""
-    return gathered((talk, PersonLink(*who)) for talk, *who in _speakers(Keys(talks), moment(at)))
+    return grouped((talk, PersonLink(*who)) for talk, *who in _speakers(Keys(talks), moment(at)))
 
 
 def _speakers(talks: Keys, at: datetime) -> Any:

@@ -14,7 +14,7 @@ from papers.board_order import running_order
 __all__ = ["running_order"]
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
-LONGEST_STRIP = 31
+MAX_STRIP_DAYS = 31
 NO_TIME = datetime.max.replace(tzinfo=UTC)
 
 
@@ -94,7 +94,7 @@ def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:
 def strip(first: date, last: date, used: Iterable[date]) -> list[date]:
     """Return the days to choose from: all of the edition, and any other on which something happens."""
     length = (last - first).days + 1
-    own = [first + timedelta(days=number) for number in range(length if length <= LONGEST_STRIP else 0)]
+    own = [first + timedelta(days=number) for number in range(length if length <= MAX_STRIP_DAYS else 0)]
     return sorted({*own, *used})
 
 
@@ -107,7 +107,7 @@ def read_day(written: str) -> date | None:
     return day if day.isoformat() == written else None
 
 
-def neighbours[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:
+def neighbors[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:
     """Return what stands before and after `this` in a row; `None` at the ends, or where it is not in it."""
     around = [None, *row, None]
     place = around.index(this) if this in around else 0

@@ -18,15 +18,15 @@ from conference.request_edition import edition_page
 from content.times import short_day, when
 from schedule import timetable
 from schedule.grid import grid
-from schedule.lobby import boards
+from schedule.lobby import room_statuses
 from schedule.models import Room, Session
-from schedule.page_metadata import card_words, people_words, session_head
+from schedule.page_metadata import card_text, people_text, session_head
 from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
 from schedule.questions import day_sessions, family, sessions_beside, used_days
 from schedule.recordings import recordings_by_day
-from schedule.releases.release_view import marked, moves, told
+from schedule.releases.release_view import mark_moved, moved_times, release_view
 from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice
-from schedule.talkrows import FIRST, Wanted, fill
+from schedule.talkrows import TALKS_SHOWN, Wanted, fill
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300
@@ -48,8 +48,8 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     today = edition.day_of(at)
     if not view and today in used:
         return one_day(request, edition, today, at, used)
-    choice, moved = read_choice(request, edition, at), moves(edition, at)
-    shown = marked(sessions.chosen(choice, at).for_timetable(at, choice.topic), moved, at)
+    choice, moved = read_choice(request, edition, at), moved_times(edition, at)
+    shown = mark_moved(sessions.chosen(choice, at).for_timetable(at, choice.topic), moved, at)
     if view != "week" and talk_total(shown) <= WHOLE:
         fill(shown, talks_about(edition, choice, at), Wanted(moved, LIGHT), at)
     context = {
@@ -89,12 +89,12 @@ def one_day(
     """Show a day as a list, or as a grid of rooms and times."""
     view = one_of(request, "view", ("list", "grid"), "list")
     choice = read_choice(request, edition, at)
-    sessions, moved = edition.sessions.published(at), moves(edition, at)
+    sessions, moved = edition.sessions.published(at), moved_times(edition, at)
     if choice:
         begun = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
-        shown = marked(begun.for_timetable(at, choice.topic), moved, at)
+        shown = mark_moved(begun.for_timetable(at, choice.topic), moved, at)
     else:
-        shown = marked(day_sessions(edition, date, at), moved, at)
+        shown = mark_moved(day_sessions(edition, date, at), moved, at)
     context = {**frame(edition, used, at, choice, view), "date": date}
     if date == context["today"]:
         context |= now_and_next(sessions, at)
@@ -136,7 +136,7 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     """Show what runs now and next in every room, for a screen in the lobby."""
     sessions = edition.sessions.published(at)
     today = sessions.starting_between(*edition.day_bounds(edition.day_of(at))).not_over(at)
-    rooms = boards(marked(today.for_timetable(at), moves(edition, at), at), at)
+    rooms = room_statuses(mark_moved(today.for_timetable(at), moved_times(edition, at), at), at)
     context = {"at": at, "boards": rooms}
     if not rooms:
         context |= {"coming": sessions.first_after(at), "begun": sessions.begun(at).exists()}
@@ -147,8 +147,8 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
 def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a session with all that is in it; abstracts of a hall full of posters are left to their pages."""
     at = timezone.now()
-    moved = moves(edition, at)
-    together = marked(family(edition, uid, at), moved, at)
+    moved = moved_times(edition, at)
+    together = mark_moved(family(edition, uid, at), moved, at)
     shown = next((one for one in together if one.uid == uid), None)
     if shown is None:
         raise Http404("No such session.")
@@ -160,7 +160,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
     fill(together, None, wanted, at)
     date = edition.day_of(shown.start)
     day_crumb = short_day(date), reverse("schedule:day", args=[edition.slug, date.isoformat()])
-    picture = Card(reverse("schedule:card", args=[edition.slug, uid]), card_words(shown))
+    picture = Card(reverse("schedule:card", args=[edition.slug, uid]), card_text(shown))
     context = {
         "head": session_head(shown, parts, moved, picture),
         "crumbs": [schedule_crumb(edition), day_crumb],
@@ -170,7 +170,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "face": edition.face,
         "abstracts": abstracts,
         "parts": timetable.blocks(parts),
-        "neighbours": timetable.neighbours(sessions_beside(shown, at), shown),
+        "neighbours": timetable.neighbors(sessions_beside(shown, at), shown),
     }
     return render(request, "schedule/session.html", context)
 
@@ -185,7 +185,7 @@ def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpRespon
     return card(
         request,
         edition,
-        Picture(kind, str(shown), people_words(shown), edition_line(edition), edition.accent),
+        Picture(kind, str(shown), people_text(shown), edition_line(edition), edition.accent),
     )
 
 
@@ -194,7 +194,7 @@ def room(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
     """Show a room and what takes place in it, day by day."""
     at = timezone.now()
     place: Room = get_object_or_404(edition.rooms.published(at), slug=slug)
-    sessions = marked(edition.sessions.published(at).held_in(place, at).for_timetable(at), {}, at)
+    sessions = mark_moved(edition.sessions.published(at).held_in(place, at).for_timetable(at), {}, at)
     days = timetable.days(timetable.nest(sessions), edition.day_of)
     context = {"crumbs": [schedule_crumb(edition)], "room": place, "days": days}
     return render(request, "schedule/room.html", context)
@@ -214,7 +214,7 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
     at = timezone.now()
     sessions = list(edition.sessions.published(at).with_posters(at).for_timetable(at))
     shown = edition.presentations.published(at).posters()
-    fill(sessions, shown, Wanted({}, LIGHT if talk_total(sessions) <= WHOLE else FIRST), at)
+    fill(sessions, shown, Wanted({}, LIGHT if talk_total(sessions) <= WHOLE else TALKS_SHOWN), at)
     context = {
         "at": at,
         "face": edition.face,
@@ -236,4 +236,4 @@ def recordings(request: HttpRequest, edition: Edition) -> HttpResponse:
 @edition_page
 def changes(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show what each release of the program changed, newest first."""
-    return render(request, "schedule/changes.html", {"releases": told(edition, timezone.now())})
+    return render(request, "schedule/changes.html", {"releases": release_view(edition, timezone.now())})

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from search.folding import MARK
-from search.models import AFTER, SHORTEST_WORD, Word
+from search.models import AFTER, MIN_WORD_CHARS, Word
 from search.query import Field, Query, Term
 
 # The key of a document, its score above 0, and the thing: its kind, its key, its edition's.
 type Found = tuple[int, float, str, int, int | None]
 
-MOST_SPELT_OUT = 64
+MAX_SPELLED_OUT = 64
 # So many documents are collected in no time; PostgreSQL plans better where it does.
 QUICK = 20_000
 # Of two letters begin so many words that the commonest are a glance.
@@ -39,7 +39,7 @@ def year_word(year: int | str) -> str:
 # The words that begin so, under a number: one more than are spelt out.
 BEGINNING = (
     f"SELECT * FROM (SELECT %s AS number, word, documents FROM {Word._meta.db_table}"
-    f" WHERE word >= %s AND word < %s LIMIT {MOST_SPELT_OUT + 1}) AS known"
+    f" WHERE word >= %s AND word < %s LIMIT {MAX_SPELLED_OUT + 1}) AS known"
 )
 
 
@@ -198,9 +198,9 @@ def _is_beginning(term: Term) -> bool:
 
 def _worth_spelling(letters: str, known: dict[str, int]) -> list[str]:
     """Return the words that begin so, if they are few and it pays."""
-    if len(known) > MOST_SPELT_OUT:
+    if len(known) > MAX_SPELLED_OUT:
         return []
-    if len(letters) < SHORTEST_WORD:
+    if len(letters) < MIN_WORD_CHARS:
         # The vocabulary does not hold so short a word itself.
         return [letters, *known]
     return [*known] if sum(known.values()) >= QUICK else []

@@ -21,7 +21,7 @@ IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00
 WORD = re.compile(r"[0-9]+e[0-9]+|[a-z0-9]+")
 # Letters of which folding leaves out none and makes none more.
 PLAIN = re.compile(r"[\t-\r -&(-~]+")
-LONGEST_WORD = 64
+MAX_WORD_CHARS = 64
 # A letter that folding never leaves in a text. Alone it keeps neighbours apart, before a word it makes the
 # word one that nobody can type: `жe5` is edition 5.
 MARK = "ж"
@@ -47,7 +47,7 @@ def words(source: str) -> list[str]:
     source = CONTROLS.sub("", source)
     if not source.isascii():
         source = IDEOGRAPH.sub(r" \g<0> ", unicodedata.normalize("NFKC", source))
-    return [word[:LONGEST_WORD] for word in WORD.findall(fold(source).replace("'", ""))]
+    return [word[:MAX_WORD_CHARS] for word in WORD.findall(fold(source).replace("'", ""))]
 
 
 def joined(texts: Iterable[str]) -> str:
@@ -60,7 +60,7 @@ def places(source: str) -> list[WordPosition]:
     if source.isascii() and "'" not in source and not CONTROLS.search(source):
         # Nothing is left out or becomes longer, so that each letter stays where it is.
         plain = WORD.finditer(source.casefold())
-        return [WordPosition(match[0][:LONGEST_WORD], match.start(), match.end()) for match in plain]
+        return [WordPosition(match[0][:MAX_WORD_CHARS], match.start(), match.end()) for match in plain]
     letters, starts, ends = "", list[int](), list[int]()
     for start, end in _pieces(source):
         if PLAIN.fullmatch(source, start, end):
@@ -73,7 +73,7 @@ def places(source: str) -> list[WordPosition]:
             starts += [start] * len(folded)
             ends += [end] * len(folded)
     return [
-        WordPosition(match[0][:LONGEST_WORD], starts[match.start()], ends[match.end() - 1])
+        WordPosition(match[0][:MAX_WORD_CHARS], starts[match.start()], ends[match.end() - 1])
         for match in WORD.finditer(letters)
     ]
 

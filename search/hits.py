@@ -11,10 +11,10 @@ from search.engine import Engine, Found, SearchScope, free
 from search.query import Query, parse
 
 # Nobody reads further, and counting on would cost more than finding.
-MOST = 1000
+MAX_HITS = 1000
 SUGGESTIONS = 8
 # The best of so many: somebody who types does not wait.
-CHOSEN_FROM = 250
+SUGGESTION_CANDIDATES = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def find(
     if not query:
         return Hits()
     found = _found(engine(), query, SearchScope(edition, tuple(kinds), tuple(hidden)))
-    hits = list(found.values())[:MOST]
-    return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MOST)
+    hits = list(found.values())[:MAX_HITS]
+    return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MAX_HITS)
 
 
 def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ()) -> list[Hit]:
@@ -64,20 +64,20 @@ def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ())
     scope = SearchScope(edition, hidden=tuple(hidden))
     asked = engine()
     glanced = asked.glance(query.terms)
-    found = _in_head(asked, query, scope, CHOSEN_FROM)
+    found = _in_head(asked, query, scope, SUGGESTION_CANDIDATES)
     if glanced and len(found) < SUGGESTIONS:
-        found = _in_head(engine(), query, scope, CHOSEN_FROM)
+        found = _in_head(engine(), query, scope, SUGGESTION_CANDIDATES)
     return list(found.values())[:SUGGESTIONS]
 
 
 def _found(asked: Engine, query: Query, scope: SearchScope) -> dict[int, Hit]:
     """Return what was found by its document, in order: the head is small and asked first, its hits lead."""
     # What must not stand in a body is not seen in a head.
-    hits = {} if free(query.excluded) else _in_head(asked, query, scope, MOST)
-    if free(query.terms) and len(hits) < MOST:
+    hits = {} if free(query.excluded) else _in_head(asked, query, scope, MAX_HITS)
+    if free(query.terms) and len(hits) < MAX_HITS:
         asked.learn(query.terms)
         asked.glance(query.terms)
-        _follow(hits, 0, asked.in_whole(query, scope, MOST))
+        _follow(hits, 0, asked.in_whole(query, scope, MAX_HITS))
     return hits
 
 

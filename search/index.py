@@ -15,9 +15,9 @@ from search.folding import joined
 from search.models import Document, Indexed, Word
 from search.vocabulary import count, vocabulary
 
-BATCH = 1000
+BATCH_ROWS = 1000
 # Far beyond any abstract; it bounds what one document can cost, and PostgreSQL counts places up to 16,383.
-MOST_WORDS = 10_000
+MAX_WORDS = 10_000
 FIELDS = ["key", "edition", "year", "title", "people", "topic", "awards", "body", "scope", "fingerprint"]
 # Stands in every fingerprint: another number makes all documents anew, as after a change of the folding.
 FOLDING = 1
@@ -60,7 +60,7 @@ class DocumentRecord:
             people=joined(self.people),
             topic=joined([self.topic]),
             awards=joined(self.awards),
-            body=" ".join(joined([plain(self.body)]).split()[:MOST_WORDS]),
+            body=" ".join(joined([plain(self.body)]).split()[:MAX_WORDS]),
             scope=" ".join([*scope, year_word(self.year)] if self.year else scope),
             fingerprint=self.fingerprint,
         )
@@ -74,7 +74,7 @@ def index(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str
     changed = 0
     words: Counter[str] = Counter()
     with transaction.atomic():
-        for records in batched(documents, BATCH, strict=False):
+        for records in batched(documents, BATCH_ROWS, strict=False):
             changed += _write([record.document(plain) for record in _new(records)], words)
         count(words)
         if changed:
@@ -92,7 +92,7 @@ def replace(
         changed = index(records, plain)
         there = Document.objects.filter(edition=edition).values_list("pk", "kind", "object_id")
         gone = [key for key, *thing in there if tuple(thing) not in named]
-        for keys in batched(gone, BATCH, strict=False):
+        for keys in batched(gone, BATCH_ROWS, strict=False):
             changed += _delete(Document.objects.filter(pk__in=keys))
     return changed
 
@@ -101,7 +101,7 @@ def remove(kind: str, object_ids: Collection[int]) -> int:
     """Take things out of the index; return how many were in it."""
     return sum(
         _delete(Document.objects.filter(kind=kind, object_id__in=keys))
-        for keys in batched(object_ids, BATCH, strict=False)
+        for keys in batched(object_ids, BATCH_ROWS, strict=False)
     )
 
 
@@ -149,7 +149,7 @@ def _stored(wanted: Collection[tuple[str, int]]) -> Iterable[QuerySet[Document]]
 def _delete(documents: QuerySet[Document]) -> int:
     words: Counter[str] = Counter()
     with transaction.atomic():
-        for document in documents.iterator(BATCH):
+        for document in documents.iterator(BATCH_ROWS):
             words.subtract(vocabulary(document))
         removed, _ = documents.delete()
         count(words)

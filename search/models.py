@@ -10,7 +10,7 @@ from django.db import models
 # Sorts after every letter of a folded word.
 AFTER = "~"
 # Shorter words are no use for typing errors and likeness.
-SHORTEST_WORD = 3
+MIN_WORD_CHARS = 3
 
 
 class Document(models.Model):

@@ -9,11 +9,11 @@ from search.query import Field, Query, Term
 LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
 # From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
 RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
-SHOWN = "id, kind, object_id, edition, head"
+COLUMNS = "id, kind, object_id, edition, head"
 # A phrase is looked for in so many documents that hold its words: each has to be read.
-MOST_READ = 2_500
+MAX_PHRASE_DOCUMENTS = 2_500
 # So many changed documents change what the planner has to know.
-MANY = 2_000
+ANALYZE_ROWS = 2_000
 
 
 class PostgreSQL(Engine):
@@ -37,7 +37,7 @@ class PostgreSQL(Engine):
             source += " AND NOT head @@ %s::tsquery"
             parameters.append(_any(map(self._match, excluded)))
         if loose != terms:
-            near = f"SELECT {SHOWN}, whole FROM {source} LIMIT {MOST_READ}"
+            near = f"SELECT {COLUMNS}, whole FROM {source} LIMIT {MAX_PHRASE_DOCUMENTS}"
             source = f"({near}) AS near WHERE whole @@ %s::tsquery"
             parameters.append(self._expression(terms, SearchScope()))
         return self._ranked(query, source, parameters, most)
@@ -61,13 +61,13 @@ class PostgreSQL(Engine):
             # Every search would have to read through the rows that wait to be sorted in.
             for name in ("search_head", "search_whole"):
                 cursor.execute("SELECT gin_clean_pending_list(%s)", [name])
-            if changed >= MANY:
+            if changed >= ANALYZE_ROWS:
                 cursor.execute("ANALYZE search_document")
 
     def _ranked(self, query: Query, source: str, parameters: list[str], most: int) -> list[Found]:
         return self.rows(
             f"SELECT id, {RANK} AS score, kind, object_id, edition"
-            f" FROM (SELECT {SHOWN} FROM {source} LIMIT %s) AS found ORDER BY score DESC, id DESC",
+            f" FROM (SELECT {COLUMNS} FROM {source} LIMIT %s) AS found ORDER BY score DESC, id DESC",
             [_any(map(_phrase, query.wanted)), *parameters, most],
         )
 

@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 
 from search.folding import words
 
-LONGEST_TEXT = 500
-MOST_TERMS = 32
+MAX_QUERY_CHARS = 500
+MAX_TERMS = 32
 # A word of so many letters finds the words that begin with it; the last word, maybe unfinished, of fewer.
 PREFIX_LENGTH = 3
 LAST_PREFIX_LENGTH = 2
 # `year:2019-2023` means each of the years; a longer span is a typing error.
-LONGEST_SPAN = 100
+MAX_SPAN_YEARS = 100
 
 
 class Field(StrEnum):
@@ -93,12 +93,12 @@ class Query:
 
 def parse(text: str) -> Query:
     """Understand a text. Never fails; an empty text, or one without a letter, asks for nothing."""
-    found = (_term(match) for match in PART.finditer(text[:LONGEST_TEXT].translate(QUOTES)))
-    terms = list(dict.fromkeys(term for term in found if term.words))[:MOST_TERMS]
+    found = (_term(match) for match in PART.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES)))
+    terms = list(dict.fromkeys(term for term in found if term.words))[:MAX_TERMS]
     return Query(tuple(_with_prefix(term, term is terms[-1]) for term in terms))
 
 
-def understood(query: Query) -> str:
+def described(query: Query) -> str:
     """Say what is looked for, such as `with “graph”, “neural”; by “Šimek”; from “2021”`."""
     templates = {
         Field.ANY: (_("with %s"), _("without %s")),
@@ -132,7 +132,7 @@ def _years(found: list[str]) -> list[str]:
     """Spell out a span of two years."""
     if len(found) == 2 and all(re.fullmatch(r"\d{4}", word) for word in found):
         first, last = map(int, found)
-        if first < last < first + LONGEST_SPAN:
+        if first < last < first + MAX_SPAN_YEARS:
             return [f"{year:04}" for year in range(first, last + 1)]
     return found
 

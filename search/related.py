@@ -12,7 +12,7 @@ WORDS = 10
 # Words of the title and topic count as often as if they stood so many times in the text.
 TITLE_TIMES = 3
 # All words together may stand in so many documents: the time of an answer grows with them.
-MOST_FOUND = 1000
+MAX_FOUND = 1000
 
 
 def related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
@@ -42,7 +42,7 @@ def _strongest(document: Described) -> dict[str, float]:
 def _affordable(weights: dict[str, float], known: Mapping[str, int]) -> dict[str, float]:
     """Take the weightiest words as long as they do not stand in too many documents."""
     taken: dict[str, float] = {}
-    left = MOST_FOUND
+    left = MAX_FOUND
     for word in sorted(weights, key=lambda word: (-weights[word], word)):
         if len(taken) < WORDS and known[word] <= left:
             taken[word] = weights[word]

@@ -9,7 +9,7 @@ COLUMNS = {Field.TITLE: "title", Field.PEOPLE: "people", Field.TOPIC: "topic", F
 HEAD_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 0.0"
 WHOLE_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 1.0, 0.0"
 # So many changed documents leave an index in pieces that are worth putting together.
-MANY = 500
+MERGE_ROWS = 500
 PAGES = 500
 # bm25 looks a phrase up in the whole index a second time. Of one in more texts than these the newest lead.
 RANKED = 300
@@ -46,7 +46,7 @@ class SQLite(Engine):
         return statement, [weight, match, likeness.document]
 
     def settle(self, changed: int) -> None:
-        if changed < MANY:
+        if changed < MERGE_ROWS:
             return
         with self.connection.cursor() as cursor:
             for table in ("search_head", "search_whole"):

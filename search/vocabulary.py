@@ -8,18 +8,18 @@ from django.db import connections
 from rapidfuzz.distance import OSA
 
 from search.databases import engine
-from search.models import SHORTEST_WORD, Document, Word
+from search.models import MIN_WORD_CHARS, Document, Word
 from search.query import Field, Query, Term
 
 # In shorter words a typing error looks like another word.
-SHORTEST_CORRECTED = 5
+MIN_CORRECTED_CHARS = 5
 # Of so many likely spellings, the commonest that stands where it is asked for is taken.
-MOST_TRIED = 5
+MAX_CORRECTED_WORDS = 5
 
 
 def vocabulary(document: Document) -> set[str]:
     """Return the words of a document that are kept in the vocabulary."""
-    return {word for word in document.text().split() if len(word) >= SHORTEST_WORD}
+    return {word for word in document.text().split() if len(word) >= MIN_WORD_CHARS}
 
 
 def count(changes: Counter[str]) -> None:
@@ -37,7 +37,7 @@ def count(changes: Counter[str]) -> None:
         Word.objects.filter(word__in=gone[start : start + 500], documents__lte=0).delete()
 
 
-def correct(query: Query) -> Query | None:
+def corrected(query: Query) -> Query | None:
     """Forgive one typing error in each long word that no document holds; `None` where there is none."""
     terms = tuple(_corrected(term) for term in query.terms)
     return Query(terms) if terms != query.terms else None
@@ -46,7 +46,7 @@ def correct(query: Query) -> Query | None:
 def _corrected(term: Term) -> Term:
     if term.excluded or term.quoted or term.where is Field.YEAR or engine().holds(term):
         return term
-    if len(term.words) > 1 or len(term.words[0]) < SHORTEST_CORRECTED:
+    if len(term.words) > 1 or len(term.words[0]) < MIN_CORRECTED_CHARS:
         return term
     likely = (replace(term, words=(word,), text=word) for word in spellings(term.words[0]))
     return next(filter(engine().holds, likely), term)
@@ -60,7 +60,7 @@ def spellings(word: str) -> list[str]:
         for known, documents in _neighbours(word)
         if len(known) in lengths and OSA.distance(word, known, score_cutoff=1) == 1
     ]
-    return [known for _, known in sorted(found)[:MOST_TRIED]]
+    return [known for _, known in sorted(found)[:MAX_CORRECTED_WORDS]]
 
 
 def _neighbours(word: str) -> Iterable[tuple[str, int]]:

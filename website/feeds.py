@@ -11,13 +11,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import pgettext_lazy
 
-from conference.feeds import NEWEST, AtomFeed, EditionFeed, absolute, writable
+from conference.feeds import MAX_ENTRIES, AtomFeed, EditionFeed, absolute, writable
 from conference.models import Announcement, Edition
-from content.revision import BEGINNING
+from content.revision import FIRST_REVISION
 from operations.indexing.update import refresh
 from papers.models import Paper
 from search.hits import find
-from search.query import LONGEST_TEXT, parse
+from search.query import MAX_QUERY_CHARS, parse
 
 
 class AnnouncementsFeed(EditionFeed):
@@ -29,7 +29,7 @@ class AnnouncementsFeed(EditionFeed):
         return reverse("website:announcements_feed", args=[edition.slug])
 
     def items(self, edition: Edition) -> list[Announcement]:
-        rows = list(edition.announcements.published().order_by("-published_at", "uid")[:NEWEST])
+        rows = list(edition.announcements.published().order_by("-published_at", "uid")[:MAX_ENTRIES])
         for row in rows:
             row.edition = edition
         return rows
@@ -92,7 +92,9 @@ class PapersFeed(PaperEntries, EditionFeed):
 
     def items(self, edition: Edition) -> list[Paper]:
         rows = edition.papers.published().select_related("topic").with_authors()
-        newest = list(rows.order_by(F("announced_at").desc(nulls_last=True), "sort_title", "uid")[:NEWEST])
+        newest = list(
+            rows.order_by(F("announced_at").desc(nulls_last=True), "sort_title", "uid")[:MAX_ENTRIES]
+        )
         for row in newest:
             row.edition = edition
         return newest
@@ -104,7 +106,7 @@ class SearchFeed(PaperEntries, Feed[Any, str]):
     feed_type = AtomFeed
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> str:
-        return writable(request.GET.get("q", "")[:LONGEST_TEXT]).strip()
+        return writable(request.GET.get("q", "")[:MAX_QUERY_CHARS]).strip()
 
     def title(self, words: str) -> str:
         return f"{settings.SITE_NAME}: “{words}”"
@@ -119,11 +121,11 @@ class SearchFeed(PaperEntries, Feed[Any, str]):
         return absolute(f"{reverse('website:search_feed')}?{urlencode({'q': words})}")
 
     def feed_extra_kwargs(self, words: str) -> dict[str, Any]:
-        return {"empty_since": BEGINNING}
+        return {"empty_since": FIRST_REVISION}
 
     def items(self, words: str) -> list[Paper]:
         refresh()
-        hits = find(parse(words), kinds=["paper"], limit=NEWEST)
+        hits = find(parse(words), kinds=["paper"], limit=MAX_ENTRIES)
         rows = Paper.objects.published().select_related("edition", "topic").with_authors()
         found = list(rows.filter(pk__in=[hit.object_id for hit in hits.page]).order_by("sort_title", "uid"))
         return sorted(found, key=self.item_pubdate, reverse=True)

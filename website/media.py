@@ -15,7 +15,7 @@ from content.file_fields import file_fields
 from editorial.access import access_for
 
 # What a browser shows without running anything. SVG is not among them: it may hold scripts.
-SHOWN = {
+INLINE_MEDIA_TYPES = {
     ".avif": "image/avif",
     ".gif": "image/gif",
     ".jpeg": "image/jpeg",
@@ -26,12 +26,12 @@ SHOWN = {
 }
 # What belongs to a paper may be withdrawn at any moment; a picture may stand there an hour longer.
 FOR_AN_HOUR, ASKED_FOR = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
-FOR_ONE = "private, no-store"
+PRIVATE = "private, no-store"
 # Even if a browser took a file for a page: it could do nothing.
 NOTHING_RUNS = "sandbox; default-src 'none'"
 
 
-def how_kept(request: HttpRequest, name: str) -> str:
+def cache_control(request: HttpRequest, name: str) -> str:
     """Return by whom a file may be kept, and how long; nothing where it is not for this reader.
 
     What no row names any more is for nobody.
@@ -42,15 +42,15 @@ def how_kept(request: HttpRequest, name: str) -> str:
             return FOR_AN_HOUR if isinstance(field, ImageField) else ASKED_FOR
     access = access_for(request)
     held = (access.rows(model._base_manager.filter(**{field.name: name})) for model, field in fields)
-    return FOR_ONE if access.is_active and any(rows.exists() for rows in held) else ""
+    return PRIVATE if access.is_active and any(rows.exists() for rows in held) else ""
 
 
-def answered(name: str) -> FileResponse:
+def file_response(name: str) -> FileResponse:
     try:
         opened = default_storage.open(name)
     except (OSError, SuspiciousFileOperation, ValueError) as error:
         raise Http404("There is no such file.") from error
-    media_type = SHOWN.get(PurePosixPath(name).suffix.lower())
+    media_type = INLINE_MEDIA_TYPES.get(PurePosixPath(name).suffix.lower())
     return FileResponse(
         opened,
         as_attachment=media_type is None,
@@ -62,10 +62,10 @@ def answered(name: str) -> FileResponse:
 @require_safe
 def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """Hand out an uploaded file. Storages give each upload a name of its own: what has one never changes."""
-    kept, tag = how_kept(request, name), quote_etag(sha256(name.encode()).hexdigest())
+    kept, tag = cache_control(request, name), quote_etag(sha256(name.encode()).hexdigest())
     if not kept:
         raise Http404("There is no such file.")
-    answer: HttpResponseBase = get_conditional_response(request, tag) or answered(name)
+    answer: HttpResponseBase = get_conditional_response(request, tag) or file_response(name)
     answer.headers["ETag"] = tag
     answer.headers["Cache-Control"] = kept
     answer.headers["Content-Security-Policy"] = NOTHING_RUNS

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext_lazy
 
 from conference.models import Edition, MenuItem, Page
 from pagecache.per_revision import cached_per_revision
-from website.sections import filled
+from website.sections import filled_sections
 
 Section = MenuItem.Section
 
@@ -75,7 +75,7 @@ def menus(
     if edition is None:
         return [], site_lines
     lines = _lines(edition, at, revision) if revision else edition_menu(edition, at)
-    return [marked(line, edition, path) for line in lines], site_lines
+    return [mark_current(line, edition, path) for line in lines], site_lines
 
 
 @cached_per_revision(CACHED_EDITIONS, is_dated=True)
@@ -90,7 +90,7 @@ def _site_lines(_newest: Edition, _at: datetime, _site: Hashable) -> list[MenuLi
 
 def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
     """Return the chairs' own menu, else the sections with content in the usual order, and the pages."""
-    found = filled(edition, at)
+    found = filled_sections(edition, at)
     if found.has_menu:
         return own_menu(edition)
     shown = [section for section in Section if section == Section.HOME or section in found.sections]
@@ -115,9 +115,9 @@ def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = (
     return MenuLink(line.label, url, children=children)
 
 
-def marked(link: MenuLink, edition: Edition, path: str) -> MenuLink:
+def mark_current(link: MenuLink, edition: Edition, path: str) -> MenuLink:
     """Return a line of the menu as it stands on the page at `path`."""
-    children = [marked(child, edition, path) for child in link.children]
+    children = [mark_current(child, edition, path) for child in link.children]
     return replace(link, current=is_current(link.url, edition, path), children=children)
 
 
@@ -167,7 +167,7 @@ def counted(words: Any, number: int) -> str:
     return str(words % {"count": number, "number": number_format(number, force_grouping=True)})
 
 
-def ways(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
+def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
     """Return the ways into an edition's program that lead somewhere."""
     found = [
         ProgramLink(str(section.label), section_url(edition, section), counted(said, number))

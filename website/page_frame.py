@@ -4,7 +4,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from conference.models import Edition
-from conference.page_metadata import Card, Head, HeadLink, edition_head, social
+from conference.page_metadata import Card, Head, HeadLink, edition_head, open_graph
 from content.preview_context import GATES
 from content.querysets import public_parts
 
@@ -19,7 +19,7 @@ def edition_card(edition: Edition) -> Card:
 
 def default_head(edition: Edition | None) -> Head:
     """Return the head of any page of an edition, or of the whole site."""
-    return Head(tags=social("website", "", edition_card(edition) if edition else None))
+    return Head(tags=open_graph("website", "", edition_card(edition) if edition else None))
 
 
 def home_head(edition: Edition) -> Head:

@@ -10,7 +10,7 @@ from conference.request_edition import published_editions
 
 PLAIN = "text/plain; charset=utf-8"
 # What is per person, asked for once, or the same papers again: combined facets are endless.
-KEPT_OUT = (
+DISALLOWED = (
     "/admin/",
     "/search/",
     "/*/search/",
@@ -23,7 +23,7 @@ KEPT_OUT = (
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
     """Let every program in, and name the site map."""
-    lines = ["User-agent: *", *(f"Disallow: {path}" for path in KEPT_OUT), ""]
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in DISALLOWED), ""]
     return HttpResponse("\n".join([*lines, f"Sitemap: {absolute('/sitemap.xml')}", ""]), content_type=PLAIN)
 
 

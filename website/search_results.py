@@ -16,7 +16,7 @@ from schedule.models import Presentation, Session
 from search.highlighting import excerpt, highlight
 from search.hits import Hit
 from search.query import Field, Query
-from website.search_rows import PeopleAndAwards, SearchRow, around, rows
+from website.search_rows import PeopleAndAwards, SearchRow, people_and_awards, rows
 
 # What can be found, in the words of the links that narrow a search to it.
 KINDS = {
@@ -49,7 +49,7 @@ class SearchResult:
     note: str = ""
 
 
-def findings(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[SearchResult]:
+def search_results(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[SearchResult]:
     """Return what the hits stand for, in their order, as far as it is public, in these editions.
 
     Two queries at most.
@@ -57,16 +57,18 @@ def findings(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -
     known = {edition.pk: edition for edition in editions}
     found = rows(hits) if hits else {}
     things = [thing for thing in found if thing[0] in CREDITED]
-    beside = around(things) if things else PeopleAndAwards({}, {})
+    beside = people_and_awards(things) if things else PeopleAndAwards({}, {})
     shown = (found.get((hit.kind, hit.object_id)) for hit in hits)
     return [
-        finding(row, query, known.get(row.edition_id or 0), beside)
+        search_result(row, query, known.get(row.edition_id or 0), beside)
         for row in shown
         if row is not None and (row.edition_id is None or row.edition_id in known)
     ]
 
 
-def finding(row: SearchRow, query: Query, edition: Edition | None, beside: PeopleAndAwards) -> SearchResult:
+def search_result(
+    row: SearchRow, query: Query, edition: Edition | None, beside: PeopleAndAwards
+) -> SearchResult:
     """Return a result as it is shown."""
     thing = (row.what, row.pk)
     if row.what == "person":

@@ -112,7 +112,7 @@ def _branch(what: str, shown: Any, *columns: Any) -> Any:
     return shown.order_by().values_list(Value(what, TextField()), *columns)
 
 
-def around(found: Collection[tuple[str, int]], at: datetime | None = None) -> PeopleAndAwards:
+def people_and_awards(found: Collection[tuple[str, int]], at: datetime | None = None) -> PeopleAndAwards:
     """Return who stands on these papers, sessions and talks, and what papers were awarded. One query."""
     keys = [[key for kind, key in found if kind == what] for what in ("paper", "session", "talk")]
     people: dict[tuple[str, int], list[PersonLink]] = {one: [] for one in found}

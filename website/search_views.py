@@ -16,9 +16,9 @@ from conference.request_edition import edition_page, published_editions
 from content.pagination import NUMBER, BadParameter, base_query, page_of
 from operations.indexing.update import refreshed
 from search.hits import Hits, find, suggest
-from search.query import LONGEST_TEXT, Query, parse, understood
-from search.vocabulary import correct
-from website.search_results import KINDS, findings
+from search.query import MAX_QUERY_CHARS, Query, described, parse
+from search.vocabulary import corrected
+from website.search_results import KINDS, search_results
 
 PAGE_SIZE = 20
 # What one can type beyond words, with what it means.
@@ -37,18 +37,18 @@ OPERATORS = [
 @edition_page
 def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Search one edition, and what belongs to all years: people and pages."""
-    return answer(request, edition)
+    return search_response(request, edition)
 
 
 @require_safe
 def site_search(request: HttpRequest) -> HttpResponse:
     """Search all years."""
-    return answer(request, None)
+    return search_response(request, None)
 
 
-def answer(request: HttpRequest, edition: Edition | None) -> HttpResponse:
+def search_response(request: HttpRequest, edition: Edition | None) -> HttpResponse:
     """Show one page of what was found; with a typing error, what the right spelling finds."""
-    words, kind = request.GET.get("q", "")[:LONGEST_TEXT].strip(), request.GET.get("kind", "")
+    words, kind = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), request.GET.get("kind", "")
     if kind and kind not in KINDS:
         raise BadParameter("kind", kind)
     is_current = refreshed()
@@ -58,10 +58,10 @@ def answer(request: HttpRequest, edition: Edition | None) -> HttpResponse:
     context = {
         "search_text": words,
         "query": query,
-        "understood": understood(query),
+        "understood": described(query),
         "corrected": str(query) if is_corrected else "",
         "hits": hits,
-        "findings": findings(hits.page, query, published_editions(request)),
+        "findings": search_results(hits.page, query, published_editions(request)),
         "page": page,
         "base_query": base_query(chosen),
         "kind": kind,
@@ -69,10 +69,10 @@ def answer(request: HttpRequest, edition: Edition | None) -> HttpResponse:
         "everywhere": f"{reverse('website:search')}{narrowed(words, kind)}",
         "operators": OPERATORS,
     }
-    return keepable(render(request, "website/search.html", context), is_current)
+    return is_cacheable_search(render(request, "website/search.html", context), is_current)
 
 
-def keepable(response: HttpResponse, is_current: bool) -> HttpResponse:
+def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpResponse:
     """Let an answer be kept for all until something changes, unless the index was behind what it shows."""
     if not is_current:
         patch_cache_control(response, private=True, no_cache=True)
@@ -91,7 +91,7 @@ def found(query: Query, edition: Edition | None, kind: str, offset: int) -> tupl
     hits = look(query)
     if hits.count or not query:
         return query, hits, False
-    right = correct(query)
+    right = corrected(query)
     likely = look(right) if right else hits
     return (right, likely, True) if right and likely.count else (query, hits, False)
 
@@ -121,9 +121,9 @@ def suggestions(request: HttpRequest, edition: Edition | None) -> HttpResponse:
     """Return the options of the list under the search box while somebody types; see static/js/search.js."""
     words, is_current = request.GET.get("q", ""), refreshed()
     hits = suggest(words, edition.pk if edition else None)
-    shown = findings(hits, parse(words), published_editions(request))
+    shown = search_results(hits, parse(words), published_editions(request))
     context = {"findings": shown, "edition": edition}
-    return keepable(render(request, "website/_suggestions.html", context), is_current)
+    return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
 
 
 @require_safe

@@ -46,7 +46,7 @@ class FilledSections:
     has_menu: bool
 
 
-def filled(edition: Edition, at: datetime | None = None) -> FilledSections:
+def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSections:
     """Return what an edition has. One query."""
     rows = list(_filled(edition.pk, moment(at)))
     pages = [(row["page__slug"], row["page__title"]) for row in rows if row["page__slug"]]

@@ -19,7 +19,7 @@ from papers.models import Paper
 from people.models import Institution, Person
 from schedule.models import Session
 from website.menu import section_url
-from website.sections import filled
+from website.sections import filled_sections
 
 # So many addresses stand in one file: far below what is allowed, quick to make.
 PER_FILE = 2000
@@ -116,7 +116,7 @@ def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
 
 def section_links(edition: Edition) -> list[str]:
     """Return the pages of an edition that have something to show."""
-    urls = [section_url(edition, section) for section in sorted(filled(edition).sections)]
+    urls = [section_url(edition, section) for section in sorted(filled_sections(edition).sections)]
     return [url for url in urls if url.startswith(edition.get_absolute_url())]
 
 

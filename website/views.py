@@ -10,7 +10,7 @@ from conference.card_responses import card
 from conference.cards import Picture
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
-from website.menu import ways
+from website.menu import program_links
 from website.page_frame import home_head
 from website.sections import counts
 
@@ -41,7 +41,7 @@ def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
         "today": edition.day_of(at),
         "strip": sorted(sessions.program_days(edition.day_of)),
         "announcements": edition.announcements.published(at),
-        "ways": ways(edition, counts(edition)),
+        "ways": program_links(edition, counts(edition)),
     }
     return render(request, "website/home.html", context)
 

@@ -17,11 +17,11 @@ settings_or_exit()
 django = get_wsgi_application()
 
 # They need the models, which Django has loaded by now.
-from operations.monitoring.wsgi import Layer  # noqa: E402
+from operations.monitoring.wsgi import MonitoringLayer  # noqa: E402
 from pagecache.middleware import PageCache  # noqa: E402
 
 pages = PageCache(django)
-application = Layer(pages)
+application = MonitoringLayer(pages)
 
 # All views are loaded now, and not while the first reader waits.
 get_resolver().url_patterns  # noqa: B018

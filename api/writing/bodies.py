@@ -21,7 +21,7 @@ type Body = serializers.Serializer[Any]
 # What holds an uploaded file.
 FILES = frozenset({"file", "logo", "photo"})
 YEARS = range(1900, 2201)
-MOST_ROWS = 2000
+MAX_ROWS = 2000
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -98,9 +98,7 @@ def field_of(column: Any) -> Any:
     if isinstance(column, models.IntegerField):
         return serializers.IntegerField(min_value=0, max_value=2**31 - 1, allow_null=column.null, **told)
     if isinstance(column, LinesField):
-        return serializers.ListField(
-            child=serializers.CharField(max_length=500), max_length=MOST_ROWS, **told
-        )
+        return serializers.ListField(child=serializers.CharField(max_length=500), max_length=MAX_ROWS, **told)
     return serializers.CharField(allow_blank=column.blank, max_length=column.max_length, **told)
 
 
@@ -137,7 +135,7 @@ def part_serializer(name: str, part: Part) -> type[Body]:
     fields |= fields_of(part.model, part.fields)
     for column, target in part.many.items():
         child = ReferenceField(target)
-        fields[column] = serializers.ListField(child=child, max_length=MOST_ROWS, required=False)
+        fields[column] = serializers.ListField(child=child, max_length=MAX_ROWS, required=False)
     told = f"One of “{name}”. What is left out stays as it is."
     title = f"{part.model.__name__}Body"
     return type(title, (StrictSerializer,), {**fields, "__doc__": told})
@@ -169,7 +167,7 @@ def body_serializer(written: Written) -> type[Body]:
     for name, part in written.parts.items():
         inner: Any = part_serializer(name, part)
         fields[name] = inner(
-            many=True, required=False, max_length=MOST_ROWS, help_text=gettext_lazy("All of them, in order.")
+            many=True, required=False, max_length=MAX_ROWS, help_text=gettext_lazy("All of them, in order.")
         )
     title = f"{written.resource.title}Body"
     return type(title, (StrictSerializer,), {**fields, "__doc__": f"What can be written: {title[:-4]}."})

@@ -125,7 +125,7 @@ class WritingMixin:
         """Make what happens inside one act of this asker: all of it, or nothing."""
         token = asker.token.name if asker.token else ""
         try:
-            with recording(Origin.API, asker.user, token), revision.hold():
+            with recording(Origin.API, asker.user, token), revision.lock():
                 yield
         except IntegrityError:
             raise conflict(_("Somebody else wrote the same at this moment. Read it again.")) from None

@@ -17,7 +17,7 @@ from conference.models import Announcement, Conference, Edition, MenuItem, Page,
 from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.fields import validate_timezone
 from editorial.field_actions import publish, unpublish
-from editorial.lists import counted
+from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, moment
 
 SWITCHES = [
@@ -46,7 +46,7 @@ class ConferenceAdmin(ContentAdmin):
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(edition_rows=counted(self.model, "editions"))
+        return rows.annotate(edition_rows=with_count(self.model, "editions"))
 
     @admin.display(description=_("editions"))
     def edition_count(self, conference: Any) -> int:
@@ -108,7 +108,7 @@ class EditionAdmin(PublishAdmin, PreviewedAdmin, ContentAdmin):
         return edition
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        parts = {f"{name}_rows": counted(self.model, name) for name in ("papers", "sessions")}
+        parts = {f"{name}_rows": with_count(self.model, name) for name in ("papers", "sessions")}
         return rows.annotate(**parts)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

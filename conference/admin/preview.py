@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
 from conference.models import Edition
-from conference.previews import KEPT, page_asked_for, visible_edition
+from conference.previews import SESSION_KEY, page_asked_for, visible_edition
 
 
 class PreviewedAdmin(admin.ModelAdmin[Any]):
@@ -25,13 +25,13 @@ class PreviewedAdmin(admin.ModelAdmin[Any]):
     def preview_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Begin a preview, at the page asked for."""
         edition = self.asked_edition(request, key)
-        request.session[KEPT] = edition.pk
+        request.session[SESSION_KEY] = edition.pk
         return redirect(page_asked_for(request, edition))
 
     def as_public_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """End a preview: from now on this browser sees what everybody sees."""
         edition = self.asked_edition(request, key)
-        request.session.pop(KEPT, None)
+        request.session.pop(SESSION_KEY, None)
         return redirect(page_asked_for(request, edition))
 
     def asked_edition(self, request: HttpRequest, key: int) -> Edition:

@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from conference.page_metadata import breadcrumbs, linked
+from conference.page_metadata import breadcrumbs, json_ld
 
 register = template.Library()
 
@@ -26,4 +26,4 @@ def crumbs_data(context: template.Context, crumbs: Sequence[tuple[str, str]]) ->
     edition: Any = context.get("edition")
     home = edition.get_absolute_url() if edition else "/"
     top = (str(edition or context.get("site_name", "")), home)
-    return linked(breadcrumbs([top, *crumbs]))
+    return json_ld(breadcrumbs([top, *crumbs]))

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from content.timeline import compared
+from content.timeline import word_diff
 from content.versions import mark
 from exchange.imports.kinds import KINDS
 from exchange.jobs.apply_field import CannotTakeError, Finder, current
@@ -59,9 +59,9 @@ def sides(conflict: Conflict, row: Any) -> Sides:
     )
     found = Sides(label(kind, conflict.field), ours, mark(ours))
     if conflict.base is None:
-        found.base, (found.here, found.there) = _("Never imported before"), compared(here, there)
+        found.base, (found.here, found.there) = _("Never imported before"), word_diff(here, there)
     else:
-        found.base, found.here, found.there = base, compared(base, here)[1], compared(base, there)[1]
+        found.base, found.here, found.there = base, word_diff(base, here)[1], word_diff(base, there)[1]
     found.is_settled = ours == conflict.theirs
     found.has_moved = ours != conflict.ours
     return found

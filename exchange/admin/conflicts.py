@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from editorial.access import ScopedAdmin
 from editorial.current_edition import working_on
 from editorial.desk import CHECKS, Check
-from editorial.model_admin import drawn
+from editorial.model_admin import change_list
 from editorial.ordering import POSITION
 from exchange.admin.conflict_pages import as_it_is, sides
 from exchange.admin.read_only import ReadOnlyAdmin, row_address
@@ -28,7 +28,7 @@ from exchange.models import Conflict, Decision
 from exchange.wording import label
 
 SHORT = 80
-SHOWN = 50
+MAX_SHOWN_CHARS = 50
 
 CHECKS.append(
     Check(
@@ -143,7 +143,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         with transaction.atomic():
             conflict = self.conflict(request, object_id)
             with working_on(conflict.run.edition):
-                return drawn(self.decision_page(request, conflict))
+                return change_list(self.decision_page(request, conflict))
 
     def conflict(self, request: HttpRequest, object_id: str) -> Conflict:
         found = self.get_object(request, object_id)
@@ -257,9 +257,9 @@ class ConflictAdmin(ReadOnlyAdmin):
             "conflicts": allowed,
             "shown": [
                 (one, self.shown_field(one), self.ours_short(one), self.theirs_short(one))
-                for one in allowed[:SHOWN]
+                for one in allowed[:MAX_SHOWN_CHARS]
             ],
-            "more": max(len(allowed) - SHOWN, 0),
+            "more": max(len(allowed) - MAX_SHOWN_CHARS, 0),
             "left_out": queryset.count() - len(allowed),
         }
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
@@ -276,7 +276,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         said = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
         if outcome.done:
             messages.success(request, said % {"count": outcome.done})
-        for conflict, reason in outcome.refused[:SHOWN]:
+        for conflict, reason in outcome.refused[:MAX_SHOWN_CHARS]:
             messages.warning(
                 request,
                 gettext("Not decided: %(label)s. %(reason)s")

@@ -13,7 +13,7 @@ import markup
 from conference.models import Edition
 from content.times import clock, zone_label
 from exchange.exports.calendars import part
-from exchange.exports.citation_files import FORMATS, cited
+from exchange.exports.citation_files import FORMATS, citation_file
 from exchange.formats.ics import FORMAT as CALENDAR
 from exchange.formats.ics import calendar
 from exchange.reading.csvfile import write_sheet
@@ -82,7 +82,7 @@ def _calendar(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iter
 def _references(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
     talks = edition.presentations.published().filter(uid__in=_uids(stars, "p"))
     papers = Q(pk__in=talks.order_by().values("paper"))
-    return FORMATS["bib"][1]([cited(edition, papers)])
+    return FORMATS["bib"][1]([citation_file(edition, papers)])
 
 
 def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
@@ -115,9 +115,9 @@ def _authors(thing: Any) -> Iterable[Any]:
     return thing.paper.shown_authors if thing.paper else ()
 
 
-type Making = Callable[[HttpRequest, Edition, list[Star]], Iterable[bytes]]
+type FileWriter = Callable[[HttpRequest, Edition, list[Star]], Iterable[bytes]]
 
-KINDS: dict[str, tuple[str, Making]] = {
+KINDS: dict[str, tuple[str, FileWriter]] = {
     "ics": (CALENDAR.media_type, _calendar),
     "csv": ("text/csv; charset=utf-8", _table),
     "bib": (FORMATS["bib"][0].media_type, _references),

@@ -47,7 +47,7 @@ FORMATS: dict[str, tuple[Format, Citing]] = {
 }
 
 
-def cited(edition: Edition, papers: Q) -> tuple[Program, Context]:
+def citation_file(edition: Edition, papers: Q) -> tuple[Program, Context]:
     """Return the published papers of an edition that meet a condition, ready to be cited."""
     return dump(edition, only={"paper": papers}), writing_context(edition)
 

@@ -40,7 +40,7 @@ def _stamp(edition: Edition) -> revision.Revision:
     held = vars(edition)
     if "site_revision" not in held:
         return revision.current(edition.pk)
-    changed = max(edition.changed_at, held["site_changed_at"] or revision.BEGINNING)
+    changed = max(edition.changed_at, held["site_changed_at"] or revision.FIRST_REVISION)
     return revision.Revision(edition.revision, held["site_revision"] or 0, changed)
 
 

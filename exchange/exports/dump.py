@@ -20,7 +20,7 @@ from exchange.files import Context, Format, Rows
 from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
 from exchange.imports.listings import AUTHORS, MENU, Listing, Values
 from exchange.imports.people_records import persons
-from exchange.imports.rows import CHUNK, in_batches, parts_by_owner
+from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner
 from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName
@@ -163,7 +163,7 @@ class Dump:
         if not self._wants(kind):
             return
         names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
-        rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK)
+        rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK_ROWS)
         keys = [row[-1] for row in sorted(rows, key=lambda row: rank(row[:-1]))]
         for batch in in_batches(keys):
             shown = self._shown(kind.model).filter(Among("pk", batch))
@@ -246,7 +246,7 @@ class Dump:
         known: set[int | None] = set()
         for listing, rows in self._parts():
             if "person" in listing.columns:
-                known.update(rows.values_list("person_id", flat=True).distinct().iterator(CHUNK))
+                known.update(rows.values_list("person_id", flat=True).distinct().iterator(CHUNK_ROWS))
         ranked: list[Any] = []
         for batch in in_batches(key for key in known if key):
             ranked += (

@@ -23,7 +23,7 @@ from exchange.exports.selected_rows import (
     SelectedRecord,
     editions_of,
     lines,
-    picked,
+    selected_records,
     table_of,
 )
 from exchange.formats.program_json import NAME, VERSION
@@ -79,7 +79,7 @@ def _below(name: str, rows: QuerySet[Any], editions: list[Edition]) -> Iterator[
     table, first = TABLES[name], ["edition"] if len(editions) > 1 else []
     yield [*first, *(heading(column) for column in table.headings)]
     key = KINDS_BY_MODEL[rows.model].key
-    for one in picked(rows, {table.field}):
+    for one in selected_records(rows, {table.field}):
         zone = one.edition.zone if one.edition else UTC
         for part in getattr(one.record, table.field):
             cells = cells_of(table, table.columns, Entry(getattr(one.record, key), part), zone)
@@ -100,16 +100,16 @@ def _records(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
     head = {"format": NAME, "version": VERSION}
     lookup = getattr(rows.model, "edition_lookup", "")
     if len(editions) < 2:
-        yield from _program(head, kind.many or kind.name, picked(rows))
+        yield from _program(head, kind.many or kind.name, selected_records(rows))
         return
     for number, edition in enumerate(editions):
         yield b",\n" if number else b"[\n"
-        own = picked(rows.filter(**{lookup: edition}))
+        own = selected_records(rows.filter(**{lookup: edition}))
         yield from _program({**head, "edition": {"slug": edition.slug}}, kind.many, own)
     everywhere = rows.filter(**{f"{lookup}__isnull": True})
     if everywhere.exists():
         yield b",\n"
-        yield from _program(head, kind.many, picked(everywhere))
+        yield from _program(head, kind.many, selected_records(everywhere))
     yield b"]\n"
 
 

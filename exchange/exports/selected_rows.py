@@ -60,7 +60,7 @@ def _edition_lookup(model: Any) -> str:
     return str(model.edition_lookup)
 
 
-def picked(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[SelectedRecord]:
+def selected_records(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[SelectedRecord]:
     """Read rows in their order, a batch at a time. `wanted`: the fields of their records; none are all."""
     model: Any = rows.model
     if model is MENU.model:
@@ -139,7 +139,7 @@ def lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[list[str]]:
     table = table_of(rows.model)
     first = ["edition"] if len(editions) > 1 else []
     yield [*first, *(heading(column) for column in table.headings)]
-    for one in picked(rows, {column.field for column in table.columns}):
+    for one in selected_records(rows, {column.field for column in table.columns}):
         zone = one.edition.zone if one.edition else UTC
         cells = cells_of(table, table.columns, Entry(one.link, one.record), zone)
         yield [one.edition.slug if one.edition else "", *cells] if first else cells

@@ -56,7 +56,7 @@ def entry(citation: Citation, context: Context) -> str:
     first, last = citation.first_and_last_page
     fields = {
         "author": " and ".join(_name(author, context) for author in citation.authors),
-        "title": protected(balanced(latex(citation.title))),
+        "title": protect_capitals(balanced(latex(citation.title))),
         "booktitle": latex(citation.booktitle),
         "eventtitle": latex(citation.event),
         "year": str(citation.year or ""),
@@ -90,7 +90,7 @@ def _with_named_braces(text: str, names: dict[str, str]) -> str:
     return re.sub(r"\\[\\{}]", lambda found: names.get(found[0], found[0]), text)
 
 
-def protected(title: str) -> str:
+def protect_capitals(title: str) -> str:
     """Put braces around words with capitals inside, and around formulas: styles put titles in lower case."""
     depth, parts = 0, []
     for found in PIECES.finditer(title):

@@ -18,7 +18,7 @@ from exchange.records import Program
 # A root after declarations and comments.
 ROOT = re.compile(r"\s*(?:<[?!][^>]*>\s*)*<schedule\b")
 # The schema has two digits for hours.
-LONGEST = 100 * 60 - 1
+MAX_DURATION_MINUTES = 100 * 60 - 1
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -79,7 +79,7 @@ def _head(schedule: Schedule) -> str:
 
 
 def _event(event: EventElement, schedule: Schedule) -> str:
-    minutes = min(event.minutes, LONGEST)
+    minutes = min(event.minutes, MAX_DURATION_MINUTES)
     fields = (
         ("room", event.room),
         ("title", event.title),

@@ -54,7 +54,7 @@ LISTS: dict[str, type[Record]] = {
     "sessions": SessionRecord,
     "presentations": PresentationRecord,
 }
-KNOWN = ("format", "version", *HEAD, *LISTS)
+KNOWN_KEYS = ("format", "version", *HEAD, *LISTS)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -100,8 +100,8 @@ def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> 
 
 def _read_program(content: dict[str, object], source: Source, findings: Findings) -> Program:
     for name in content:
-        if name not in KNOWN:
-            findings.unknown(Where(source.name), name, "field", KNOWN)
+        if name not in KNOWN_KEYS:
+            findings.unknown(Where(source.name), name, "field", KNOWN_KEYS)
     try:
         program = Program(**_parts(content, source, findings), notes=findings.notes)
     except RecursionError:

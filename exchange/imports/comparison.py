@@ -31,7 +31,7 @@ from exchange.problems import Where
 from exchange.reading.findings import Findings, short
 from exchange.records import Program, Record, is_stated, stated
 from people import names
-from people.merged_rows import ends
+from people.merged_rows import final_rows
 from people.models import Institution, Person
 
 ABSENT_SHOWN = 10
@@ -285,4 +285,4 @@ def merged_institutions() -> dict[str, str]:
     """Return the slugs of institutions that were merged, each with that of the one that stays."""
     rows = Institution.objects.filter(merged_into__isnull=False).values_list("slug", "merged_into__slug")
     links: dict[str, str] = dict(rows)
-    return ends(links)
+    return final_rows(links)

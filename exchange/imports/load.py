@@ -81,7 +81,7 @@ def load(
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
     try:
-        with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.hold():
+        with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.lock():
             plan = _planned(program, edition_slug, shown, concealed, protected, is_locking=not dry_run)
             report = _report(plan, program)
             look(plan)

@@ -17,7 +17,7 @@ from exchange.imports.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing,
 from exchange.imports.rows import in_batches, media_address
 from papers.models import Authorship
 
-BATCH = 500
+BATCH_ROWS = 500
 # An update names every row for every column: large batches take more memory and no less time.
 UPDATED = 200
 
@@ -154,7 +154,7 @@ def _create(listing: Listing, parts: list[PartRow]) -> None:
         manager.bulk_create([row for row in rows if row.parent is None])
         manager.bulk_create([row for row in rows if row.parent is not None])
     elif rows:
-        manager.bulk_create(rows, batch_size=BATCH)
+        manager.bulk_create(rows, batch_size=BATCH_ROWS)
 
 
 def _link(parts: list[PartRow], reused: set[int]) -> None:
@@ -168,4 +168,4 @@ def _link(parts: list[PartRow], reused: set[int]) -> None:
     with linking(Authorship, "institutions", reused):
         if reused:
             through._default_manager.filter(authorship__in=reused).delete()
-        through._default_manager.bulk_create(links, batch_size=BATCH)
+        through._default_manager.bulk_create(links, batch_size=BATCH_ROWS)

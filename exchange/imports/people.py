@@ -19,7 +19,7 @@ from exchange.imports.validation import report_concealed
 from exchange.reading.findings import Findings
 from exchange.records import PersonRef, Program
 from people import names
-from people.merged_rows import ends
+from people.merged_rows import final_rows
 from people.models import Person, PersonIdentifier, PersonName
 
 
@@ -251,4 +251,4 @@ def _merged_people() -> dict[int, tuple[str, Person]]:
     rows: Any = Person.objects.filter(merged_into__isnull=False).select_related("merged_into")
     found, others = {row.pk: row for row in rows}, {row.merged_into_id: row.merged_into for row in rows}
     links = {key: row.merged_into_id for key, row in found.items()}
-    return {key: (found[key].uid, others[there]) for key, there in ends(links).items()}
+    return {key: (found[key].uid, others[there]) for key, there in final_rows(links).items()}

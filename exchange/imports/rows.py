@@ -19,12 +19,12 @@ from content.models import Content
 from exchange.imports.kinds import INSTITUTION, KINDS, Kind
 from exchange.imports.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
 from papers.models import Authorship
-from people.merged_rows import ends
+from people.merged_rows import final_rows
 
-BATCH = 1000
-CHUNK = 2000
+BATCH_ROWS = 1000
+CHUNK_ROWS = 2000
 # So many keys at once; either database takes three times as many parameters.
-MANY = 10_000
+MAX_KEYS_PER_QUERY = 10_000
 
 # By kind the keys of rows that an import may not see.
 type Concealed = Mapping[str, frozenset[int]]
@@ -33,7 +33,7 @@ NOBODY: Concealed = {}
 
 def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
     """Cut a list of keys so that no query has more parameters than a database takes."""
-    yield from map(list, batched(keys, BATCH, strict=False))
+    yield from map(list, batched(keys, BATCH_ROWS, strict=False))
 
 
 def plain(value: Any) -> Any:
@@ -75,7 +75,7 @@ class Shelf:
         rows = rows.defer(*kind.model.derived_fields) if whole else rows.only(*_bones(kind))
         if whole and is_locking:
             rows = rows.select_for_update(of=("self",), no_key=True)
-        for row in rows.order_by("pk").iterator(CHUNK):
+        for row in rows.order_by("pk").iterator(CHUNK_ROWS):
             if kind.is_in_edition:
                 row.edition = edition
             if row.pk in hidden:
@@ -89,7 +89,7 @@ class Shelf:
         """Let the slug of an institution that was merged mean the one that stays."""
         rows: dict[int, Any] = {**self.by_pk}
         links = {key: row.merged_into_id for key, row in rows.items() if row.merged_into_id in rows}
-        for key, there in ends(links).items():
+        for key, there in final_rows(links).items():
             self.rows[rows[key].slug] = rows[there]
 
     def put(self, row: Content) -> None:
@@ -177,7 +177,7 @@ def parts_by_owner(
 def _institutions(authorships: list[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
     through: Any = Authorship.institutions.through
-    for keys in batched(authorships, MANY, strict=False):
+    for keys in batched(authorships, MAX_KEYS_PER_QUERY, strict=False):
         links = through._default_manager.filter(Among("authorship_id", keys)).order_by("pk")
         for authorship, slug in links.values_list("authorship_id", "institution__slug"):
             found[authorship].append(slug)

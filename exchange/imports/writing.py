@@ -18,7 +18,7 @@ from exchange.imports.steps import Step
 from exchange.models import Change, Conflict, ImportRun, Provenance
 from people.models import PersonIdentifier, PersonName
 
-BATCH = 500
+BATCH_ROWS = 500
 ORDER = (CONFERENCE, EDITION, INSTITUTION, PERSON, *PARTS)
 
 
@@ -28,7 +28,7 @@ def write_rows(plan: Plan, progress: Progress) -> None:
         steps = plan.steps[kind.name]
         total, done = len(steps), 0
         for level in _levels(kind, [step for step in steps if step.is_new]):
-            for batch in batched(level, BATCH, strict=False):
+            for batch in batched(level, BATCH_ROWS, strict=False):
                 kind.model._default_manager.bulk_create([step.row for step in batch])
                 done += len(batch)
                 _write_lists(kind, batch)
@@ -105,12 +105,12 @@ def _write_person_lists(steps: list[Step]) -> None:
             wanted = step.merge.taken["other_names"]
             spellings += [PersonName(person=person, name=name) for name in wanted if name not in had]
             gone += [(step.row.pk, name) for name in had if name not in wanted]
-    PersonIdentifier.objects.bulk_create(ids, batch_size=BATCH)
+    PersonIdentifier.objects.bulk_create(ids, batch_size=BATCH_ROWS)
     if gone:
         rows = PersonName.objects.filter(person__in={owner for owner, _ in gone}, hidden=False)
         keys = {(owner, name): key for key, owner, name in rows.values_list("pk", "person_id", "name")}
         PersonName.objects.filter(pk__in=[keys[pair] for pair in gone]).delete()
-    PersonName.objects.bulk_create(spellings, batch_size=BATCH)
+    PersonName.objects.bulk_create(spellings, batch_size=BATCH_ROWS)
 
 
 class Record:
@@ -122,9 +122,9 @@ class Record:
 
     def write(self) -> list[Conflict]:
         steps = [step for kind in ORDER for step in self.plan.steps[kind.name]]
-        for batch in batched(steps, BATCH, strict=False):
+        for batch in batched(steps, BATCH_ROWS, strict=False):
             self._remember(batch)
-        Change.objects.bulk_create(self._changes(steps), batch_size=BATCH)
+        Change.objects.bulk_create(self._changes(steps), batch_size=BATCH_ROWS)
         return self._write_conflicts(steps)
 
     def _remember(self, steps: Iterable[Step]) -> None:
@@ -192,7 +192,7 @@ class Record:
                     open_one.run, open_one.created_at = self.run, timezone.now()
                     changed.append(open_one)
             self._close(step, key, known)
-        Conflict.objects.bulk_create(fresh, batch_size=BATCH)
+        Conflict.objects.bulk_create(fresh, batch_size=BATCH_ROWS)
         Conflict.objects.bulk_update(changed, ["base", "ours", "theirs", "run", "created_at"])
         return [*fresh, *changed]
 

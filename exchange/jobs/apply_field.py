@@ -22,7 +22,7 @@ from papers.models import Paper
 from people import names
 from people.models import Person, PersonName
 from people.printed_names import HiddenNames
-from people.querysets import end_of
+from people.querysets import last_of_chain
 
 
 class CannotTakeError(Exception):
@@ -74,7 +74,7 @@ class Finder:
             own = {"edition": self.edition} if KINDS[kind].is_in_edition else {}
             rows = model._default_manager.filter(**{KINDS[kind].key: key}, **own)
             self._known[kind, key] = rows.first() or self._missing(kind, key)
-        return end_of(self._known[kind, key])
+        return last_of_chain(self._known[kind, key])
 
     def _missing(self, kind: str, key: str) -> Any:
         said = gettext("There is no %(kind)s “%(key)s” here any more. Import the file again.")
@@ -85,7 +85,7 @@ def take(kind: Kind, row: Any, values: Values, edition: Edition) -> None:
     """Write these values into a row and its lists, all or none. Raises `CannotTakeError` with the reasons."""
     finder = Finder(edition)
     try:
-        with together(), revision.hold():
+        with together(), revision.lock():
             _take_fields(kind, row, values, finder)
             for name, value in values.items():
                 listing = kind.listing(name)

@@ -19,14 +19,14 @@ from django.utils.translation import gettext
 
 from exchange.files import Pages, Source
 from exchange.problems import Problem, ProgramError, Where
-from exchange.sources import LARGEST, MEGABYTE
+from exchange.sources import MAX_BYTES, MEGABYTE
 
 TRIES = 5
-LONGEST_WAIT = 300.0
-MOST_PAGES = 1_000
+MAX_WAIT_SECONDS = 300.0
+MAX_PAGES = 1_000
 PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 REFUSED = frozenset((401, 403))
-CHUNK = 65_536
+CHUNK_BYTES = 65_536
 type Progress = Callable[[str, int, int], None]
 
 
@@ -58,7 +58,7 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
     """Return all pages of a program as sources. Raises `ProgramError` with one sentence."""
     found: list[Source] = []
     rows, size = 0, 0
-    while len(found) < MOST_PAGES:
+    while len(found) < MAX_PAGES:
         address = pages.address(url, rows)
         content = _patiently(address, policy)
         try:
@@ -72,9 +72,10 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
                 address, gettext("The site gives the same page again and again. Save its file instead.")
             )
         size += len(content)
-        if size > LARGEST:
+        if size > MAX_BYTES:
             raise refused(
-                address, gettext("The answers hold more than %(value)s MB.") % {"value": LARGEST // MEGABYTE}
+                address,
+                gettext("The answers hold more than %(value)s MB.") % {"value": MAX_BYTES // MEGABYTE},
             )
         rows += page.rows
         found.append(Source(f"{_host(url)}-{len(found) + 1}.json", content))
@@ -83,9 +84,7 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
             progress("fetched", rows, rows if is_last else max(page.total or 0, rows + 1))
         if is_last:
             return found
-    raise refused(
-        url, gettext("The program has more than %(most_pages)s pages.") % {"most_pages": MOST_PAGES}
-    )
+    raise refused(url, gettext("The program has more than %(most_pages)s pages.") % {"most_pages": MAX_PAGES})
 
 
 def _host(url: str) -> str:
@@ -102,7 +101,7 @@ def _patiently(url: str, policy: Policy) -> bytes:
             last, after = str(error), error.after
         except (OSError, http.client.HTTPException) as error:
             last, after = _in_words(error), None
-        if after is not None and after > LONGEST_WAIT:
+        if after is not None and after > MAX_WAIT_SECONDS:
             raise refused(
                 url,
                 gettext("%(last)s It asks to wait %(after)s seconds. Try again then.")
@@ -161,11 +160,11 @@ def _body(response: http.client.HTTPResponse, url: str, policy: Policy) -> bytes
     if status != 200:
         raise refused(url, gettext("The site answers %(status)s. Is the address right?") % {"status": status})
     end, content = time.monotonic() + policy.page_seconds, bytearray()
-    while piece := response.read1(CHUNK):
+    while piece := response.read1(CHUNK_BYTES):
         content += piece
-        if len(content) > LARGEST:
+        if len(content) > MAX_BYTES:
             raise refused(
-                url, gettext("The answer holds more than %(value)s MB.") % {"value": LARGEST // MEGABYTE}
+                url, gettext("The answer holds more than %(value)s MB.") % {"value": MAX_BYTES // MEGABYTE}
             )
         if time.monotonic() > end:
             raise TimeoutError

@@ -19,7 +19,7 @@ from exchange.jobs import private_files
 from exchange.kind_names import RecordKind
 
 # What is older is of no use: the program has gone on.
-KEPT = timedelta(days=1)
+RETENTION = timedelta(days=1)
 # A worker says every few seconds that it is alive; one that takes a job does so at once.
 SILENCE = timedelta(seconds=60)
 
@@ -29,7 +29,7 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 
     def outlived(self, at: datetime | None = None) -> Self:
         """Return the jobs whose files have waited too long, and those that are over."""
-        old = Q(changed_at__lt=(at or timezone.now()) - KEPT)
+        old = Q(changed_at__lt=(at or timezone.now()) - RETENTION)
         return self.filter(has_files=True).filter(old | Q(state__in=ImportJob.OVER))
 
 

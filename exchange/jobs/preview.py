@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import batched
 from typing import Any
 
-from content.timeline import compared
+from content.timeline import word_diff
 from exchange.imports.comparison import Plan
 from exchange.imports.kinds import KINDS
 from exchange.imports.provenance import is_empty
@@ -14,7 +14,7 @@ from exchange.imports.steps import Step
 from exchange.jobs.models import ImportJob, PlannedRow
 from exchange.wording import Naming, label, told
 
-BATCH = 500
+BATCH_ROWS = 500
 TAKEN, KEPT, CLASH = "taken", "kept", "conflict"
 
 
@@ -56,7 +56,7 @@ def _known(value: Any, fresh: dict[str, str]) -> Any:
 def store(plan: Plan, job: ImportJob) -> None:
     """Write down what a plan would do, in place of what an earlier one would have done."""
     PlannedRow.objects.filter(job=job).delete()
-    for batch in batched(_rows(plan, job), BATCH, strict=False):
+    for batch in batched(_rows(plan, job), BATCH_ROWS, strict=False):
         PlannedRow.objects.bulk_create(batch)
 
 
@@ -110,5 +110,5 @@ def shown(rows: Iterable[PlannedRow]) -> Iterator[dict[str, Any]]:
 
 
 def _marked(row: PlannedRow, name: str, how: str, base: str, ours: str, theirs: str) -> dict[str, Any]:
-    before, after = ("", theirs) if row.is_new else compared(ours, theirs)
+    before, after = ("", theirs) if row.is_new else word_diff(ours, theirs)
     return {"name": name, "how": how, "base": base, "ours": before, "theirs": after}

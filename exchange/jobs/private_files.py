@@ -21,7 +21,7 @@ from exchange.files import Source
 TOKEN = "token"  # noqa: S105 - the name of a file
 PROGRESS = "progress.json"
 BEAT = 5.0
-PAUSE = 0.3
+WRITE_INTERVAL_SECONDS = 0.3
 
 
 def folder(job: int) -> Path:
@@ -99,7 +99,7 @@ class ProgressWriter:
         self.written_at = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        if done < total and time.monotonic() - self.written_at < PAUSE:
+        if done < total and time.monotonic() - self.written_at < WRITE_INTERVAL_SECONDS:
             return
         self.written_at = time.monotonic()
         part = self.file.with_suffix(".part")

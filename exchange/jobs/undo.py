@@ -44,7 +44,7 @@ def undo(run: ImportRun, user: Any = None, *, look: Callable[[Undoing, Any], Non
     `look` is shown what will happen; what it raises stops it.
     """
     detail = ", ".join(run.files) or str(run)
-    with recording.recording(Origin.UNDO, user, detail) as log, revision.hold():
+    with recording.recording(Origin.UNDO, user, detail) as log, revision.lock():
         run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
         found = plan(run)
         look(found, user)

@@ -22,8 +22,8 @@ from exchange.reading.sniffing import HEAD
 from exchange.reading.unpacking import ZIP
 from exchange.sources import MEGABYTE
 
-MOST_FILES = 100
-LONGEST_NAME = 150
+MAX_FILES = 100
+MAX_FILE_NAME_CHARS = 150
 TABULAR = "spreadsheet"
 NEW = "new"
 
@@ -96,8 +96,8 @@ class UploadForm(forms.Form):
     def clean_sources(self) -> list[UploadedFile[Any]]:
         files: list[UploadedFile[Any]] = self.cleaned_data["sources"]
         names = [str(one.name) for one in files]
-        if len(files) > MOST_FILES:
-            raise ValidationError(gettext("At most %(count)d files are taken.") % {"count": MOST_FILES})
+        if len(files) > MAX_FILES:
+            raise ValidationError(gettext("At most %(count)d files are taken.") % {"count": MAX_FILES})
         for name in names:
             if names.count(name) > 1:
                 raise ValidationError(gettext("Two files are called “%(name)s”.") % {"name": short(name)})
@@ -179,4 +179,8 @@ def named(upload: UploadedFile[Any]) -> Source:
 def file_name(upload: UploadedFile[Any]) -> str:
     """Return the name of a file as messages show it."""
     name = PurePath(str(upload.name))
-    return short(name.name, LONGEST_NAME) if len(name.name) <= LONGEST_NAME else name.name[-LONGEST_NAME:]
+    return (
+        short(name.name, MAX_FILE_NAME_CHARS)
+        if len(name.name) <= MAX_FILE_NAME_CHARS
+        else name.name[-MAX_FILE_NAME_CHARS:]
+    )

@@ -28,10 +28,10 @@ from exchange.reading.tex import IncompleteError, decoded
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 ADVICE = "Save it in the encoding UTF-8."
-MOST_BYTES = 50_000_000
+MAX_BYTES = 50_000_000
 BOOKS = frozenset(("proceedings", "mvproceedings", "collection", "book", "periodical"))
 DOI = re.compile(r"10\.\d{4,9}/\S+")
-MOST_AUTHORS = 5_000
+MAX_AUTHORS = 5_000
 # The parser tells its log of every entry that fails; whoever imports is told by problems.
 logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
 
@@ -65,9 +65,9 @@ class EntryReader:
 
     def papers(self, source: Source) -> Iterable[PaperRecord]:
         where = Where(source.name)
-        if len(source.content) > MOST_BYTES:
+        if len(source.content) > MAX_BYTES:
             message = gettext("The file is larger than %(megabytes)s MB. Is this a conference program?")
-            self.findings.problem(where, "", message % {"megabytes": MOST_BYTES // 1_000_000})
+            self.findings.problem(where, "", message % {"megabytes": MAX_BYTES // 1_000_000})
             return
         text = decode(source, self.findings, advice=ADVICE)
         if text is None:
@@ -139,7 +139,7 @@ class EntryReader:
 
     def _authors(self, value: str, where: Where) -> tuple[AuthorRecord, ...]:
         found = []
-        for name in split_multiple_persons_names(value)[:MOST_AUTHORS]:
+        for name in split_multiple_persons_names(value)[:MAX_AUTHORS]:
             if name.strip().lower() == "others":
                 message = gettext("The list of authors ends in “and others”: it is not complete.")
                 self.findings.note("doubt", where, message)

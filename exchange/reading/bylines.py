@@ -18,8 +18,8 @@ BETWEEN_NUMBERS = re.compile(r"(?<=\d)\s*,\s*(?=\d)")
 PARENTHESES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
 AND = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
-MOST_AUTHORS = 5_000
-LONGEST_MARKS = 200
+MAX_AUTHORS = 5_000
+MAX_MARK_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def parsed(cell: str) -> list[Name]:
             numbered[found[1]] = tidy(found[2])
         elif part.strip(" ,;*"):
             parts.append(part)
-    return [_name(part, numbered) for part in parts[:MOST_AUTHORS]]
+    return [_name(part, numbered) for part in parts[:MAX_AUTHORS]]
 
 
 def _parts(text: str) -> list[str]:
@@ -111,7 +111,7 @@ def _name(part: str, numbered: dict[str, str]) -> Name:
         for one in found.split(";")
     ]
     bare = PARENTHESES.sub(" ", part).strip()
-    found = MARKS.search(bare, max(len(bare) - LONGEST_MARKS, 0))
+    found = MARKS.search(bare, max(len(bare) - MAX_MARK_CHARS, 0))
     numbers = re.findall(r"\d+", f"{found[1] if found else ''} {marked}")
     signs = (found[2] if found else "") + part[-1:]
     name = bare[: found.start()] if found else bare

@@ -20,12 +20,12 @@ DELIMITERS = ",;\t"
 GUARD = "'"
 GUARDED = frozenset((*"=+-@\t\r", GUARD))
 QUOTED = re.compile(r'"[^"]*"')
-LONGEST_CELL = 10_000_000
-MOST_COLUMNS = 200
-MOST_ROWS = 200_000
+MAX_CELL_CHARS = 10_000_000
+MAX_COLUMNS = 200
+MAX_ROWS = 200_000
 # Characters that are sent at once.
 PIECE = 50_000
-csv.field_size_limit(LONGEST_CELL)
+csv.field_size_limit(MAX_CELL_CHARS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ def read_sheet(source: Source, findings: Findings) -> Sheet | None:
 def sheet_of(name: str, lines: Iterator[list[str]], findings: Findings) -> Sheet | None:
     """Return a sheet of its lines, the headings first, or report why it is none."""
     where = Where(name)
-    columns = tuple(column_name(cell) for cell in next(lines, [])[:MOST_COLUMNS])
-    rows = tuple(_rows(islice(lines, MOST_ROWS), columns, name, findings))
+    columns = tuple(column_name(cell) for cell in next(lines, [])[:MAX_COLUMNS])
+    rows = tuple(_rows(islice(lines, MAX_ROWS), columns, name, findings))
     is_longer = next(lines, None) is not None
     if is_longer:
         findings.problem(
-            where, "", gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MOST_ROWS}
+            where, "", gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MAX_ROWS}
         )
     if not any(columns):
         findings.problem(where, "", gettext("The first row must hold the names of the columns."))

@@ -6,16 +6,16 @@ from hashlib import sha256
 from anyascii import anyascii
 
 NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
-LONGEST = 64
+MAX_SLUG_CHARS = 64
 DIGEST = 8
 
 
-def slug(text: str, limit: int = LONGEST) -> str:
+def slug(text: str, limit: int = MAX_SLUG_CHARS) -> str:
     """Return lower-case ASCII words joined by hyphens; too long, or without letters, it ends in a digest."""
     return shortened(NOT_IN_SLUGS.sub("-", anyascii(text).lower()).strip("-"), text, limit)
 
 
-def shortened(key: str, text: str, limit: int = LONGEST) -> str:
+def shortened(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
     """Return the key, or its beginning and a digest of the text it stands for."""
     if key and len(key) <= limit:
         return key

@@ -22,7 +22,7 @@ MARKUP = re.compile(r"[*`]|(?<!\w)_|_(?!\w)")
 MARK, EMPHASIS_MARK, STRONG_MARK = "\ue000{}\ue001", "\ue002", "\ue003"
 MARKS = re.compile("\ue000(\\d+)\ue001")
 PRIVATE = re.compile("[\ue000-\ue003]")
-DEEPEST = 30
+MAX_DEPTH = 30
 BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
 # What the decoder would hold back for the head of a document, and write where the next one begins.
 HEAD = ("author", "date", "maketitle", "title")
@@ -44,7 +44,7 @@ def decoded(tex: str) -> str:
     deeply.
     """
     tex = PRIVATE.sub("", tex)
-    if _depth(tex) > DEEPEST:
+    if _depth(tex) > MAX_DEPTH:
         raise ValueError("nested too deeply")
     formulas: list[str] = []
 

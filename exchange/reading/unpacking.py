@@ -16,8 +16,8 @@ from exchange.reading.findings import Findings, short
 # How a ZIP begins, and what a workbook, which is one, must hold.
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 BOOK = "xl/workbook.xml"
-MOST_FILES = 10_000
-MOST_BYTES = 100_000_000
+MAX_FILES = 10_000
+MAX_BYTES = 100_000_000
 # What the library says of one that it cannot open or unpack.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError, ValueError)
 
@@ -39,9 +39,9 @@ def _members(
     archive: zipfile.ZipFile, name: str, is_wanted: Callable[[str], bool], findings: Findings
 ) -> Iterator[Source]:
     """Yield the files. Sizes are counted while reading: a header can lie."""
-    members, left = archive.infolist(), MOST_BYTES
-    if len(members) > MOST_FILES:
-        message = gettext("The ZIP file holds more than %(most_files)s files.") % {"most_files": MOST_FILES}
+    members, left = archive.infolist(), MAX_BYTES
+    if len(members) > MAX_FILES:
+        message = gettext("The ZIP file holds more than %(most_files)s files.") % {"most_files": MAX_FILES}
         findings.problem(Where(name), "", message)
         return
     for member in members:
@@ -60,6 +60,6 @@ def _members(
             left -= len(content)
             if left < 0:
                 message = gettext("The files are larger than %(megabytes)s MB together.")
-                findings.problem(Where(name), "", message % {"megabytes": MOST_BYTES // 1_000_000})
+                findings.problem(Where(name), "", message % {"megabytes": MAX_BYTES // 1_000_000})
                 return
             yield Source(path.name, content)

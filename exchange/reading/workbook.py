@@ -16,15 +16,15 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Where
-from exchange.reading.csvfile import MOST_COLUMNS, MOST_ROWS, Row, Sheet, column_name, heading
+from exchange.reading.csvfile import MAX_COLUMNS, MAX_ROWS, Row, Sheet, column_name, heading
 from exchange.reading.findings import Findings, short
 from exchange.reading.unpacking import BOOK, DAMAGED, ZIP
 
-MOST_PARTS = 1_000
+MAX_PARTS = 1_000
 # Of the parts unpacked, and of the one that holds all texts, which is kept in memory.
-MOST_BYTES = 200_000_000
-MOST_TEXT = 40_000_000
-MOST_SHEETS = 50
+MAX_BYTES = 200_000_000
+MAX_TEXT_CHARS = 40_000_000
+MAX_SHEETS = 50
 # A sheet that is formatted down to its last row has a million rows and no more to say.
 BLANK_ROWS = 2_000
 FORMULA = "f"
@@ -68,9 +68,9 @@ def _is_bounded(source: Source, where: Where, findings: Findings) -> bool:
         parts = archive.infolist()
     texts = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
     whole = sum(part.file_size for part in parts)
-    if len(parts) > MOST_PARTS or whole > MOST_BYTES or texts > MOST_TEXT:
+    if len(parts) > MAX_PARTS or whole > MAX_BYTES or texts > MAX_TEXT_CHARS:
         message = gettext("The workbook is too large: unpacked it may hold %(megabytes)s MB. Save it as CSV.")
-        findings.problem(where, "", message % {"megabytes": MOST_BYTES // 1_000_000})
+        findings.problem(where, "", message % {"megabytes": MAX_BYTES // 1_000_000})
         return False
     if any(part.flag_bits & 1 for part in parts):
         findings.problem(where, "", gettext("The workbook has a password. Save it without one."))
@@ -84,13 +84,13 @@ def _sheets(source: Source, findings: Findings) -> Iterator[tuple[str, Sheet]]:
     book = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
     try:
         rests = _rests(book[NOTES]) if NOTES in book.sheetnames else {}
-        for page in book.worksheets[: MOST_SHEETS + 1]:
+        for page in book.worksheets[: MAX_SHEETS + 1]:
             if page.title == NOTES:
                 continue
             page.reset_dimensions()
             reader = SheetReader(f"{source.name}: {short(page.title)}", rests, findings)
             # One row and one column more, to see that there are too many.
-            found = reader.read(page.iter_rows(max_row=MOST_ROWS + 2, max_col=MOST_COLUMNS + 1))
+            found = reader.read(page.iter_rows(max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS + 1))
             if found:
                 yield page.title, found
     finally:
@@ -121,8 +121,8 @@ class SheetReader:
                 self.found.append(Row(where, self._paired(cells, values, where)))
             elif not self._take_header(values):
                 return None
-        if len(self.found) > MOST_ROWS:
-            message = gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MOST_ROWS}
+        if len(self.found) > MAX_ROWS:
+            message = gettext("The table has more than %(most_rows)s rows.") % {"most_rows": MAX_ROWS}
             self.findings.problem(Where(self.name), "", message)
         return Sheet(Where(self.name), self._named(), tuple(self.found)) if self.columns else None
 
@@ -131,7 +131,7 @@ class SheetReader:
 
     def _take_header(self, values: list[str]) -> bool:
         """Take the names of the columns; say which stand there twice."""
-        self.columns = tuple(column_name(value) for value in values[:MOST_COLUMNS])
+        self.columns = tuple(column_name(value) for value in values[:MAX_COLUMNS])
         twice = sorted({column for column in self._named() if self.columns.count(column) > 1})
         for column in twice:
             message = gettext("There are two columns of this name. Keep one of them.")
@@ -169,7 +169,7 @@ def _rests(sheet: Any) -> dict[str, str]:
     """Return the rests of long texts by their numbers."""
     sheet.reset_dimensions()
     rests: dict[str, str] = {}
-    for row in sheet.iter_rows(min_row=2, max_row=MOST_ROWS, max_col=len(NOTE_HEADINGS), values_only=True):
+    for row in sheet.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=len(NOTE_HEADINGS), values_only=True):
         number, rest = plain(row[0]), plain(row[-1]) if len(row) == len(NOTE_HEADINGS) else ""
         rests[number] = rests.get(number, "") + rest
     return rests

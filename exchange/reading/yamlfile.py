@@ -14,9 +14,9 @@ from exchange.reading.decoding import decode
 from exchange.reading.findings import Findings, short
 
 ADVICE = "Save it as YAML in the encoding UTF-8."
-DEEPEST = 40
-MOST_BYTES = 50_000_000
-MOST_EVENTS = 2_000_000
+MAX_DEPTH = 40
+MAX_BYTES = 50_000_000
+MAX_YAML_EVENTS = 2_000_000
 # Values by which files say that there is none.
 NOTHING = frozenset(("", "~", "null", "Null", "NULL", "None"))
 OPENING = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
@@ -26,9 +26,9 @@ CLOSING = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 def read_yaml(source: Source, findings: Findings) -> Any:
     """Return the lists, dicts and texts of a file; report and return None where it cannot be read."""
     where = Where(source.name)
-    if len(source.content) > MOST_BYTES:
+    if len(source.content) > MAX_BYTES:
         message = gettext("The file is larger than %(megabytes)s MB. Is this a conference program?")
-        findings.problem(where, "", message % {"megabytes": MOST_BYTES // 1_000_000})
+        findings.problem(where, "", message % {"megabytes": MAX_BYTES // 1_000_000})
         return None
     text = decode(source, findings, advice=ADVICE)
     if text is None:
@@ -58,10 +58,10 @@ def _refusal(text: str) -> str:
             line = _line(event)
             message = gettext("Line %(line)s repeats another part by an alias (*%(name)s). Write it out.")
             return message % {"line": line, "name": short(str(event.anchor))}
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             line = _line(event)
             return gettext("Lists and objects are nested too deeply on line %(line)s.") % {"line": line}
-        if count > MOST_EVENTS:
+        if count > MAX_YAML_EVENTS:
             return gettext("The file holds too many values for a conference program.")
     return ""
 

@@ -16,7 +16,7 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 
 from conference.models import Edition
 from content import replica
-from content.preview_context import seen_as
+from content.preview_context import preview_as
 from content.replica import REPLICA
 from operations.indexing.documents import reindex, reindex_papers
 from operations.indexing.state import read
@@ -38,7 +38,7 @@ def refresh() -> bool:
     Where the database is busy, or another is at it, the index stays as it is.
     """
     # The index is everybody's, whoever asks for it.
-    with seen_as(None):
+    with preview_as(None):
         if not read().stale():
             return True
         if not _busy.acquire(blocking=False):
@@ -64,7 +64,7 @@ def refreshed() -> bool:
     """Bring the index up to date; return whether who reads here finds it so: a copy may lag behind."""
     if REPLICA not in settings.DATABASES:
         return refresh()
-    with seen_as(None):
+    with preview_as(None):
         return refresh() and not read().stale()
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from pagecache import request_log
 
 
-class NotingMiddleware:
+class RequestNoteMiddleware:
     """Writes the view and the pattern of the address into the note."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

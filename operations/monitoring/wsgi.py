@@ -21,7 +21,7 @@ from pagecache.middleware import STATUS
 log = logging.getLogger("plenary.requests")
 
 
-class Layer:
+class MonitoringLayer:
     """A WSGI application around the whole site."""
 
     def __init__(self, application: WSGIApplication) -> None:

@@ -29,7 +29,7 @@ from people.person_accounts import PersonAccount
 NOBODY = "Anonymous"
 PERSON = "people.person"
 # Columns that say which row it is, or what it does, rather than who.
-KEPT = frozenset(("role", "citation", "citation_html"))
+KEPT_FIELDS = frozenset(("role", "citation", "citation_html"))
 
 
 def blank(model: Any, name: str) -> Any:
@@ -72,7 +72,7 @@ def anonymise(person: Person) -> None:
     person.identifiers.all().delete()
     for relation in APPEARANCES:
         rows: Any = getattr(person, relation)
-        columns = [name for name in PERSONAL[rows.model._meta.label] if name not in KEPT]
+        columns = [name for name in PERSONAL[rows.model._meta.label] if name not in KEPT_FIELDS]
         values = {name: NOBODY if name == "name" else blank(rows.model, name) for name in columns}
         if values:
             rows.all().update(**values)
@@ -110,7 +110,7 @@ def erase_history(people: set[int], standing: dict[Any, set[int]]) -> None:
 def emptied(change: RowChange) -> dict[str, Any]:
     """Return the values of a change without those about a person."""
     personal = {label.lower(): columns for label, columns in PERSONAL.items()}.get(change.model, ())
-    told = {*personal} - KEPT
+    told = {*personal} - KEPT_FIELDS
     if change.kind == RowChange.Kind.CHANGED:
         return {name: pair for name, pair in change.values.items() if name not in told}
     empty = {name: NOBODY if name == "name" else "" for name in told}

@@ -8,12 +8,12 @@ from django.db.models import JSONField, Q
 from operations.privacy.inventory import TELLING
 
 # Shorter words name many things.
-SHORTEST = 5
+MIN_WORD_CHARS = 5
 
 
 def mentions(words: Iterable[str]) -> Iterator[str]:
     """Walk the columns of all rows in which one of these words stands."""
-    wanted = sorted(word for word in words if len(word) >= SHORTEST)
+    wanted = sorted(word for word in words if len(word) >= MIN_WORD_CHARS)
     for model in apps.get_models():
         if not wanted or model._meta.app_label in {"search", "sessions", "contenttypes"}:
             continue

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from people.invitations import Invitation
 from people.models import Person
-from people.querysets import PersonQuerySet, end_of
+from people.querysets import PersonQuerySet, last_of_chain
 
 # Relations below which a person stands somewhere under a printed name.
 APPEARANCES = PersonQuerySet.APPEARANCES
@@ -37,7 +37,7 @@ def find_person(asked: str) -> DataSubject | None:
         found = Person.objects.filter(email__iexact=asked).first()
     if found is None:
         return None
-    found = end_of(found)
+    found = last_of_chain(found)
     people, new = [found], [found]
     while new:
         new = [*Person.objects.filter(merged_into__in=new).exclude(pk__in=[one.pk for one in people])]

@@ -29,6 +29,6 @@ def stale() -> Iterator[str]:
 
 
 def mend() -> None:
-    with recording.together(), revision.hold():
+    with recording.together(), revision.lock():
         for row, values in [*differing()]:
             type(row)._default_manager.filter(pk=row.pk).update(**values)

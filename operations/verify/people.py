@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from people.merged_rows import ends
+from people.merged_rows import final_rows
 from people.models import Institution, Person
 from people.querysets import appearances
 
@@ -22,6 +22,6 @@ def misled() -> Iterator[str]:
 def _in_circles(model: Any) -> Iterator[str]:
     merged = model._base_manager.filter(merged_into__isnull=False)
     successors = dict(merged.values_list("pk", "merged_into_id"))
-    for key, end in sorted(ends(successors).items()):
+    for key, end in sorted(final_rows(successors).items()):
         if end in successors:
             yield f"{model._meta.verbose_name} {key}: is merged in a circle"

@@ -7,7 +7,7 @@ from content.history import RowChange
 from exchange.imports.kinds import KINDS
 from exchange.models import Provenance
 
-BATCH = 500
+BATCH_ROWS = 500
 
 
 def orphaned() -> Iterator[Provenance]:
@@ -25,5 +25,5 @@ def orphans() -> Iterator[str]:
 
 
 def mend() -> None:
-    for keys in batched([memory.pk for memory in orphaned()], BATCH, strict=False):
+    for keys in batched([memory.pk for memory in orphaned()], BATCH_ROWS, strict=False):
         Provenance.objects.filter(pk__in=keys).delete()

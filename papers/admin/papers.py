@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, publish, unpublish, withdraw
-from editorial.lists import TrackFilter, counted, related_part
+from editorial.lists import TrackFilter, related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
 from papers.admin import desk
 from papers.admin.actions import ACTIONS, grant_to_people
@@ -148,7 +148,7 @@ class TopicAdmin(OrderedAdmin):
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(paper_rows=counted(Topic, "papers"))
+        return rows.annotate(paper_rows=with_count(Topic, "papers"))
 
     def choice_label(self, row: Any) -> str:
         return f"{row.parent} → {row}" if row.parent else str(row)
@@ -190,7 +190,7 @@ class AwardAdmin(OrderedAdmin):
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(winner_rows=counted(Award, "grants"))
+        return rows.annotate(winner_rows=with_count(Award, "grants"))
 
     def choice_label(self, row: Any) -> str:
         return f"{row} ({row.edition.slug})"

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from editorial.access import access_for
-from editorial.lists import ContentList, counted
+from editorial.lists import ContentList, with_count
 from people.access_scope import names_of
 from people.admin.desk import AppearingFilter
 from people.admin.pair_filters import CERTAIN, PROBABLE, DoubtfulFilter, EvidenceFilter, LikelihoodFilter
@@ -97,8 +97,8 @@ class PairAdmin(admin.ModelAdmin[Any]):
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
         return rows.annotate(
-            first_papers=counted(self.rows_model, "authorships", "first"),
-            second_papers=counted(self.rows_model, "authorships", "second"),
+            first_papers=with_count(self.rows_model, "authorships", "first"),
+            second_papers=with_count(self.rows_model, "authorships", "second"),
         )
 
     def get_urls(self) -> list[Any]:
@@ -110,7 +110,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         if request.method == "GET" and self.has_view_permission(request):
-            storage.look_if_quick(self.rows_model)
+            storage.search_if_quick(self.rows_model)
         last = Comparison.of(self.rows_model)
         came = self.rows_model._default_manager.filter(pk__gt=last.last_key if last else 0).count()
         more = {
@@ -128,7 +128,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
         if request.method != "POST" or not self.has_view_permission(request):
             raise PermissionDenied
         began = timezone.now()
-        count = storage.look(self.rows_model)
+        count = storage.search(self.rows_model)
         seconds = (timezone.now() - began).total_seconds()
         words = ngettext(
             "Looked again: %(count)d likely duplicate, in %(seconds).1f s.",
@@ -190,7 +190,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
         for pair in pairs:
             merge.distinguish([pair.first, pair.second])
         for pair in pairs:
-            storage.decided(self.rows_model, [pair.first_id, pair.second_id], was_fresh=was_fresh)
+            storage.exclude_decided(self.rows_model, [pair.first_id, pair.second_id], was_fresh=was_fresh)
         words = ngettext(
             "%(count)d pair noted as not the same.", "%(count)d pairs noted as not the same.", len(pairs)
         )
@@ -229,7 +229,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
                 left += error.reasons
             else:
                 done += 1
-                storage.decided(self.rows_model, [row.pk for row in rows], was_fresh=was_fresh)
+                storage.exclude_decided(self.rows_model, [row.pk for row in rows], was_fresh=was_fresh)
         words = ngettext("%(count)d pair merged.", "%(count)d pairs merged.", done) % {"count": done}
         address, back = self.rows_admin.named("merges"), gettext("Take merges back")
         said = format_html('{} <a href="{}">{}</a>', words, address, back)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Membership
-from accounts.roles import DUTIES, Role
+from accounts.roles import DESCRIPTIONS, Role
 from conference.models import Edition
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
@@ -141,7 +141,7 @@ class MembershipAdmin(ScopedAdmin):
             "invitations": Invitation.objects.filter(edition=edition).waiting().select_related("created_by"),
             "may_invite": bool(roles),
             "can_send": invitation_mail.can_send(),
-            "duties": [(role.label, DUTIES[role]) for role in Role],
+            "duties": [(role.label, DESCRIPTIONS[role]) for role in Role],
         }
         return TemplateResponse(request, "admin/accounts/membership/members.html", context)
 
@@ -166,7 +166,7 @@ class MembershipAdmin(ScopedAdmin):
             response["Cache-Control"] = "no-store"
             return response
         title = _("Invite somebody to %(edition)s") % {"edition": edition}
-        duties = [(role.label, DUTIES[role]) for role in Role if role in roles]
+        duties = [(role.label, DESCRIPTIONS[role]) for role in Role if role in roles]
         context |= {"title": title, "form": form, "duties": duties}
         return TemplateResponse(request, "admin/accounts/membership/invite.html", context)
 

@@ -28,8 +28,8 @@ from people.merging.side_by_side import Seen, SideBySide, side_by_side
 from people.models import Person
 
 # As many as fit beside each other.
-MOST, LEAST, PAGE = 6, 2, 50
-SHOWN_DROPPED = 5
+MAX_COMPARED, MIN_COMPARED, PAGE_ROWS = 6, 2, 50
+MAX_SHOWN_DROPPED = 5
 
 
 class MergeAdmin(ContentAdmin):
@@ -54,9 +54,9 @@ class MergeAdmin(ContentAdmin):
 
     @admin.action(permissions=["change"], description=_("Compare and merge selected %(verbose_name_plural)s"))
     def compare_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        keys = list(queryset.order_by("pk").values_list("pk", flat=True)[: MOST + 1])
-        if not LEAST <= len(keys) <= MOST:
-            words = gettext("Choose two to %(most)d to compare.") % {"most": MOST}
+        keys = list(queryset.order_by("pk").values_list("pk", flat=True)[: MAX_COMPARED + 1])
+        if not MIN_COMPARED <= len(keys) <= MAX_COMPARED:
+            words = gettext("Choose two to %(most)d to compare.") % {"most": MAX_COMPARED}
             self.message_user(request, words, messages.WARNING)
             return None
         return redirect(self.compare_address(keys))
@@ -65,7 +65,9 @@ class MergeAdmin(ContentAdmin):
 
     def compared_rows(self, request: HttpRequest) -> list[Any]:
         """Return the rows that the address names, of those that the user may see."""
-        keys = [int(key) for key in request.GET.getlist("id")[:MOST] if key.isdecimal() and len(key) < 19]
+        keys = [
+            int(key) for key in request.GET.getlist("id")[:MAX_COMPARED] if key.isdecimal() and len(key) < 19
+        ]
         found = self.get_queryset(request).filter(merged_into__isnull=True).in_bulk(keys)
         return [found[key] for key in dict.fromkeys(keys) if key in found]
 
@@ -77,7 +79,7 @@ class MergeAdmin(ContentAdmin):
         rows = self.compared_rows(request)
         if not self.has_change_permission(request):
             raise PermissionDenied
-        if len(rows) < LEAST:
+        if len(rows) < MIN_COMPARED:
             words = gettext("There are not two to compare: they were merged, or are not here any more.")
             self.message_user(request, words, messages.WARNING)
             return redirect(self.next_address(request) or self.named("changelist"))
@@ -118,7 +120,7 @@ class MergeAdmin(ContentAdmin):
         except merge.CannotMergeError as error:
             problems += error.reasons
             return None
-        storage.decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
+        storage.exclude_decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
         self.message_user(request, self.told(merged, rows), messages.SUCCESS)
         return redirect(self.next_address(request) or self.named("change", keep.pk))
 
@@ -126,7 +128,7 @@ class MergeAdmin(ContentAdmin):
         """Note that these are not the same."""
         was_fresh = storage.is_fresh(self.model)
         merge.distinguish(rows)
-        storage.decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
+        storage.exclude_decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
         words = gettext("Noted: %(names)s are not the same. They are not suggested again.")
         listed = ", ".join(f"“{row}”" for row in rows)
         self.message_user(request, words % {"names": listed}, messages.SUCCESS)
@@ -142,8 +144,8 @@ class MergeAdmin(ContentAdmin):
         )
         said = words % {"others": others, "survivor": f"“{merged.survivor}”", "count": count}
         if merged.moved.dropped:
-            listed = "; ".join(f"{one.name}, {one.thing}" for one in merged.moved.dropped[:SHOWN_DROPPED])
-            more = " …" if len(merged.moved.dropped) > SHOWN_DROPPED else ""
+            listed = "; ".join(f"{one.name}, {one.thing}" for one in merged.moved.dropped[:MAX_SHOWN_DROPPED])
+            more = " …" if len(merged.moved.dropped) > MAX_SHOWN_DROPPED else ""
             twice = gettext("Who stood there twice stands there once now: %(listed)s.")
             said = f"{said} {twice % {'listed': listed + more}}"
         back = self.named("unmerge", merged.change_set)
@@ -195,7 +197,7 @@ class MergeAdmin(ContentAdmin):
     def reasons(self, request: HttpRequest, rows: list[Any]) -> list[Any]:
         """Return why these were suggested, pair by pair."""
         keys = [row.pk for row in rows]
-        pairs = storage.PAIRS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
+        pairs = storage.PAIR_MODELS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
         found = list(pairs.select_related("first", "second"))
         names = names_of(access_for(request), reasons.people_named(found))
         return [{"pair": pair, "told": reasons.reason_texts(pair.reasons, names)} for pair in found]
@@ -219,7 +221,7 @@ class MergeAdmin(ContentAdmin):
         """List the merges, the latest first."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        page = Paginator(self.merges().select_related("user"), PAGE).get_page(request.GET.get("p"))
+        page = Paginator(self.merges().select_related("user"), PAGE_ROWS).get_page(request.GET.get("p"))
         keys = [int(one.reference.rpartition(":")[2]) for one in page]
         survivors = self.get_queryset(request).in_bulk(keys)
         elsewhere = reaching_elsewhere(access_for(request), [one.pk for one in page])
@@ -274,14 +276,16 @@ class MergeAdmin(ContentAdmin):
         if row is not None and row.merged_into_id:
             more["merged_into_link"] = admin_link(row.merged_into)
         elif row is not None and self.has_change_permission(request, row):
-            pairs: Any = storage.PAIRS[self.model]._default_manager
+            pairs: Any = storage.PAIR_MODELS[self.model]._default_manager
             more["suggested"] = self.suggested(pairs.undecided().touching(row.pk), row)
             more["split_address"] = self.named("split", row.pk) if self.model is Person else ""
         return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
     def suggested(self, pairs: Any, row: Any) -> str:
         """Return the address at which a row stands beside those that it may be; none without any."""
-        keys = dict.fromkeys(key for pair in pairs[: MOST - 1] for key in (pair.first_id, pair.second_id))
+        keys = dict.fromkeys(
+            key for pair in pairs[: MAX_COMPARED - 1] for key in (pair.first_id, pair.second_id)
+        )
         here = self.named("change", row.pk)
         return self.compare_address([row.pk, *(key for key in keys if key != row.pk)], here) if keys else ""
 

@@ -12,12 +12,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.access_scope import access_here, access_of
+from accounts.access_scope import access_of, current_access
 from editorial.current_edition import edition_of
 from editorial.desk import CheckFilter
-from editorial.lists import counted
-from editorial.lists import found as found_in
-from editorial.model_admin import KEPT_BACK, ContentAdmin, OrderedAdmin, PartInline, admin_link
+from editorial.lists import matching as found_in
+from editorial.lists import with_count
+from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
 from people.admin import distinctions, duplicates, members
 from people.admin.desk import AppearingFilter
 from people.admin.merging import MergeAdmin
@@ -73,7 +73,7 @@ class PersonAdmin(SplitAdmin):
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
         return rows.annotate(
-            paper_rows=counted(Person, "authorships"), role_rows=counted(Person, "session_roles")
+            paper_rows=with_count(Person, "authorships"), role_rows=with_count(Person, "session_roles")
         )
 
     def get_search_results(
@@ -85,7 +85,7 @@ class PersonAdmin(SplitAdmin):
         if access.everywhere("change", Person) or not search_term.strip():
             return found, twice
         changeable = Person._base_manager.filter(access.scope(Person, "change")).values("pk")
-        public = [one for one in self.search_fields if one not in KEPT_BACK]
+        public = [one for one in self.search_fields if one not in PRIVATE_SEARCH_FIELDS]
         openly = found_in(queryset, public, search_term)
         return found.filter(models.Q(pk__in=changeable) | models.Q(pk__in=openly.values("pk"))), twice
 
@@ -119,7 +119,7 @@ class PersonAdmin(SplitAdmin):
         rows = person.authorships.select_related("paper__edition").order_by(
             "-paper__edition__start_date", "pk"
         )
-        if access := access_here():
+        if access := current_access():
             rows = access.rows(rows)
         lines = ((admin_link(row.paper), row.paper.edition) for row in rows)
         return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
@@ -191,7 +191,7 @@ class InstitutionAdmin(MergeAdmin):
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
         authorships: Any = Institution._meta.get_field("authorships").related_model
-        access, theirs = access_here(), models.Q(authorships__isnull=False)
+        access, theirs = current_access(), models.Q(authorships__isnull=False)
         if access and not access.everywhere("view", authorships):
             theirs = models.Q(authorships__in=access.rows(authorships._base_manager.all()).values("pk"))
         return rows.annotate(author_rows=models.Count("authorships", filter=theirs))

@@ -96,7 +96,7 @@ class SplitAdmin(MergeAdmin):
     def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
         """Say what taking a split back will do; with POST, do it."""
         act = get_object_or_404(split.acts(), pk=change_set)
-        found = split.left_by(act)
+        found = split.moved_by(act)
         seen = self.get_queryset(request)
         rows = [row for row in (found.person, found.new) if row is not None]
         if not rows or seen.filter(pk__in=[row.pk for row in rows]).count() < len(rows):

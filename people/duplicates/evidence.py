@@ -16,22 +16,33 @@ USUAL_SHARE = 0.03
 SAME_LANGUAGE = 3.0
 # How much more often two records of one person differ so than two people of like names do.
 FORMS = {
-    SpellingDifference.SAME: 0.5, SpellingDifference.CASE: 2.0, SpellingDifference.ACCENTS: 2.0, SpellingDifference.PUNCTUATION: 1.5, SpellingDifference.ORDER: 1.5,
-    SpellingDifference.DOUBLED: 2.0, SpellingDifference.PLACEHOLDER: 3.0, SpellingDifference.JOINED: 1.2, SpellingDifference.MIDDLE: 1.0, SpellingDifference.CALLED: 1.5,
-    SpellingDifference.EXTRA: 0.4, SpellingDifference.INITIALS: 0.8, SpellingDifference.SHORT: 0.4, SpellingDifference.TYPO: 0.3,
-}  # fmt: skip
+    SpellingDifference.SAME: 0.5,
+    SpellingDifference.CASE: 2.0,
+    SpellingDifference.ACCENTS: 2.0,
+    SpellingDifference.PUNCTUATION: 1.5,
+    SpellingDifference.ORDER: 1.5,
+    SpellingDifference.DOUBLED: 2.0,
+    SpellingDifference.PLACEHOLDER: 3.0,
+    SpellingDifference.JOINED: 1.2,
+    SpellingDifference.MIDDLE: 1.0,
+    SpellingDifference.CALLED: 1.5,
+    SpellingDifference.EXTRA: 0.4,
+    SpellingDifference.INITIALS: 0.8,
+    SpellingDifference.SHORT: 0.4,
+    SpellingDifference.TYPO: 0.3,
+}
 # Spellings in which one person may well stand twice on one paper.
 LISTED_TWICE = frozenset(FORMS) - {
     SpellingDifference.INITIALS,
     SpellingDifference.SHORT,
     SpellingDifference.TYPO,
 }
-MANY = 3
+LARGE_TEAM = 3
 CONTACT, FIRST_COAUTHOR, MORE_COAUTHORS = log(10_000), log(25), log(4)
 NO_COAUTHOR, ELSEWHERE, OTHER_IDS = log(0.5), log(0.4), log(0.2)
 TWICE, BOTH, TOGETHER, OTHER_PLACE_THERE = log(12), log(0.05), log(0.001), log(0.1)
 # Fewer namesakes than one in a thousand such pairs nobody can be sure of.
-FEWEST = 1e-3
+MIN_NAMESAKES = 1e-3
 MOST_AFFILIATION, LEAST_AFFILIATION, SAME_PLACE = 60.0, 3.0, 0.5
 
 
@@ -110,9 +121,9 @@ def _coauthors(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[f
         # On one paper they share its authors, whoever they are.
         return
     if common:
-        weight = FIRST_COAUTHOR + MORE_COAUTHORS * min(len(common) - 1, MANY)
-        yield weight, ("coauthors", {"count": len(common), "people": sorted(common)[:MANY]})
-    elif min(len(one.coauthors), len(other.coauthors)) >= MANY:
+        weight = FIRST_COAUTHOR + MORE_COAUTHORS * min(len(common) - 1, LARGE_TEAM)
+        yield weight, ("coauthors", {"count": len(common), "people": sorted(common)[:LARGE_TEAM]})
+    elif min(len(one.coauthors), len(other.coauthors)) >= LARGE_TEAM:
         yield NO_COAUTHOR, ("no_coauthor", {})
 
 
@@ -131,13 +142,15 @@ def _affiliations(
 
 def _alike(here: set[str], there: set[str]) -> bool:
     """Tell whether some words of the affiliations are the same: “Univ. of Basel” and “Basel”."""
-    return bool({word for place in here for word in telling(place)} & {w for p in there for w in telling(p)})
+    return bool(
+        {word for place in here for word in distinctive(place)} & {w for p in there for w in distinctive(p)}
+    )
 
 
-def telling(place: str) -> set[str]:
+def distinctive(place: str) -> set[str]:
     """Return the words of an affiliation that others do not have."""
     words = {word.strip(",.;()") for word in place.split()}
-    return {word for word in words if len(word) > MANY} - COMMON_PLACES
+    return {word for word in words if len(word) > LARGE_TEAM} - COMMON_PLACES
 
 
 COMMON_PLACES = frozenset(
@@ -148,5 +161,5 @@ COMMON_PLACES = frozenset(
 
 def probability(likeness: SpellingMatch, namesakes: float, weights: list[float]) -> int:
     """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name."""
-    odds = log(USUAL_SHARE * FORMS[likeness.kind] / max(namesakes, FEWEST)) + sum(weights)
+    odds = log(USUAL_SHARE * FORMS[likeness.kind] / max(namesakes, MIN_NAMESAKES)) + sum(weights)
     return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

@@ -29,7 +29,7 @@ CROWD = 40
 # As if so many others were known: what is rare among ten people is not rare.
 OTHERS = 2_000
 # Longer names are cut for their blocks.
-MOST_WORDS = 6
+MAX_NAME_WORDS = 6
 PART = 3
 ORDER = {kind: place for place, kind in enumerate(SpellingDifference)}
 
@@ -42,7 +42,7 @@ def find(
 ) -> list[LikelyDuplicate]:
     """Return those who may be one, the likeliest first; not the pairs of keys that are known to be two."""
     everybody = list(figures)
-    acquaint(everybody)
+    add_namesakes(everybody)
     names = Frequencies(everybody)
     places = Counter(place for one in everybody for place in one.affiliations)
     shares = {place: count / len(everybody) for place, count in places.items()}
@@ -51,7 +51,7 @@ def find(
         one, other = everybody[left], everybody[right]
         if are_distinct(one, other) or (apart and frozenset((one.key, other.key)) in apart):
             continue
-        likeness = likest(one, other)
+        likeness = best_pairs(one, other)
         if likeness is None or names.are_both_usual(likeness):
             continue
         weighed = weigh(one, other, likeness, shares)
@@ -63,7 +63,7 @@ def find(
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
-def acquaint(figures: Iterable[PersonCandidate]) -> None:
+def add_namesakes(figures: Iterable[PersonCandidate]) -> None:
     """Tell everybody with whom they wrote."""
     people = list(figures)
     authors: dict[int, list[PersonCandidate]] = defaultdict(list)
@@ -78,7 +78,7 @@ def acquaint(figures: Iterable[PersonCandidate]) -> None:
         one.coauthors.discard(one.key)
 
 
-def likest(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | None:
+def best_pairs(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | None:
     """Return how the names of two are alike, by the spellings that are most so."""
     if len(one.names) == len(other.names) == 1:
         return compare_names(one.names[0], other.names[0])
@@ -168,7 +168,7 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
     """Yield what names have in common that differ in order, spaces, additions or by a slip."""
     if not name:
         return
-    some = sorted(set(name[:MOST_WORDS]))
+    some = sorted(set(name[:MAX_NAME_WORDS]))
     yield "".join(name)
     yield "".join([name[-1], *name[:-1]])
     for one, other in combinations(some, 2):
@@ -184,8 +184,8 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
 
 def initial_keys(name: tuple[str, ...]) -> Iterator[tuple[bool, str]]:
     """Yield each whole word with the initial of each other, and whether that is all there is of it."""
-    for word in name[:MOST_WORDS]:
-        for other in name[:MOST_WORDS]:
+    for word in name[:MAX_NAME_WORDS]:
+        for other in name[:MAX_NAME_WORDS]:
             if word != other and len(word) > 1:
                 yield len(other) == 1, f"{word} {other[0]}"
 

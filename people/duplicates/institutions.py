@@ -75,7 +75,7 @@ def is_short(name: str) -> bool:
     return name.isupper() and " " not in name.strip() and SHORTEST <= len(name.strip()) <= LONGEST
 
 
-def find_places(
+def find_duplicates(
     places: Iterable[InstitutionCandidate], apart: Set[frozenset[int]] = frozenset()
 ) -> list[LikelyDuplicate]:
     """Return those that may be one, the likeliest first; not the pairs of keys that are known to be two."""
@@ -85,7 +85,7 @@ def find_places(
         one, other = everything[left], everything[right]
         if frozenset((one.key, other.key)) in apart or (one.ror and other.ror and one.ror != other.ror):
             continue
-        named = likest_names(one, other)
+        named = best_names(one, other)
         if named is None:
             continue
         score, reasons = _weighed(one, other, *named)
@@ -109,9 +109,9 @@ def _weighed(
     return min(score, 99), tuple(reasons)
 
 
-def likest_names(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
+def best_names(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
     """Return how likely these are one by their names, and the reason."""
-    found = [like for a in one.names for b in other.names if (like := compare_places(a, b))]
+    found = [like for a in one.names for b in other.names if (like := compare_institutions(a, b))]
     best = max(found, default=None)
     if best and best[1] == "place_words" and not _is_own(one, other):
         return ALIAS, "place_alias"
@@ -119,10 +119,10 @@ def likest_names(one: InstitutionCandidate, other: InstitutionCandidate) -> tupl
 
 
 def _is_own(one: InstitutionCandidate, other: InstitutionCandidate) -> bool:
-    return bool(compare_places(one.names[0], other.names[0]))
+    return bool(compare_institutions(one.names[0], other.names[0]))
 
 
-def compare_places(one: str, other: str) -> tuple[int, str] | None:
+def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
     """Tell how two names are alike; `None` if they are two."""
     a, b = words(one), words(other)
     if not (a and b):

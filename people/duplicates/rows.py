@@ -11,7 +11,7 @@ from people.duplicates.evidence import PersonCandidate
 from people.duplicates.institutions import InstitutionCandidate
 from people.models import Institution, Person, PersonIdentifier, PersonName
 
-CHUNK = 5_000
+CHUNK_ROWS = 5_000
 
 
 class PeopleRows:
@@ -27,7 +27,7 @@ class PeopleRows:
     def _read_people(self) -> None:
         columns = ("pk", "name", "native_name", "orcid", "email", "homepage", "affiliation")
         rows = Person.objects.filter(merged_into__isnull=True).order_by("pk").values_list(*columns)
-        for key, name, native, orcid, email, homepage, affiliation in rows.iterator(CHUNK):
+        for key, name, native, orcid, email, homepage, affiliation in rows.iterator(CHUNK_ROWS):
             contacts = frozenset(filter(None, (email.casefold(), homepage.casefold().rstrip("/"))))
             names = (name, native) if native else (name,)
             self.figures[key] = PersonCandidate(key, names, orcid=orcid, contacts=contacts)
@@ -41,7 +41,9 @@ class PeopleRows:
 
     def _read_names(self) -> None:
         others: dict[int, list[str]] = defaultdict(list)
-        for key, name in PersonName.objects.order_by("pk").values_list("person_id", "name").iterator(CHUNK):
+        for key, name in (
+            PersonName.objects.order_by("pk").values_list("person_id", "name").iterator(CHUNK_ROWS)
+        ):
             others[key].append(name)
         for key, found in others.items():
             if key in self.figures:
@@ -49,7 +51,7 @@ class PeopleRows:
                 one.names = (*one.names, *found)
         ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
         rows = PersonIdentifier.objects.order_by().values_list("person_id", "scheme", "value")
-        for key, scheme, value in rows.iterator(CHUNK):
+        for key, scheme, value in rows.iterator(CHUNK_ROWS):
             ids[key].add((scheme, value))
         for key in ids.keys() & self.figures.keys():
             self.figures[key].ids = frozenset(ids[key])
@@ -58,10 +60,10 @@ class PeopleRows:
         authorships: Any = Person._meta.get_field("authorships").related_model
         places: dict[int, set[str]] = defaultdict(set)
         through = authorships.institutions.through._base_manager.order_by()
-        for key, name in through.values_list("authorship_id", "institution__name").iterator(CHUNK):
+        for key, name in through.values_list("authorship_id", "institution__name").iterator(CHUNK_ROWS):
             places[key].add(self._place(name))
         rows = authorships._base_manager.order_by().values_list("pk", "person_id", "paper_id", "affiliations")
-        for key, person, paper, affiliations in rows.iterator(CHUNK):
+        for key, person, paper, affiliations in rows.iterator(CHUNK_ROWS):
             one = self.figures.get(person)
             if one is not None:
                 found = {*places.get(key, ()), *map(self._place, affiliations)}
@@ -74,7 +76,7 @@ def institutions() -> list[InstitutionCandidate]:
     authorships: Any = Institution._meta.get_field("authorships").related_model
     people: dict[int, set[int]] = defaultdict(set)
     through = authorships.institutions.through._base_manager.order_by()
-    for key, person in through.values_list("institution_id", "authorship__person_id").iterator(CHUNK):
+    for key, person in through.values_list("institution_id", "authorship__person_id").iterator(CHUNK_ROWS):
         people[key].add(person)
     rows = Institution.objects.filter(merged_into__isnull=True).order_by("pk")
     return [

@@ -12,7 +12,7 @@ from conference.models import Edition
 from content import revision
 from people.duplicates.evidence import LikelyDuplicate
 from people.duplicates.finder import find
-from people.duplicates.institutions import find_places
+from people.duplicates.institutions import find_duplicates
 from people.duplicates.rows import PeopleRows, institutions
 from people.models import (
     Comparison,
@@ -26,11 +26,11 @@ from people.models import (
 
 log = logging.getLogger(__name__)
 # Among more than so many, a look takes longer than anybody waits for a page: it is asked for.
-AUTOMATIC = 10_000
+MAX_AUTOMATIC_ROWS = 10_000
 # As many as a chair could ever go through; the likeliest are kept.
-MOST = 20_000
-BATCH = 1_000
-PAIRS: dict[type[models.Model], type[Any]] = {Person: PersonPair, Institution: InstitutionPair}
+MAX_PAIRS = 20_000
+BATCH_ROWS = 1_000
+PAIR_MODELS: dict[type[models.Model], type[Any]] = {Person: PersonPair, Institution: InstitutionPair}
 
 
 def state() -> str:
@@ -45,11 +45,11 @@ def is_fresh(model: type[Any]) -> bool:
     return last is not None and last.state == state()
 
 
-def look(model: type[Any]) -> int:
+def search(model: type[Any]) -> int:
     """Look for duplicates anew, and keep what is found; return how many that are."""
     now = state()
-    found = _found(model)[:MOST]
-    pairs = PAIRS[model]
+    found = _found(model)[:MAX_PAIRS]
+    pairs = PAIR_MODELS[model]
     rows = [
         pairs(
             first_id=one.first,
@@ -67,13 +67,13 @@ def look(model: type[Any]) -> int:
             model=model._meta.label_lower, defaults={"at": timezone.now(), "state": now, "last_key": last_key}
         )
         pairs._default_manager.all().delete()
-        pairs._default_manager.bulk_create(rows, batch_size=BATCH)
+        pairs._default_manager.bulk_create(rows, batch_size=BATCH_ROWS)
     return len(rows)
 
 
 def _found(model: type[Any]) -> list[LikelyDuplicate]:
     if model is Institution:
-        return find_places(institutions(), InstitutionDistinction.objects.pairs())
+        return find_duplicates(institutions(), InstitutionDistinction.objects.pairs())
     people = PeopleRows()
     found = find(people.figures.values(), PersonDistinction.objects.pairs())
     for one in found:
@@ -83,25 +83,25 @@ def _found(model: type[Any]) -> list[LikelyDuplicate]:
     return found
 
 
-def look_if_quick(model: type[Any]) -> None:
+def search_if_quick(model: type[Any]) -> None:
     """Look anew where something has changed and it takes no time; where the database is busy, all stays."""
-    if is_fresh(model) or model._default_manager.count() > AUTOMATIC:
+    if is_fresh(model) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
         return
     try:
-        look(model)
+        search(model)
     except DatabaseError:
         log.exception("Duplicates could not be looked for; whoever opens the list next tries again.")
 
 
-def look_at_all() -> None:
+def search_all() -> None:
     """Look at everything that can be listed twice, where it takes no time."""
-    for model in PAIRS:
-        look_if_quick(model)
+    for model in PAIR_MODELS:
+        search_if_quick(model)
 
 
-def decided(model: type[Any], keys: Iterable[int], *, was_fresh: bool) -> None:
+def exclude_decided(model: type[Any], keys: Iterable[int], *, was_fresh: bool) -> None:
     """Forget the pairs among these rows, of which a chair has decided; all others stay as they were found."""
     wanted = list(keys)
-    PAIRS[model]._default_manager.filter(first__in=wanted, second__in=wanted).delete()
+    PAIR_MODELS[model]._default_manager.filter(first__in=wanted, second__in=wanted).delete()
     if was_fresh:
         Comparison.objects.filter(model=model._meta.label_lower).update(state=state())

@@ -89,7 +89,7 @@ def merge(
         "others": ", ".join(str(row) for row in gone),
         "survivor": survivor,
     }
-    with recording(Origin.MERGE, user, detail) as log, revision.hold():
+    with recording(Origin.MERGE, user, detail) as log, revision.lock():
         log.refer_to(survivor)
         rows = _locked(type(survivor), [survivor, *gone])
         survivor, gone = rows[0], rows[1:]
@@ -201,7 +201,7 @@ def undoing(change_set: ChangeSet) -> Undoing:
 
 def undo(change_set: ChangeSet, user: Any = None) -> Undoing:
     """Take a merge back: all stand as before, but for what was changed since. Raises `CannotRestoreError`."""
-    with recording(Origin.UNDO, user, change_set.detail), revision.hold():
+    with recording(Origin.UNDO, user, change_set.detail), revision.lock():
         found = planned(change_set)
         take_back(found, Origin.UNDO, user, change_set.detail)
     return found

@@ -15,9 +15,9 @@ from people.merging.merge import FIELDS, hidden_names, preset
 from people.models import Institution, Person
 
 # Of what somebody did, so much is shown; the rest is counted.
-MOST = 40
+MAX_CONTRIBUTIONS = 40
 # What is fetched along with each relation, so that its rows can say what they stand on.
-ALONG = {
+SELECT_RELATED = {
     "authorships": ("paper__edition",),
     "session_roles": ("session__edition",),
     "talks": ("presentation__edition", "presentation__paper"),
@@ -164,23 +164,25 @@ def _line(rows: list[Any], name: str, chosen: int, hidden: set[str]) -> Any:
     return ComparedField(name, label, choices) if any(choice.value for choice in choices) else None
 
 
-def columns_of(people: list[Person], seen: Seen = everything, most: int | None = MOST) -> list[ComparedRow]:
+def columns_of(
+    people: list[Person], seen: Seen = everything, most: int | None = MAX_CONTRIBUTIONS
+) -> list[ComparedRow]:
     """Return what people are called and did; at most so much of each."""
     relations = [
         Prefetch(name, seen(_model(name)).select_related(*along).order_by("pk"), to_attr=f"all_{name}")
-        for name, along in ALONG.items()
+        for name, along in SELECT_RELATED.items()
     ]
     prefetch_related_objects(people, "names", "identifiers", *relations)
     owners = Counter(
         (name, owner)
         for person in people
-        for name in ALONG
+        for name in SELECT_RELATED
         for owner in {_thing(row).pk for row in vars(person)[f"all_{name}"]}
     )
     columns = []
     for person in people:
         column = ComparedRow(person, [*person.names.all()], [*person.identifiers.all()])
-        for name in ALONG:
+        for name in SELECT_RELATED:
             for row in vars(person)[f"all_{name}"]:
                 shared = name != "committee_roles" and owners[name, _thing(row).pk] > 1
                 column.deeds.append(_deed(row, is_shared=shared))
@@ -219,7 +221,9 @@ def _institutions(rows: list[Institution], seen: Seen) -> list[ComparedRow]:
     )
     shown = authorships.select_related("paper__edition").order_by("-pk")
     columns = []
-    prefetch_related_objects(rows, Prefetch("authorships", shown[:MOST], to_attr="all_authorships"))
+    prefetch_related_objects(
+        rows, Prefetch("authorships", shown[:MAX_CONTRIBUTIONS], to_attr="all_authorships")
+    )
     for row in rows:
         deeds = [_deed(one, is_shared=False) for one in vars(row)["all_authorships"]]
         columns.append(ComparedRow(row, deeds=deeds, more=max(0, counts[row.pk] - len(deeds))))

@@ -13,7 +13,7 @@ from content.recording import recording
 from people.merging.merge import distinguish
 from people.merging.relations import Moved, move
 from people.models import Person, PersonDistinction, PersonPair
-from people.querysets import end_of
+from people.querysets import last_of_chain
 
 # What was found or noted of the two goes with the new one.
 OF_PAIRS = (PersonPair, PersonDistinction)
@@ -22,7 +22,7 @@ OF_PAIRS = (PersonPair, PersonDistinction)
 def split(person: Person, name: str, rows: Mapping[type[Any], Iterable[int]], user: Any = None) -> Person:
     """Make a new person and give it these rows of another: authorships, roles, names and so on."""
     detail = gettext("split from %(person)s") % {"person": person}
-    with recording(Origin.FORM, user, detail) as log, revision.hold():
+    with recording(Origin.FORM, user, detail) as log, revision.lock():
         new = Person(name=name)
         new.full_clean()
         new.save()
@@ -58,7 +58,7 @@ class Split:
         return self.new is None or self.person is None or self.new.merged_into_id is not None
 
 
-def left_by(act: ChangeSet) -> Split:
+def moved_by(act: ChangeSet) -> Split:
     """Return what an act of splitting left behind, as it is now."""
     key = int(act.reference.rpartition(":")[2])
     rows: dict[Any, list[int]] = {}
@@ -68,7 +68,7 @@ def left_by(act: ChangeSet) -> Split:
         if after == key:
             rows.setdefault(apps.get_model(change.model), []).append(change.object_id)
             former.add(before)
-    person = end_of(Person.objects.filter(pk__in=former).first())
+    person = last_of_chain(Person.objects.filter(pk__in=former).first())
     new = Person.objects.filter(pk=key).first()
     edits = RowChange.objects.filter(model=Person._meta.label_lower, object_id=key, change_set__gt=act.pk)
     kept = [str(new)] if new and (edits.exists() or _has_more(new, rows)) else []
@@ -88,8 +88,8 @@ def _has_more(person: Person, rows: Mapping[Any, list[int]]) -> bool:
 
 def take_back(act: ChangeSet, user: Any = None) -> Split:
     """Give back what went and still is the new one's; who has nothing then, and was not edited, goes."""
-    with recording(Origin.UNDO, user, act.detail), revision.hold():
-        found = left_by(act)
+    with recording(Origin.UNDO, user, act.detail), revision.lock():
+        found = moved_by(act)
         if not found.is_empty:
             for model, keys in found.rows.items():
                 theirs = model._default_manager.filter(pk__in=keys, person=found.new)

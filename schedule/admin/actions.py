@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import Access
-from content.bulk import BulkChange, BulkPlan, Values, judged, refusal
+from content.bulk import BulkChange, BulkPlan, Values, validated, why_refused
 from editorial.access import access_for
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 from editorial.field_actions import SAME, ChosenField, SetField
@@ -53,7 +53,7 @@ class SetSession(SetField):
         return {"session": session, **times}
 
     def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
-        plan = judged(rows, lambda row: self.values(row, values), moved_words)
+        plan = validated(rows, lambda row: self.values(row, values), moved_words)
         last = last_places(values["session"])
         for line in plan.lines:
             edition = line.row.edition_id
@@ -127,7 +127,7 @@ def scheduled(paper: Any, session: Any, kind: str, waits: Any, access: Access) -
             return BulkChange(paper, ""), gettext("You may not change its presentation.")
         waits.paper = paper
         paper.waits = waits
-        return BulkChange(paper, "", {"session": session}), refusal(waits, {"session": session})
+        return BulkChange(paper, "", {"session": session}), why_refused(waits, {"session": session})
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):
         return BulkChange(paper, ""), gettext("You may not add presentations there.")

@@ -29,7 +29,7 @@ MODELS = {
 }
 PER_PAGE = 100
 # So many are told after saving; the form shows them all.
-TOLD = 3
+MAX_LISTED_CLASHES = 3
 
 
 def address(subject: ClashSubject) -> str:
@@ -116,8 +116,8 @@ def said(found: list[Clash]) -> SafeString:
     """Return what is told after saving."""
     count = len(found)
     head = ngettext("Saved, with %(count)s clash:", "Saved, with %(count)s clashes:", count)
-    lines = [clash.message for clash in found[:TOLD]]
-    if count > TOLD:
-        lines.append(_("And %(count)s more on its form.") % {"count": count - TOLD})
+    lines = [clash.message for clash in found[:MAX_LISTED_CLASHES]]
+    if count > MAX_LISTED_CLASHES:
+        lines.append(_("And %(count)s more on its form.") % {"count": count - MAX_LISTED_CLASHES})
     body = format_html_join(" ", "{}", ((line,) for line in lines))
     return format_html("{} {}", head % {"count": count}, body)

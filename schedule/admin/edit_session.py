@@ -18,7 +18,7 @@ from content.actor import acting
 from content.history import ChangeSet, Origin
 from content.recording import Log, together
 from content.three_way_merge import CHOICE, MINE, THEIRS
-from content.timeline import acts
+from content.timeline import change_set_rows
 from content.versions import Seen
 from editorial.access import access_for
 from editorial.stale_forms import versions_page
@@ -30,13 +30,13 @@ MODELS = {"schedule.session", "schedule.presentation"}
 # What no page of the editor shows of papers.
 UNSHOWN = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
 # So many rows of a sitting are told one by one.
-TOLD = 40
+MAX_LISTED_DIFFERENCES = 40
 
 
 @contextmanager
 def one_sitting(request: HttpRequest) -> Iterator[Log]:
     """Make what a page of the editor saves one act, one transaction and one change of the stamp."""
-    with acting(Origin.ACTION, request.user, TIMETABLE), together() as log, revision.hold():
+    with acting(Origin.ACTION, request.user, TIMETABLE), together() as log, revision.lock():
         yield log
 
 
@@ -122,8 +122,8 @@ class SittingAdmin(admin.ModelAdmin[Any]):
         if change_set is None or not self.is_sitting_of(change_set, edition):
             return None
         rows = change_set.rows.order_by("pk")
-        found = acts([change_set], rows[:TOLD], edition)[0].rows
-        more = max(0, rows.count() - TOLD)
+        found = change_set_rows([change_set], rows[:MAX_LISTED_DIFFERENCES], edition)[0].rows
+        more = max(0, rows.count() - MAX_LISTED_DIFFERENCES)
         return {"change_set": change_set, "rows": found, "more": more, "undo": undo_address(change_set)}
 
     def is_sitting_of(self, change_set: ChangeSet, edition: Edition) -> bool:

@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 from schedule.models import Presentation
 
 # A form with more takes longer to open than somebody likes to wait; a hall of 750 posters took three seconds.
-MOST = 100
+MAX_INLINE_ROWS = 100
 # What a form that was sent has if the presentations were in it.
-SENT = "presentations-TOTAL_FORMS"
+SENT_FIELD = "presentations-TOTAL_FORMS"
 
 
 def number_in(session: Any) -> int:
@@ -31,8 +31,8 @@ class ManyAdmin(admin.ModelAdmin[Any]):
     def _has_many(self, request: HttpRequest, session: Any) -> bool:
         """Whether the presentations stay out. A form that was sent is read as it was shown."""
         if request.method == "POST":
-            return session is not None and SENT not in request.POST
-        return session is not None and number_in(session) > MOST
+            return session is not None and SENT_FIELD not in request.POST
+        return session is not None and number_in(session) > MAX_INLINE_ROWS
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         inlines = super().get_inlines(request, obj)

@@ -27,14 +27,14 @@ from editorial.model_admin import ContentAdmin, moment
 from editorial.text_help import HelpedText
 from schedule.models import Release
 from schedule.releases.changes import ProgramChange, TimeAndRoom
-from schedule.releases.snapshot import PendingRelease, announce, due, read_change
+from schedule.releases.snapshot import PendingRelease, announce, pending_release, read_change
 
 CHANGED_SINCE = _(
     "The program was changed after this page was opened. Look at the lines again, then announce."
 )
 
 LINES_HELP = _("Untick what nobody needs. A note is shown below its change; Markdown.")
-LONGEST_NOTE = 500
+MAX_NOTE_CHARS = 500
 
 # The kinds of things that change, inside a sentence.
 KINDS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
@@ -107,8 +107,10 @@ class LinesField(forms.Field):
 
     def to_python(self, value: Any) -> dict[str, str]:
         notes = {line: " ".join(str(note).split()) for line, note in (value or {}).items()}
-        if any(len(note) > LONGEST_NOTE for note in notes.values()):
-            raise ValidationError(gettext("A note has at most %(most)d characters.") % {"most": LONGEST_NOTE})
+        if any(len(note) > MAX_NOTE_CHARS for note in notes.values()):
+            raise ValidationError(
+                gettext("A note has at most %(most)d characters.") % {"most": MAX_NOTE_CHARS}
+            )
         return notes
 
 
@@ -248,7 +250,7 @@ class ReleaseAdmin(ContentAdmin):
         if not self.has_add_permission(request, edition):
             raise PermissionDenied
         at = timezone.now()
-        ready = due(edition, at)
+        ready = pending_release(edition, at)
         form = AnnounceForm(ready, edition, request.POST if request.method == "POST" else None)
         if request.method == "POST" and not form.is_bound:
             messages.warning(request, CHANGED_SINCE)

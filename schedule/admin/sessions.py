@@ -20,7 +20,7 @@ from editorial.current_edition import edition_in_hand
 from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, cancel, publish
 from editorial.forms import ContentForm, PartForm
-from editorial.lists import counted, related_part
+from editorial.lists import related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
 from papers.admin.papers import PaperAdmin
 from papers.models import Paper
@@ -59,7 +59,7 @@ class RoomAdmin(OrderedAdmin):
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(session_rows=counted(Room, "sessions"))
+        return rows.annotate(session_rows=with_count(Room, "sessions"))
 
     @admin.display(description=_("sessions"))
     def session_count(self, room: Any) -> int:
@@ -114,7 +114,7 @@ class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAd
     ]
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(presentation_rows=counted(Session, "presentations"))
+        return rows.annotate(presentation_rows=with_count(Session, "presentations"))
 
     def choice_label(self, row: Any) -> str:
         return f"{row}, {moment(row.start, row.edition)}"

@@ -21,7 +21,7 @@ from conference.models import Edition
 from content import times
 from content.versions import read, signed
 from editorial.current_edition import working_on
-from editorial.lists import counted
+from editorial.lists import with_count
 from editorial.stale_forms import SEEN, SHOWN
 from schedule import clashes, timetable
 from schedule.admin.edit_session import (
@@ -69,7 +69,7 @@ class Board:
         wanted |= Q(parent__start__gte=first, parent__start__lt=last)
         rows = self.sessions.filter(wanted).select_related("room", "parent").in_order()
         rows = rows.annotate(
-            presentation_rows=counted(Session, "presentations"), part_rows=counted(Session, "parts")
+            presentation_rows=with_count(Session, "presentations"), part_rows=with_count(Session, "parts")
         )
         found = Sitting({one.pk: self.row(one) for one in rows})
         if self.sent:

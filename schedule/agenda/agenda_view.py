@@ -10,7 +10,7 @@ from typing import Any
 
 from conference.models import Edition
 from schedule import timetable
-from schedule.agenda.overlaps import overlapping, touching
+from schedule.agenda.overlaps import back_to_back, overlapping
 from schedule.agenda.stars import Seen, Star
 from schedule.models import Presentation, Room, Session
 
@@ -173,6 +173,6 @@ def _note_clashes(stops: Sequence[Any]) -> None:
     for one, other in overlapping(stops):
         one.clashes.append(other)
         other.clashes.append(one)
-    for one, other in touching(stops):
+    for one, other in back_to_back(stops):
         if one.place != other.place and not one.clashes:
             one.straight_on = other

@@ -58,7 +58,7 @@ def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> l
     return [(rows[one], rows[other]) for one, other in sorted(found)]
 
 
-def touching[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
+def back_to_back[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
     """Return the neighbours in time of which one begins as the other ends."""
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
     return [(one, other) for one, other in pairwise(rows) if instant(one.end) == instant(other.start)]

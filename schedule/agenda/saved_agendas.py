@@ -14,7 +14,7 @@ from django.utils.crypto import constant_time_compare
 
 from conference.models import Edition
 from schedule.agenda.agenda_view import star_of
-from schedule.agenda.stars import MOST, Star, dated, later
+from schedule.agenda.stars import MAX_STARS, Star, dated, later
 from schedule.following import MINUTE, Agenda, AgendaStar
 from schedule.models import Room
 
@@ -85,7 +85,7 @@ def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> None:
     changed = [rows[key] for key in news if key in rows]
     for row in changed:
         row.take(news[row.star.key])
-    if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MOST:
+    if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MAX_STARS:
         raise TooManyError
     _mend_rooms(agenda.edition, [*fresh, *changed])
     AgendaStar.objects.bulk_create(fresh)

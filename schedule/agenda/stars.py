@@ -13,13 +13,13 @@ from django.utils.translation import gettext
 
 KINDS = {"s": "session", "p": "presentation"}
 # An agenda holds so many stars, and no text of stars is longer than so many signs.
-MOST = 500
-LONGEST = 120_000
+MAX_STARS = 500
+MAX_JSON_CHARS = 120_000
 WRITTEN = re.compile(
     r"(?P<removed>-?)(?P<kind>[sp])\.(?P<uid>[A-Za-z0-9][A-Za-z0-9._-]{0,63})"
     r"(?:@(?P<start>[0-9]{0,11})\.(?P<room>[0-9]{0,18})(?:@(?P<at>[0-9]{1,14}))?)?"
 )
-FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -60,15 +60,15 @@ class Star:
 
 def read_stars(text: str) -> list[Star]:
     """Read stars parted by spaces, each thing once: the latest word on it. Raises `UnreadableError`."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_JSON_CHARS:
         raise UnreadableError(gettext("The list of stars is too long."))
     found: dict[str, Star] = {}
     for word in text.split():
         star = _read(word)
         if star.key not in found or later(star, found[star.key]):
             found[star.key] = star
-    if sum(not star.removed for star in found.values()) > MOST:
-        raise UnreadableError(gettext("An agenda holds %(count)d stars at most.") % {"count": MOST})
+    if sum(not star.removed for star in found.values()) > MAX_STARS:
+        raise UnreadableError(gettext("An agenda holds %(count)d stars at most.") % {"count": MAX_STARS})
     return list(found.values())
 
 
@@ -78,7 +78,7 @@ def write_stars(stars: Iterable[Star]) -> str:
 
 def later(star: Star, other: Star) -> bool:
     """Whether `star` overrules `other`: it is the later word, or a removal at the same moment."""
-    return (star.at or FIRST, star.removed) > (other.at or FIRST, other.removed)
+    return (star.at or EARLIEST, star.removed) > (other.at or EARLIEST, other.removed)
 
 
 def dated(star: Star, now: datetime) -> Star:

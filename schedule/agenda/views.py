@@ -35,9 +35,9 @@ from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 
 # Set when a visitor wants the agenda kept, sent back to the agenda alone.
 COOKIE = settings.AGENDA_COOKIE_NAME
-LASTS = 400 * 24 * 3600
+COOKIE_SECONDS = 400 * 24 * 3600
 # An address longer than this is cut or refused on its way.
-LONGEST_ADDRESS = 1800
+MAX_URL_CHARS = 1800
 NOTES = {
     "deleted": _("Your agenda was deleted."),
     "gone": _("The agenda that was kept here for you was deleted."),
@@ -63,7 +63,7 @@ type View[**P] = Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase
 def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpResponseBase]]:
     """Give a view the published edition, keep its reply private, and answer what it cannot do in words.
 
-    No token guards the forms, as it would need a cookie on every page: see `is_from_here`.
+    No token guards the forms, as it would need a cookie on every page: see `is_same_origin`.
     """
 
     def decorate(view: View[P]) -> Callable[..., HttpResponseBase]:
@@ -118,7 +118,7 @@ def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
     return response
 
 
-def is_from_here(request: HttpRequest) -> bool:
+def is_same_origin(request: HttpRequest) -> bool:
     """Whether a page of this site sent the request. Browsers say so; other programs carry no cookie."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
@@ -179,9 +179,9 @@ def linked(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBa
 
 
 @agenda_page("POST")
-def take(request: HttpRequest, edition: Edition) -> HttpResponseBase:
+def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Take stars from a form into the agenda kept for this browser; the first time, make one."""
-    if not is_from_here(request):
+    if not is_same_origin(request):
         return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
     stars = read_stars(" ".join(request.POST.getlist("star")))
     at = timezone.now()
@@ -195,7 +195,7 @@ def take(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 @agenda_page("POST")
 def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Merge what a browser holds with what is kept for it; return all that is known of both."""
-    if not is_from_here(request):
+    if not is_same_origin(request):
         return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
     kept = own(request, edition)
     if kept is None:
@@ -219,7 +219,7 @@ def page(
         "kept": kept,
         "is_own": more.get("is_own", False),
         "note": NOTES.get(more.get("note", ""), ""),
-        "short_url": request.build_absolute_uri(short) if len(short) <= LONGEST_ADDRESS else "",
+        "short_url": request.build_absolute_uri(short) if len(short) <= MAX_URL_CHARS else "",
         "link": kept and kept.token and absolute(request, edition, kept.token),
         "reading_link": kept and absolute(request, edition, kept.reading_token),
     }
@@ -244,7 +244,7 @@ def with_cookie(response: HttpResponse, edition: Edition, token: str) -> HttpRes
     response.set_cookie(
         COOKIE,
         token,
-        max_age=LASTS,
+        max_age=COOKIE_SECONDS,
         path=path,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,

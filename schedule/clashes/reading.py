@@ -127,7 +127,7 @@ def talk_events(
         if row["start"] and not row["end"]:
             open_ended.add(row["pk"])
         by_session[row["session"]].append(event)
-    return list(chain.from_iterable(settled(group, open_ended) for group in by_session.values()))
+    return list(chain.from_iterable(with_edits(group, open_ended) for group in by_session.values()))
 
 
 def talk_event(row: Row, cast: PeopleIndex, session: ClashEvent | None) -> ClashEvent | None:
@@ -153,7 +153,7 @@ def talk_event(row: Row, cast: PeopleIndex, session: ClashEvent | None) -> Clash
     )
 
 
-def settled(talks: list[ClashEvent], open_ended: set[int]) -> Iterable[ClashEvent]:
+def with_edits(talks: list[ClashEvent], open_ended: set[int]) -> Iterable[ClashEvent]:
     """Return the talks of a session, each with an end."""
     needed = talks[0].session is not None and any(talk.subject.pk in open_ended for talk in talks)
     return until_the_next(talks, open_ended) if needed else talks

@@ -14,7 +14,7 @@ from schedule.clashes.plan import SIDE, ClashEvent, ClashProgram, ClashSubject
 from schedule.timetable import instant
 
 # A row is told with so many others that go on when it begins.
-MOST = 5
+MAX_PARTNERS = 5
 
 
 def find(plan: ClashProgram) -> list[Clash]:
@@ -31,7 +31,7 @@ def people(plan: ClashProgram) -> Iterator[Clash]:
             by_person[person].append(event)
     caught: dict[tuple[ClashEvent, ClashEvent], list[ClashSubject]] = defaultdict(list)
     for person, events in by_person.items():
-        for pair in overlapping(events, MOST):
+        for pair in overlapping(events, MAX_PARTNERS):
             caught[pair].append(plan.people[person])
     for pair, who in caught.items():
         yield both_at_once(plan, pair, tuple(sorted(who, key=lambda person: (person.name, person.uid))))
@@ -56,7 +56,7 @@ def papers(plan: ClashProgram) -> Iterator[Clash]:
         if talk.paper and not talk.people:
             by_paper[talk.paper].append(talk)
     for events in by_paper.values():
-        for one, other in overlapping(events, MOST) if len(events) > 1 else ():
+        for one, other in overlapping(events, MAX_PARTNERS) if len(events) > 1 else ():
             if one.stands != other.stands:
                 yield both_at_once(plan, (one, other), ())
 
@@ -71,7 +71,7 @@ def rooms(plan: ClashProgram) -> Iterator[Clash]:
         by_room[event.room or 0].append(event)
     for key, events in by_room.items():
         room = plan.rooms[key]
-        for one, other in overlapping(events, MOST) if not room.virtual else ():
+        for one, other in overlapping(events, MAX_PARTNERS) if not room.virtual else ():
             if one.session is None or one.session is not other.session:
                 is_side = one.kind in SIDE or other.kind in SIDE
                 severity = Severity.LIGHT if is_side else Severity.SERIOUS
@@ -96,7 +96,7 @@ def talks(plan: ClashProgram) -> Iterator[Clash]:
         for talk in rows:
             if talk.timed and not talk.stands:
                 by_place[talk.place].append(talk)
-        for pair in chain.from_iterable(overlapping(group, MOST) for group in by_place.values()):
+        for pair in chain.from_iterable(overlapping(group, MAX_PARTNERS) for group in by_place.values()):
             yield clash_of(plan, ClashKind.TALKS, pair, session=session.subject, besides=[session.subject])
 
 
@@ -173,7 +173,7 @@ def on_one_board(posters: Iterable[ClashEvent]) -> Iterator[list[ClashEvent]]:
     for group in by_board.values():
         rows = sorted(group, key=lambda poster: instant(poster.start))
         # Who shares with one nearby in time shares; who hangs before or after all others does not.
-        shared = {one for pair in overlapping(rows, MOST) for one in pair} if len(rows) > 1 else set()
+        shared = {one for pair in overlapping(rows, MAX_PARTNERS) for one in pair} if len(rows) > 1 else set()
         if shared:
             yield [poster for poster in rows if poster in shared]
 
@@ -187,7 +187,7 @@ def halls(plan: ClashProgram) -> Iterator[Clash]:
                 by_room[poster.place].append(poster)
         for key, posters in by_room.items():
             room = plan.rooms[key]
-            number = most_at_once(posters)
+            number = peak(posters)
             if room.capacity is not None and not room.virtual and number > room.capacity:
                 facts = {"session": session.subject, "room": room.subject, "capacity": room.capacity}
                 subjects, times = (session.subject, room.subject), (session.start, session.end)
@@ -195,7 +195,7 @@ def halls(plan: ClashProgram) -> Iterator[Clash]:
                 yield Clash(ClashKind.BOARDS_FULL, Severity.SERIOUS, *times, plan.zone, subjects, named)
 
 
-def most_at_once(posters: Iterable[ClashEvent]) -> int:
+def peak(posters: Iterable[ClashEvent]) -> int:
     """Return how many boards are taken at the moment when most are; what only touches follows on."""
     moments = sorted(chain.from_iterable(((instant(p.start), 1), (instant(p.end), -1)) for p in posters))
     most = taken = 0

@@ -10,11 +10,11 @@ from django.utils.translation import ngettext
 from schedule.clashes.rules import board_key
 
 # No hall has more; a slip such as 1-4000000 is refused rather than written out.
-MOST = 5_000
+MAX_BOARDS = 5_000
 RANGE = re.compile(r"(?P<prefix>.*?)(?P<first>[0-9]+)\s*[-\u2013\u2026]\s*(?P<again>.*?)(?P<last>[0-9]+)")
-LONGEST = 60
+MAX_BOARD_CHARS = 60
 # Two boards with what stands between them. What is longer is no range, and too long for a board.
-LONGEST_RANGE = 3 * LONGEST
+MAX_RANGE_CHARS = 3 * MAX_BOARD_CHARS
 
 
 class BoardsError(ValueError):
@@ -27,12 +27,12 @@ def expand(written: str) -> list[str]:
     for part in re.split(r"[,;\n]", written):
         if entry := " ".join(part.split()):
             found += run(entry)
-        if len(found) > MOST:
-            raise BoardsError(_("These are more than %(most)d boards.") % {"most": MOST})
+        if len(found) > MAX_BOARDS:
+            raise BoardsError(_("These are more than %(most)d boards.") % {"most": MAX_BOARDS})
     seen: set[str] = set()
     for board in found:
-        if len(board) > LONGEST:
-            raise BoardsError(_("“%(board)s” is too long for a board.") % {"board": board[:LONGEST]})
+        if len(board) > MAX_BOARD_CHARS:
+            raise BoardsError(_("“%(board)s” is too long for a board.") % {"board": board[:MAX_BOARD_CHARS]})
         if board_key(board) in seen:
             raise BoardsError(_("Board %(board)s stands in the list twice.") % {"board": board})
         seen.add(board_key(board))
@@ -41,12 +41,14 @@ def expand(written: str) -> list[str]:
 
 def run(entry: str) -> list[str]:
     """Return the boards of one entry: "A1-A20" or "A1-20", upwards or downwards; "P-12" is one board."""
-    match = RANGE.fullmatch(entry) if len(entry) <= LONGEST_RANGE else None
+    match = RANGE.fullmatch(entry) if len(entry) <= MAX_RANGE_CHARS else None
     if match is None or match["again"].strip() not in ("", match["prefix"].strip()):
         return [entry]
     first, last = int(match["first"]), int(match["last"])
-    if abs(last - first) >= MOST:
-        raise BoardsError(_("“%(entry)s” is more than %(most)d boards.") % {"entry": entry, "most": MOST})
+    if abs(last - first) >= MAX_BOARDS:
+        raise BoardsError(
+            _("“%(entry)s” is more than %(most)d boards.") % {"entry": entry, "most": MAX_BOARDS}
+        )
     is_padded = len(match["first"]) > 1 and match["first"].startswith("0")
     width = len(match["first"]) if is_padded else 0
     step = 1 if first <= last else -1

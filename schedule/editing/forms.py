@@ -13,7 +13,7 @@ from schedule.editing.clock import Program, end_after, moment_on
 from schedule.editing.placing import Placement
 
 CLOCK = ["%H:%M", "%H:%M:%S"]
-LONGEST_SHIFT = 7 * 24 * 60
+MAX_SHIFT_MINUTES = 7 * 24 * 60
 
 
 def clock_field(label: Any, *, required: bool = True) -> forms.TimeField:
@@ -67,8 +67,8 @@ class SittingForm(forms.Form):
     minutes = forms.IntegerField(
         label=_("minutes"),
         required=False,
-        min_value=-LONGEST_SHIFT,
-        max_value=LONGEST_SHIFT,
+        min_value=-MAX_SHIFT_MINUTES,
+        max_value=MAX_SHIFT_MINUTES,
     )
     pick = forms.TypedMultipleChoiceField(label=_("chosen sessions"), coerce=int, required=False)
 

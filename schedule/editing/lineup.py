@@ -14,7 +14,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from content.ordering import placed
+from content.ordering import reordered
 from content.row_values import plain
 from content.versions import Seen, mark
 from schedule.cancellation import Status
@@ -24,7 +24,7 @@ from schedule.editing.spreading import Spread, spread
 from schedule.models import Presentation, Session
 from schedule.timetable import instant
 
-LONGEST = 24 * 60
+MAX_TALK_MINUTES = 24 * 60
 TIMES, ORDER = "times", "order"
 
 
@@ -34,7 +34,9 @@ class TalkForm(forms.Form):
     place = forms.IntegerField(label=_("place"), required=False, min_value=0, max_value=1_000_000)
     start = clock_field(pgettext_lazy("moment", "start"), required=False)
     end = clock_field(pgettext_lazy("moment", "end"), required=False)
-    pause = forms.IntegerField(label=_("pause after"), required=False, min_value=0, max_value=LONGEST)
+    pause = forms.IntegerField(
+        label=_("pause after"), required=False, min_value=0, max_value=MAX_TALK_MINUTES
+    )
 
 
 class SpreadForm(forms.Form):
@@ -46,11 +48,11 @@ class SpreadForm(forms.Form):
         label=_("Minutes for each"),
         required=False,
         min_value=1,
-        max_value=LONGEST,
+        max_value=MAX_TALK_MINUTES,
         help_text=_("Empty: equal shares of the time."),
     )
     gap = forms.IntegerField(
-        label=_("Minutes between two"), required=False, min_value=0, max_value=LONGEST, initial=0
+        label=_("Minutes between two"), required=False, min_value=0, max_value=MAX_TALK_MINUTES, initial=0
     )
 
 
@@ -237,5 +239,5 @@ class Lineup:
 
 def in_order(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
     """Return the keys as the numbers beside them say."""
-    ranked = sorted((*placed(entered[key], place), key) for place, key in enumerate(keys, start=1))
+    ranked = sorted((*reordered(entered[key], place), key) for place, key in enumerate(keys, start=1))
     return [key for *_rank, key in ranked]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.versions import Seen, mark
 from papers.models import Topic
-from schedule.editing.boardlists import LONGEST, PosterBoard, assign, expand
+from schedule.editing.boardlists import MAX_BOARD_CHARS, PosterBoard, assign, expand
 from schedule.models import Presentation
 
 BOARDS = "boards"
@@ -78,7 +78,7 @@ class PosterRow:
         if mine != shown:
             self.after = wanted
             self.is_stale = shown != now != mine
-        if len(wanted) > LONGEST:
+        if len(wanted) > MAX_BOARD_CHARS:
             self.errors = [str(_("This is too long for a board."))]
 
 

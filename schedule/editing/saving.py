@@ -55,7 +55,7 @@ def save(sitting: Sitting) -> bool:
             row.errors, row.sent = error.message_dict, shown
     if sitting.wrong:
         return False
-    with together(), revision.hold():
+    with together(), revision.lock():
         talks = timed_talks(sitting.delays())
         store((row.session for row in rows), ["start", "end", "room"])
         store(talks, ["start", "end"])
@@ -70,7 +70,7 @@ def save_lineup(lineup: Lineup) -> bool:
         row.errors = refusals(row.talk)
     if lineup.wrong:
         return False
-    with together(), revision.hold():
+    with together(), revision.lock():
         store((row.talk for row in rows), ["start", "end"])
         if lineup.is_reordered:
             reorder(Presentation.objects.filter(session=lineup.session), lineup.order)
@@ -101,7 +101,7 @@ def save_posters(plan: AssignmentPlan) -> bool:
         plan.problems += [f"{poster.paper}: {line}" for line in refusals(poster)]
     if plan.problems:
         return False
-    with together(), revision.hold():
+    with together(), revision.lock():
         if new:
             Presentation.objects.bulk_create(new, batch_size=500)
         store(waiting, ["session", "position"])

@@ -65,7 +65,7 @@ class ReleaseView:
     lines: list[ReleaseLine]
 
 
-def told(edition: Edition, at: datetime, newest: int | None = None) -> list[ReleaseView]:
+def release_view(edition: Edition, at: datetime, newest: int | None = None) -> list[ReleaseView]:
     """Return the published releases, newest first. Four queries.
 
     A change of a thing that is no longer public is told only if a release said so: a withdrawn paper may be
@@ -108,7 +108,7 @@ def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, 
     return found
 
 
-def moves(edition: Edition, at: datetime) -> dict[str, datetime]:
+def moved_times(edition: Edition, at: datetime) -> dict[str, datetime]:
     """Return when what the current release moved was announced before, by key. One query."""
     release = current_release(edition, at)
     changes = [read_change(row) for row in release.changes] if release else []
@@ -119,7 +119,7 @@ def moves(edition: Edition, at: datetime) -> dict[str, datetime]:
     }
 
 
-def marked(sessions: Iterable[Session], moves: Mapping[str, datetime], at: datetime) -> list[Session]:
+def mark_moved(sessions: Iterable[Session], moves: Mapping[str, datetime], at: datetime) -> list[Session]:
     """Return the sessions with what pages mark: whether they go on, when they were announced for before."""
     rows = list(sessions)
     for session in rows:

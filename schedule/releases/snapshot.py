@@ -141,7 +141,7 @@ def _read_place(stored: list[Any]) -> TimeAndRoom:
 # To announce
 
 
-def due(edition: Edition, at: datetime) -> PendingRelease:
+def pending_release(edition: Edition, at: datetime) -> PendingRelease:
     """Return what a release at this moment would announce."""
     program = snapshot(edition, at)
     last = edition.releases.order_by("-number").first()
@@ -165,9 +165,9 @@ def announce(
 
     Lines named in `without` are told neither now nor later.
     """
-    with revision.hold(), transaction.atomic():
+    with revision.lock(), transaction.atomic():
         Edition.objects.select_for_update().get(pk=edition.pk)
-        ready = due(edition, at)
+        ready = pending_release(edition, at)
         rooms = dict(edition.rooms.values_list("slug", "name"))
         release = Release(
             edition=edition,

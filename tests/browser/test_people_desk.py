@@ -23,7 +23,7 @@ def make_twins() -> tuple[Person, Person]:
     make_paper(edition, [one], title="On Notes")
     make_institution("MIT")
     make_institution("Massachusetts Institute of Technology")
-    storage.look_at_all()
+    storage.search_all()
     return one, other
 
 

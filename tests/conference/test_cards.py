@@ -8,7 +8,7 @@ from PIL import Image
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference import cards
-from conference.cards import INNER, SANS, SERIF, Picture, drawable, fitted, length
+from conference.cards import INNER, SANS, SERIF, Picture, drawable, fit, length
 from pagecache.keys import cache_key
 from tests import factories as make
 
@@ -27,7 +27,7 @@ def opened(png: bytes) -> Image.Image:
 
 @pytest.mark.parametrize("title", TITLES.values(), ids=TITLES)
 def test_every_title_fits(title: str) -> None:
-    style, lines = fitted(title)
+    style, lines = fit(title)
 
     assert len(lines) <= 7
     assert all(length(line, style) <= INNER for line in lines)

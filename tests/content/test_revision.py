@@ -142,7 +142,7 @@ def test_award_for_another_paper_in_another_year_changes_all_four() -> None:
 def test_held_changes_count_as_one() -> None:
     edition = factories.make_edition()
     before = stamps(edition)
-    with revision.hold():
+    with revision.lock():
         factories.make_paper(edition)
         factories.make_paper(edition)
     assert stamps(edition) == [before[0] + 1]
@@ -154,7 +154,7 @@ def test_rolled_back_change_leaves_the_stamp() -> None:
     with suppress(RuntimeError), transaction.atomic():
         factories.make_paper(edition)
         raise RuntimeError
-    with suppress(RuntimeError), revision.hold():
+    with suppress(RuntimeError), revision.lock():
         Person.objects.create(name="Zed")
         raise RuntimeError
     assert stamps(edition) == before
@@ -203,7 +203,7 @@ def test_change_of_words_invalidates_the_paper_and_what_lists_papers(paper: Pape
 
 def test_words_of_several_papers_are_one_change(paper: Paper) -> None:
     other = factories.make_paper(paper.edition, uid="18")
-    with revision.hold():
+    with revision.lock():
         for changed in (paper, other, paper):
             retitle(changed)
     assert tags(paper.edition) == "paper:17 paper:18 papers:2021"
@@ -228,7 +228,7 @@ def test_any_other_change_invalidates_the_edition(paper: Paper, change: Callable
 
 
 def test_words_held_together_with_anything_else_invalidate_the_edition(paper: Paper) -> None:
-    with revision.hold():
+    with revision.lock():
         retitle(paper)
         factories.make_room(paper.edition)
         retitle(paper)

@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from editorial.desk import CHECKS, ROW_COUNTS, switches
 from exchange.models import Conflict, ImportRun, Provenance
-from people.duplicates.storage import look_at_all
+from people.duplicates.storage import search_all
 from tests.factories import (
     MORNING,
     PAST,
@@ -123,7 +123,7 @@ def test_every_number_is_that_of_the_list_behind_it(admin_client: Client) -> Non
     edition, other = make_edition(2022), make_edition(2021)
     for one in (edition, other, other):
         make_flaws(one)
-    look_at_all()
+    search_all()
     found = lines(admin_client.get("/admin/"))
     shown = {words: rows_of(admin_client, address) for words, (_, address) in found.items()}
 
@@ -134,7 +134,7 @@ def test_every_number_is_that_of_the_list_behind_it(admin_client: Client) -> Non
 def test_lines_say_what_is_wrong_and_nothing_of_what_is_called_off(admin_client: Client) -> None:
     edition = make_edition()
     make_flaws(edition)
-    look_at_all()
+    search_all()
     counts = {str(line.words % {"count": 2}): line.count(edition) for line in CHECKS}
 
     assert counts == LINES

@@ -68,7 +68,7 @@ def test_doubtful_table_is_refused(rows: list[list[Any]], said: str) -> None:
 
 
 def test_more_rows_than_a_program_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MOST_ROWS", 2)
+    monkeypatch.setattr(workbook, "MAX_ROWS", 2)
 
     assert read(["uid"], ["p1"], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
     assert refusal(["uid"], ["p1"], ["p2"], ["p3"]).endswith("The table has more than 2 rows.")
@@ -82,7 +82,7 @@ def test_sheet_ends_where_nothing_follows_for_long(monkeypatch: pytest.MonkeyPat
 
 
 def test_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(workbook, "MAX_BYTES", 1_000)
 
     said = "a.xlsx: The workbook is too large: unpacked it may hold 0 MB. Save it as CSV."
     assert refusal(["uid"], ["p1"]) == said

@@ -9,7 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markup import CONTROLS, LINE_ENDS, LONGEST, block, fold, formula, inline, latex, plain, slug, tidy
+from markup import (
+    CONTROLS,
+    LINE_ENDS,
+    MAX_CACHED_CHARS,
+    block,
+    fold,
+    formula,
+    inline,
+    latex,
+    plain,
+    slug,
+    tidy,
+)
 from markup.advice import advice
 
 pytestmark = pytest.mark.anywhere
@@ -285,7 +297,7 @@ def test_plain_keeps_every_word_of_plain_text(words: list[str]) -> None:
     ],
 )
 def test_hostile_text_costs_bounded_time(part: str) -> None:
-    for source in (part * (LONGEST // len(part)), part * 500_000):
+    for source in (part * (MAX_CACHED_CHARS // len(part)), part * 500_000):
         start = time.process_time()
         block(source)
         plain(source)
@@ -306,7 +318,7 @@ def test_rendering_is_safe_in_threads() -> None:
 
 
 def test_text_beyond_the_limit_is_shown_whole_without_markup() -> None:
-    source = "*a* " * LONGEST
+    source = "*a* " * MAX_CACHED_CHARS
     assert block(source) == f"<p>{source.strip()}</p>"
     assert problems(source) == ["Longer than 60,000 characters: shown without markup."]
 

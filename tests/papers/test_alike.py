@@ -9,7 +9,7 @@ from django.test import Client
 from pagecache import per_revision
 from papers.day_talks import DayTalk, PosterIndex, most_similar
 from papers.models import Paper
-from papers.related import beside
+from papers.related import related
 from tests import factories as make
 from tests.reading import read
 
@@ -43,7 +43,7 @@ def fetched(paper: Any) -> Paper:
 
 
 def titles(paper: Any, **options: Any) -> list[str]:
-    return [poster.paper.title for poster in beside(fetched(paper), **options).posters]
+    return [poster.paper.title for poster in related(fetched(paper), **options).posters]
 
 
 def test_likest_come_first_and_other_days_not_at_all() -> None:
@@ -77,7 +77,7 @@ def test_paper_without_poster_or_words_has_none() -> None:
     make.make_presentation(make.make_session(edition, kind="poster"), plain, kind="poster")
     papers = [fetched(talk), fetched(plain)]
 
-    assert [beside(paper).posters for paper in papers] == [[], []]
+    assert [related(paper).posters for paper in papers] == [[], []]
 
 
 def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
@@ -86,7 +86,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
         paper = fetched(posters["own"])
         per_revision.clear()
         with django_assert_num_queries(6):
-            beside(paper, most=most)
+            related(paper, most=most)
 
 
 def test_paper_page_leads_on_to_them(client: Client) -> None:

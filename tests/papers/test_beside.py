@@ -6,7 +6,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from pagecache import per_revision
-from papers.likeness import likest
+from papers.likeness import most_similar
 from papers.models import Paper
 from search.index import DocumentRecord, index
 from tests import factories as make
@@ -108,7 +108,7 @@ def test_likest_is_the_same_each_time() -> None:
     paper = Paper(pk=1, keywords=[], sort_title="quantised kernels")
     rows: list[tuple[int, list[str], str]] = [(key, [], "kernels") for key in (9, 3, 7, 5, 2, 8)]
 
-    assert likest(paper, [], rows) == [2, 3, 5, 7, 8]
+    assert most_similar(paper, [], rows) == [2, 3, 5, 7, 8]
 
 
 def test_address_is_there_to_share_and_as_a_code(client: Client, edition: Edition) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from people.merged_rows import ends
+from people.merged_rows import final_rows
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from people.merged_rows import ends
     ],
 )
 def test_links_are_followed_to_their_end(links: dict[int, int], expected: dict[int, int]) -> None:
-    assert ends(links) == expected
+    assert final_rows(links) == expected

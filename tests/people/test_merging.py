@@ -262,7 +262,7 @@ def test_split_is_taken_back_as_if_it_had_not_been(edition: Edition, paolo: Pers
     assert everything() == before
     assert (found.kept, ChangeSet.objects.count() - sets) == ([], 2)
     assert [paper.pk, other.pk] == [row.paper_id for row in paolo.authorships.order_by("pk")]
-    assert split.left_by(act).is_empty
+    assert split.moved_by(act).is_empty
 
 
 def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(

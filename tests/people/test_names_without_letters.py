@@ -19,7 +19,12 @@ from people import names
 from people.duplicates import storage
 from people.duplicates.evidence import PersonCandidate
 from people.duplicates.finder import find
-from people.duplicates.institutions import InstitutionCandidate, compare_places, find_places, short_forms
+from people.duplicates.institutions import (
+    InstitutionCandidate,
+    compare_institutions,
+    find_duplicates,
+    short_forms,
+)
 from people.duplicates.spelling import compare_names
 from people.models import Person, PersonPair
 from tests import factories as make
@@ -51,9 +56,9 @@ def test_functions_of_names_take_any_text(one: str, other: str) -> None:
             assert isinstance(names.suspicions(text), list)
         short_forms(text)
     assert compare_names(one, other) == compare_names(one, other)
-    assert compare_places(one, other) == compare_places(one, other)
+    assert compare_institutions(one, other) == compare_institutions(one, other)
     find([PersonCandidate(1, (one,)), PersonCandidate(2, (other,)), PersonCandidate(3, (one, other))])
-    find_places([InstitutionCandidate(1, (one,)), InstitutionCandidate(2, (other,))])
+    find_duplicates([InstitutionCandidate(1, (one,)), InstitutionCandidate(2, (other,))])
 
 
 def test_names_without_a_letter_are_sorted_last_and_never_alike() -> None:
@@ -62,7 +67,7 @@ def test_names_without_a_letter_are_sorted_last_and_never_alike() -> None:
     assert sorted(keys) == ["eleven, 7", "li", "zz, zoe", f"{names.SORTS_LAST} -", f"{names.SORTS_LAST} ?"]
     assert {names.initial(key) for key in keys[2:3]} == {"#"}
     assert [compare_names("-", other) for other in ("-", "?", "Ada")] == [None, None, None]
-    assert compare_places("—", "…") is None
+    assert compare_institutions("—", "…") is None
 
 
 @pytest.mark.parametrize("name", ["-", "?", "…", "*", "_"])
@@ -132,7 +137,7 @@ def test_everything_about_somebody_without_a_letter_opens(name: str, edition_wit
 def test_desk_of_duplicates_takes_names_without_a_letter(admin_client: Client) -> None:
     for name in ("-", "-", "?", "Ada Lovelace", "Ada Lovelace"):
         make.make_person(name)
-    storage.look_at_all()
+    storage.search_all()
 
     assert PersonPair.objects.count() == 1
     for path in ("/admin/people/personpair/", "/admin/people/person/?q=-", "/admin/people/person/"):

@@ -327,7 +327,7 @@ def test_making_agendas_is_bounded(client: Client, edition: Edition, monkeypatch
 def test_agenda_holds_so_many_stars(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.agenda.saved_agendas.MOST", 1)
+    monkeypatch.setattr("schedule.agenda.saved_agendas.MAX_STARS", 1)
     kept(client, make.make_session(edition))
 
     other = {"star": str(star_of(make.make_session(edition)))}

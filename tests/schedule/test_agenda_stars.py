@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.agenda.overlaps import overlapping, touching
+from schedule.agenda.overlaps import back_to_back, overlapping
 from schedule.agenda.stars import (
-    LONGEST,
-    MOST,
+    MAX_JSON_CHARS,
+    MAX_STARS,
     Seen,
     Star,
     UnreadableError,
@@ -68,11 +68,11 @@ def test_no_text_breaks_reading(text: str) -> None:
 
 
 def test_too_much_is_refused() -> None:
-    assert len(read_stars(" ".join(f"p.a{number}" for number in range(MOST)))) == MOST
+    assert len(read_stars(" ".join(f"p.a{number}" for number in range(MAX_STARS)))) == MAX_STARS
     with pytest.raises(UnreadableError, match="500 stars at most"):
-        read_stars(" ".join(f"p.a{number}" for number in range(MOST + 1)))
+        read_stars(" ".join(f"p.a{number}" for number in range(MAX_STARS + 1)))
     with pytest.raises(UnreadableError, match="too long"):
-        read_stars("p.a " * LONGEST)
+        read_stars("p.a " * MAX_JSON_CHARS)
 
 
 def test_later_word_counts_and_of_two_at_once_the_removal() -> None:
@@ -134,7 +134,7 @@ def test_long_session_clashes_with_all_that_it_covers() -> None:
     long, first, second = planned("l", 0, 9), planned("a", 1, 2), planned("b", 5, 6)
 
     assert overlapping([second, first, long]) == [(long, first), (long, second)]
-    assert touching([planned("a", 0, 1), planned("b", 1, 2), planned("c", 3, 4)]) == [
+    assert back_to_back([planned("a", 0, 1), planned("b", 1, 2), planned("c", 3, 4)]) == [
         (planned("a", 0, 1), planned("b", 1, 2))
     ]
 

@@ -8,7 +8,7 @@ import pytest
 
 from schedule.clashes.findings import Clash, ClashKind, NameList, Severity
 from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject, RoomCapacity, until_the_next
-from schedule.clashes.rules import find, most_at_once
+from schedule.clashes.rules import find, peak
 
 ZONE = ZoneInfo("Europe/Berlin")
 NINE = datetime(2026, 6, 1, 7, 0, tzinfo=UTC)
@@ -410,6 +410,6 @@ def test_boards_of_a_hall_are_counted_in_poster_sessions_alone() -> None:
 
 
 def test_boards_that_are_free_again_are_not_counted() -> None:
-    assert most_at_once([]) == 0
-    assert most_at_once([talk(1, 0, 30), talk(2, 30, 60)]) == 1
-    assert most_at_once([talk(1, 0, 30), talk(2, 29, 60), talk(3, 10, 60)]) == 3
+    assert peak([]) == 0
+    assert peak([talk(1, 0, 30), talk(2, 30, 60)]) == 1
+    assert peak([talk(1, 0, 30), talk(2, 29, 60), talk(3, 10, 60)]) == 3

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schedule.agenda.overlaps import overlap
 from schedule.clashes.findings import ClashKind
 from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject, RoomCapacity
-from schedule.clashes.rules import find, most_at_once
+from schedule.clashes.rules import find, peak
 
 DAY = datetime(2026, 10, 24, 21, 0, tzinfo=UTC)  # In Berlin over midnight, and the hour that comes twice.
 PEOPLE = {key: ClashSubject("person", key, f"p{key}", f"Person {key}") for key in (1, 2, 3)}
@@ -120,4 +120,4 @@ def test_most_at_once_is_the_highest_count_at_a_start(spans: list[tuple[int, int
     ]
     counts = [sum(other.start <= one.start < other.end for other in events) for one in events]
 
-    assert most_at_once(events) == max(counts, default=0)
+    assert peak(events) == max(counts, default=0)

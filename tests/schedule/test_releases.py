@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from papers.models import Paper
 from schedule.models import Presentation, Release, Session
-from schedule.releases.snapshot import announce, due, read_change
+from schedule.releases.snapshot import announce, pending_release, read_change
 from tests import factories as make
 from tests.website.marked import LOW, hide_beside_paper, hide_drafts, hide_in_program, make_public_program
 
@@ -57,7 +57,7 @@ def test_unchanged_program_has_nothing_to_tell(edition: Edition) -> None:
     make.make_presentation(make.make_session(edition, start=make.MORNING + timedelta(microseconds=5)))
     announce(edition, NOON)
 
-    assert due(edition, NOON).changes == []
+    assert pending_release(edition, NOON).changes == []
 
 
 def test_line_left_out_is_told_neither_now_nor_later(edition: Edition) -> None:
@@ -67,7 +67,7 @@ def test_line_left_out_is_told_neither_now_nor_later(edition: Edition) -> None:
     release = announce(edition, NOON, "More", "", without=["new:session:s1"])
 
     assert (release.title, release.text, lines(release)) == ("More", "", ["new:session:s2"])
-    assert due(edition, NOON).changes == []
+    assert pending_release(edition, NOON).changes == []
 
 
 def test_release_made_before_there_were_snapshots_is_followed_by_a_first(edition: Edition) -> None:
@@ -82,7 +82,7 @@ def test_to_look_at_what_is_due_leaves_nothing_behind(edition: Edition) -> None:
     announce(edition, NOON)
     make.make_session(edition)
     stamp = Edition.objects.get().revision
-    due(edition, NOON)
+    pending_release(edition, NOON)
 
     assert (Release.objects.count(), Edition.objects.get().revision) == (1, stamp)
 

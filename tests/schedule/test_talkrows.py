@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from schedule.models import Session
-from schedule.talkrows import FIRST, Wanted, fill
+from schedule.talkrows import TALKS_SHOWN, Wanted, fill
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -31,11 +31,11 @@ def crowd(edition: Edition, number: int) -> Session:
 
 
 def test_of_too_many_talks_the_first_stand_there(edition: Edition) -> None:
-    crowd(edition, FIRST + 2)
+    crowd(edition, TALKS_SHOWN + 2)
     few = crowd(edition, 3)
-    shown = filled(edition, Wanted({}, most=FIRST + 1))
+    shown = filled(edition, Wanted({}, most=TALKS_SHOWN + 1))
 
-    assert [len(session.talks) for session in shown] == [FIRST, 3]
+    assert [len(session.talks) for session in shown] == [TALKS_SHOWN, 3]
     assert len(filled(edition, Wanted({}, most=2, entire=few))[1].talks) == 3
 
 

@@ -136,7 +136,7 @@ def test_commonest_words_of_a_beginning_find_the_same(
     text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "QUICK", 0)
-    monkeypatch.setattr(engine, "MOST_SPELT_OUT", 0)
+    monkeypatch.setattr(engine, "MAX_SPELLED_OUT", 0)
 
     assert set(things(find(parse(text)).page)) == found
 
@@ -144,7 +144,7 @@ def test_commonest_words_of_a_beginning_find_the_same(
 @pytest.fixture
 def commonest_alone(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take beginnings for their one commonest word, of `ga` a word that stands in no title."""
-    monkeypatch.setattr(engine, "MOST_SPELT_OUT", 0)
+    monkeypatch.setattr(engine, "MAX_SPELLED_OUT", 0)
     monkeypatch.setattr(engine, "QUICK", 0)
     monkeypatch.setattr(engine, "GLANCE", 1)
     index([DocumentRecord("paper", key, f"c{key}", "", body="ganache") for key in (40, 41)])
@@ -204,7 +204,7 @@ def test_pages_follow_each_other() -> None:
 
 
 def test_count_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hits, "MOST", 2)
+    monkeypatch.setattr(hits, "MAX_HITS", 2)
     found = find(parse("learning"))
 
     assert (len(found.page), found.count, found.capped) == (2, 2, True)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.query import MOST_TERMS, Field, Query, Term, parse, understood
+from search.query import MAX_TERMS, Field, Query, Term, described, parse
 
 
 def term(*words: str, **options: bool | Field) -> Term:
@@ -75,7 +75,7 @@ def test_operators_in_any_order_are_parsed_and_written(text: str) -> None:
 def test_long_text_is_bounded() -> None:
     query = parse(" ".join(f"w{number}" for number in range(10_000)))
 
-    assert len(query.terms) == MOST_TERMS
+    assert len(query.terms) == MAX_TERMS
 
 
 def test_understood_says_what_is_looked_for() -> None:
@@ -83,7 +83,7 @@ def test_understood_says_what_is_looked_for() -> None:
         'graph "neural net" author:Šimek -survey topic:vision award:best year:2021 title:x -author:Li'
     )
 
-    assert understood(query) == (
+    assert described(query) == (
         "with “graph”, “neural net”; with “x” in the title; by “Šimek”; on the topic “vision”; "
         "with the award “best”; from “2021”; without “survey”; not by “Li”"
     )

@@ -2,7 +2,7 @@ import pytest
 
 from search.index import DocumentRecord, index
 from search.query import parse
-from search.vocabulary import correct, spellings
+from search.vocabulary import corrected, spellings
 
 pytestmark = pytest.mark.usefixtures("program")
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("program")
     ],
 )
 def test_one_typing_error_in_a_long_word_is_forgiven(text: str, meant: str | None) -> None:
-    found = correct(parse(text))
+    found = corrected(parse(text))
 
     assert (str(found) if found else None) == meant
 

@@ -141,7 +141,7 @@ def test_result_pages_are_numbered(client: Client, edition: Edition) -> None:
 def test_more_than_is_counted_is_said(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("search.hits.MOST", 3)
+    monkeypatch.setattr("search.hits.MAX_HITS", 3)
 
     page = read(client, "/2021/search/?q=graphs")
 

@@ -16,15 +16,15 @@ from exchange.reading.shapes import in_words
 
 DURATION = re.compile(r"(\d{1,5}):(\d\d)(?::(\d\d))?\Z")
 CLOCK = re.compile(r"(\d\d):(\d\d)(?::\d\d)?\Z")
-LARGEST = 100_000_000
+MAX_NUMBER = 100_000_000
 
 
 def is_too_large(source: Source, findings: Findings) -> bool:
     """Tell of a file that no schedule needs, before anything is made of it."""
-    if len(source.content) <= LARGEST:
+    if len(source.content) <= MAX_NUMBER:
         return False
     said = gettext("The file is larger than %(megabytes)s MB, which no schedule is.")
-    findings.problem(Where(source.name), "", said % {"megabytes": LARGEST // 1_000_000})
+    findings.problem(Where(source.name), "", said % {"megabytes": MAX_NUMBER // 1_000_000})
     return True
 
 

@@ -17,7 +17,7 @@ COLOUR = re.compile(r"#[0-9a-fA-F]{6}\Z")
 # The hour at which a program day begins where the edition says nothing.
 DAWN = 4
 # The days of an edition are all there, also those without events; of what lasts longer only those with some.
-LONGEST = 60
+MAX_SLUG_CHARS = 60
 ONE_DAY = timedelta(days=1)
 
 
@@ -129,7 +129,7 @@ def program_day(moment: datetime, zone: ZoneInfo, hour: int) -> date:
 
 def _own_days(edition: EditionRecord) -> list[date]:
     first, last = stated(edition.start_date, None), stated(edition.end_date, None)
-    if first is None or last is None or not 0 <= (last - first).days < LONGEST:
+    if first is None or last is None or not 0 <= (last - first).days < MAX_SLUG_CHARS:
         return []
     return [first + timedelta(days=count) for count in range((last - first).days + 1)]
 

@@ -13,7 +13,7 @@ from exchange.problems import Where
 from exchange.reading.findings import Findings, short
 
 # schedule, day, room, event, persons, person, and something foreign in it.
-DEEPEST = 12
+MAX_DEPTH = 12
 LISTS = {"persons": "person", "links": "link", "attachments": "attachment"}
 
 
@@ -44,7 +44,7 @@ def _root(content: bytes) -> Element | None:
     for what, element in iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True):
         depth += 1 if what == "start" else -1
         root = element if root is None else root
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return None
     return root
 

@@ -34,7 +34,7 @@ CLOSING = b"END:VCALENDAR\r\n"
 # How often programs that follow a calendar should look for changes.
 REFRESH = timedelta(hours=1)
 # Calendars take SEQUENCE as a signed number of 32 bits.
-LARGEST_SEQUENCE = 2**31 - 1
+MAX_SEQUENCE = 2**31 - 1
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -184,7 +184,7 @@ def _times(appointment: Appointment, zone: ZoneInfo) -> tuple[datetime, datetime
 
 def _sequence(changed_at: datetime) -> int:
     """Return the seconds since 2000: of several changes that meet in an event, the last one counts."""
-    return max(0, min(LARGEST_SEQUENCE, int((changed_at - BEGINNING).total_seconds())))
+    return max(0, min(MAX_SEQUENCE, int((changed_at - BEGINNING).total_seconds())))
 
 
 def _description(appointment: Appointment) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 END, FOLD = b"\r\n", b"\r\n "
 # Octets of a line: 75 with the space that the next ones begin with.
-MOST = 74
+MAX_LINE_BYTES = 74
 ESCAPES = (("\\", r"\\"), (";", r"\;"), (",", r"\,"), ("\r\n", r"\n"), ("\n", r"\n"), ("\r", r"\n"))
 # What stands in an event, in the order in which `icalendar` writes it.
 ORDER = (
@@ -50,8 +50,8 @@ def escaped(text: str) -> str:
 def folded(text: str) -> bytes:
     """Return a line in pieces; no letter and no escape is cut."""
     octets, pieces = text.encode(), []
-    while len(octets) > MOST:
-        end = MOST
+    while len(octets) > MAX_LINE_BYTES:
+        end = MAX_LINE_BYTES
         while octets[end] & 0xC0 == 0x80:
             end -= 1
         end -= (end - len(octets[:end].rstrip(b"\\"))) % 2

@@ -11,7 +11,7 @@ from exchange.reading.findings import Findings, short
 from exchange.records import MaterialRecord
 
 UNKNOWN_HOST = "orals-posters"
-LONGEST_ADDRESS = 2000
+MAX_URL_CHARS = 2000
 PUBLIC_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?!local$|internal$|lan$)[a-z]{2,}\Z")
 BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S*\Z")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
@@ -46,7 +46,7 @@ WORDS = {
 
 def public_host(address: str) -> str:
     """Return the host of an address, without `www.`; nothing for relative addresses and internal hosts."""
-    if len(address) > LONGEST_ADDRESS:
+    if len(address) > MAX_URL_CHARS:
         return ""
     try:
         host = (urlsplit(address).hostname or "").lower().removeprefix("www.")
@@ -57,7 +57,7 @@ def public_host(address: str) -> str:
 
 def absolute(address: str, host: str) -> str:
     """Return the full address of a link; nothing where it has none."""
-    if len(address) > LONGEST_ADDRESS:
+    if len(address) > MAX_URL_CHARS:
         return ""
     if re.match(r"https?://\S+\Z", address, re.IGNORECASE):
         return address
@@ -108,7 +108,7 @@ def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> t
 def track_of(sourceurl: str) -> str:
     """Return the track that a venue group names: nothing for the main one, else `Position Paper Track`."""
     try:
-        query = parse_qs(urlsplit(sourceurl[:LONGEST_ADDRESS]).query)
+        query = parse_qs(urlsplit(sourceurl[:MAX_URL_CHARS]).query)
     except ValueError:
         return ""
     if "id" not in query:

@@ -16,7 +16,7 @@ from exchange.formats.orals_posters.authors import author_rows
 from exchange.formats.orals_posters.links import sorted_links
 from exchange.formats.orals_posters.numbers import number, numbered
 from exchange.formats.orals_posters.papers import TopicTree
-from exchange.formats.orals_posters.rows import FIELDS, KINDS, MOST_LEVELS, encoded, levels, tidy
+from exchange.formats.orals_posters.rows import FIELDS, KINDS, MAX_TOPIC_LEVELS, encoded, levels, tidy
 from exchange.formats.orals_posters.sessions import Spellings
 from exchange.reading.zones import zone_of
 from exchange.records import PaperRecord, PresentationRecord, Program, SessionRecord, stated
@@ -171,7 +171,7 @@ class EventWriter:
 
     def _topic(self, key: str | None) -> str | None:
         """Return the path `Computer Vision->Other`, each level in one spelling."""
-        path = (levels("->".join(self.own_topics.path(key))) or levels(key or ""))[:MOST_LEVELS]
+        path = (levels("->".join(self.own_topics.path(key))) or levels(key or ""))[:MAX_TOPIC_LEVELS]
         return encoded("->".join(self.topics.path(self.topics.add(path)))) or None
 
     def _track(self, track: str) -> str | None:

@@ -27,7 +27,7 @@ from exchange.records import (
     stated,
 )
 
-TOPIC_SLUG = 120
+MAX_TOPIC_SLUG_CHARS = 120
 UNKNOWN = Where()
 # The decision that says most about a paper is the one that is kept.
 TELLING = ("oral", "top-5%", "spotlight", "top-25%", "accept")
@@ -44,7 +44,7 @@ class TopicTree:
         parent, path = None, ""
         for depth, name in enumerate(names, start=1):
             path = f"{path}--{slug(name)}" if path else slug(name)
-            key = shortened(path, "->".join(map(slug, names[:depth])), TOPIC_SLUG)
+            key = shortened(path, "->".join(map(slug, names[:depth])), MAX_TOPIC_SLUG_CHARS)
             self.topics.setdefault(key, TopicRecord(where=where, slug=key, name=name, parent=parent))
             parent = key
         return parent

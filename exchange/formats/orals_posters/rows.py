@@ -28,7 +28,7 @@ FIELDS = (
     *("related_events", "related_events_ids"),
 )
 KINDS = ("poster", "oral", "spotlight")
-MOST_LEVELS = 10
+MAX_TOPIC_LEVELS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,8 @@ class RowReader:
 
     def topic(self) -> tuple[str, ...]:
         path = levels(self.name("topic"))
-        if len(path) > MOST_LEVELS:
-            self.misfit("topic", f"This topic has more than {MOST_LEVELS} levels.")
+        if len(path) > MAX_TOPIC_LEVELS:
+            self.misfit("topic", f"This topic has more than {MAX_TOPIC_LEVELS} levels.")
             return ()
         return path
 

@@ -28,7 +28,7 @@ from exchange.reading.zones import zone_of
 from exchange.records import UNSTATED, EditionRecord, MenuRecord, Program, Record
 
 EXTENSIONS = ("zip", "csv", "tsv", "txt", "xlsx")
-DEEPEST_MENU = 20
+MAX_MENU_DEPTH = 20
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -172,7 +172,7 @@ def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tup
         return tuple(entry.record for entry in entries)
     levels: list[list[MenuRecord]] = [[]]
     for entry in reversed(entries):
-        level = int(entry.link) if entry.link in map(str, range(1, DEEPEST_MENU + 1)) else 0
+        level = int(entry.link) if entry.link in map(str, range(1, MAX_MENU_DEPTH + 1)) else 0
         if not level:
             message = gettext("Write 1 for a line of the menu, 2 for a line below it.")
             findings.problem(entry.record.where, table.link, message)

@@ -11,8 +11,8 @@ from exchange.problems import Where
 from exchange.reading.findings import Findings, short
 from exchange.reading.unpacking import DAMAGED, ZIP
 
-MOST_FILES = 100
-MOST_BYTES = 200_000_000
+MAX_FILES = 100
+MAX_BYTES = 200_000_000
 # Left by one system's packing tool beside the real files.
 RESOURCE_FORKS = "__MACOSX/"
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -34,13 +34,13 @@ def opened(source: Source, findings: Findings) -> list[Source]:
 
 def _members(archive: zipfile.ZipFile, name: str, findings: Findings) -> Iterator[Source]:
     """Yield the files of the archive. Sizes are counted while reading: a header can lie."""
-    left = MOST_BYTES
+    left = MAX_BYTES
     members = [member for member in archive.infolist() if not member.filename.startswith(RESOURCE_FORKS)]
-    if len(members) > MOST_FILES:
+    if len(members) > MAX_FILES:
         findings.problem(
             Where(name),
             "",
-            gettext("The ZIP file holds more than %(most_files)s files.") % {"most_files": MOST_FILES},
+            gettext("The ZIP file holds more than %(most_files)s files.") % {"most_files": MAX_FILES},
         )
         return
     for member in members:
@@ -58,7 +58,7 @@ def _members(archive: zipfile.ZipFile, name: str, findings: Findings) -> Iterato
                     Where(name),
                     "",
                     gettext("The files are larger than %(most_bytes)s MB together.")
-                    % {"most_bytes": MOST_BYTES // 10**6},
+                    % {"most_bytes": MAX_BYTES // 10**6},
                 )
                 return
             yield Source(member.filename, content)

@@ -17,8 +17,8 @@ from exchange.reading.unpacking import BOOK
 from exchange.reading.workbook import CONTINUED, NOTE_HEADINGS, NOTES
 
 # In UTF-16 units, as spreadsheet programs count.
-LONGEST = 32_767
-ROOM = LONGEST - 40
+MAX_CELL_CHARS = 32_767
+ROOM = MAX_CELL_CHARS - 40
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Spreadsheet programs read `_x0041_` as a letter A, and XML turns a carriage return into a line feed.
 CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
@@ -43,13 +43,13 @@ class Notes:
             text = FORBIDDEN.sub("", text)
             note = gettext("Control characters were left out, which a workbook cannot hold.")
             self.rows.append([str(len(self.rows) + 1), sheet, str(row), column, note, ""])
-        if _units(text) <= LONGEST and not CONTINUED.search(text):
+        if _units(text) <= MAX_CELL_CHARS and not CONTINUED.search(text):
             return text
         first, *rest = _cut(text)
         number = len(self.rows) + 1
         note = gettext(
             "The text is longer than a cell can be (%(most)d characters): it was cut, the rest is here."
-        ) % {"most": LONGEST}
+        ) % {"most": MAX_CELL_CHARS}
         self.rows += [[str(number), sheet, str(row), column, note, part] for part in rest or [""]]
         return f"{first}[continued in notes {number}]"
 
@@ -134,7 +134,7 @@ def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Ite
 
 
 def _may_not_fit(cell: str) -> bool:
-    return len(cell) > LONGEST // 2 or not cell.isprintable() or cell.endswith("]")
+    return len(cell) > MAX_CELL_CHARS // 2 or not cell.isprintable() or cell.endswith("]")
 
 
 def _cell(text: str) -> str:

@@ -16,7 +16,7 @@ from exchange.records import EditionRecord
 
 FORM = "program_json"
 LAST_YEAR = 2031
-MOST = 100_000
+MAX_PAPERS = 100_000
 
 
 class Command(BaseCommand):
@@ -39,8 +39,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         papers, editions, last = options["papers"], options["editions"], options["last_year"]
-        if not (1 <= papers <= MOST and 1 <= editions <= last - 1900 and last <= 2100):
-            raise CommandError(f"Ask for 1 to {MOST:,} papers, and for years from 1900 to 2100.")
+        if not (1 <= papers <= MAX_PAPERS and 1 <= editions <= last - 1900 and last <= 2100):
+            raise CommandError(f"Ask for 1 to {MAX_PAPERS:,} papers, and for years from 1900 to 2100.")
         folder = Path(options["into"] or settings.VAR_DIR / "generated")
         folder.mkdir(parents=True, exist_ok=True)
         first = last - editions + 1

@@ -8,7 +8,7 @@ from django.db import DatabaseError
 
 from operations.verify.checks import CHECKS, Check
 
-MOST_SHOWN = 10
+MAX_SHOWN_ROWS = 10
 
 
 class Command(BaseCommand):
@@ -43,7 +43,7 @@ class Command(BaseCommand):
 
     def show(self, word: str, title: str, found: list[str]) -> None:
         self.stdout.write(f"{word}: {title}")
-        for line in found[:MOST_SHOWN]:
+        for line in found[:MAX_SHOWN_ROWS]:
             self.stdout.write(f"    {line}")
-        if len(found) > MOST_SHOWN:
-            self.stdout.write(f"    and {len(found) - MOST_SHOWN} more")
+        if len(found) > MAX_SHOWN_ROWS:
+            self.stdout.write(f"    and {len(found) - MAX_SHOWN_ROWS} more")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from exchange.files import Context, Source
-from exchange.formats.program_json import HEAD, KNOWN, LISTS, read, write
+from exchange.formats.program_json import HEAD, KNOWN_KEYS, LISTS, read, write
 from exchange.problems import ProgramError
 from exchange.reading.shapes import ListShape, NullableShape, ObjectShape, Shape, fields_of
 from exchange.records import PaperRecord, PersonRef, Program, Record, SessionRecord
@@ -82,7 +82,7 @@ def test_schema_names_every_field() -> None:
     for name, shape in names.items():
         definition: dict[str, Any] = SCHEMA["$defs"][name[0].lower() + name[1:]]
         assert set(definition["properties"]) == set(shape.known), name
-    assert set(SCHEMA["properties"]) == set(KNOWN)
+    assert set(SCHEMA["properties"]) == set(KNOWN_KEYS)
 
 
 def test_schema_is_valid() -> None:

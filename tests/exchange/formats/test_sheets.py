@@ -12,7 +12,7 @@ from openpyxl import Workbook, load_workbook
 
 from exchange.files import Context, Format, Source
 from exchange.formats import csv_files, tables, xlsx
-from exchange.formats.tables.spool import LONGEST, Notes
+from exchange.formats.tables.spool import MAX_CELL_CHARS, Notes
 from exchange.problems import ProgramError
 from exchange.records import AuthorRecord, PaperRecord, PersonRecord, PersonRef, Program
 from tests.exchange.strategies import programs
@@ -93,7 +93,7 @@ def test_trap_14_long_abstract_is_cut_with_a_note_and_comes_back(sign: str) -> N
     found = sheets(files(xlsx.FORMAT, made)["2026.xlsx"])
 
     cells = [cell for rows in found.values() for row in rows for cell in row]
-    assert max(len(cell.encode("utf-16-le")) // 2 for cell in cells) <= LONGEST
+    assert max(len(cell.encode("utf-16-le")) // 2 for cell in cells) <= MAX_CELL_CHARS
     assert found["notes"][1][:4] == ["1", "papers", "2", "abstract"]
     assert back(made).papers[0].abstract == made.papers[0].abstract
     assert files(csv_files.FORMAT, made)["2026-papers.csv"].startswith(b"\xef\xbb\xbf")
@@ -181,5 +181,5 @@ def test_read_damaged_workbook_is_refused(content: bytes) -> None:
 def test_notes_are_in_the_language_of_the_site() -> None:
     with pseudolocale():
         notes = Notes()
-        notes.fitted("a\x01" + "b" * LONGEST, "papers", 2, "title")
+        notes.fitted("a\x01" + "b" * MAX_CELL_CHARS, "papers", 2, "title")
         assert [bare(row[4]) for row in notes.rows] == ["", ""]

@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from conference.logs import JsonFormatter
-from operations.monitoring.wsgi import Layer
+from operations.monitoring.wsgi import MonitoringLayer
 from pagecache import request_log
 from pagecache.middleware import PageCache
 from tests import factories as make
@@ -38,10 +38,10 @@ def ask(application: Any, path: str, **headers: str) -> tuple[str, dict[str, str
 
 
 @pytest.fixture
-def site() -> Iterator[Layer]:
+def site() -> Iterator[MonitoringLayer]:
     make.make_edition()
     with left_open():
-        yield Layer(PageCache(get_wsgi_application()))
+        yield MonitoringLayer(PageCache(get_wsgi_application()))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def log() -> Iterator[io.StringIO]:
     logger.setLevel(before)
 
 
-def test_each_answer_has_a_name_of_its_own(site: Layer) -> None:
+def test_each_answer_has_a_name_of_its_own(site: MonitoringLayer) -> None:
     names = [ask(site, "/2021/")[1]["X-Request-ID"] for _ in range(3)]
 
     assert len({*names}) == 3
@@ -70,7 +70,7 @@ def test_each_answer_has_a_name_of_its_own(site: Layer) -> None:
     [(True, "0123456789abcdef", True), (True, "x\ny: z", False), (False, "0123456789abcdef", False)],
 )
 def test_the_name_that_a_proxy_gives_is_kept(
-    site: Layer, settings: Settings, is_behind: bool, given: str, is_kept: bool
+    site: MonitoringLayer, settings: Settings, is_behind: bool, given: str, is_kept: bool
 ) -> None:
     settings.BEHIND_PROXY = is_behind
 
@@ -78,7 +78,7 @@ def test_the_name_that_a_proxy_gives_is_kept(
 
 
 def test_what_the_cache_answers_is_counted_and_not_logged(
-    site: Layer, settings: Settings, caplog: pytest.LogCaptureFixture
+    site: MonitoringLayer, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "plenary.requests")
     settings.METRICS_TOKEN = TOKEN
@@ -95,7 +95,7 @@ def test_what_the_cache_answers_is_counted_and_not_logged(
     assert "plenary_queue_waiting 0.0" in page
 
 
-def test_a_line_names_no_reader_and_no_secret(site: Layer, log: io.StringIO) -> None:
+def test_a_line_names_no_reader_and_no_secret(site: MonitoringLayer, log: io.StringIO) -> None:
     secret = "s3cr3t" * 6
     ask(site, f"/2021/agenda/{secret}/", REMOTE_ADDR="203.0.113.9", QUERY_STRING="q=ada@example.org")
     text = log.getvalue()
@@ -114,7 +114,7 @@ def test_an_error_outside_of_django_is_counted_too(settings: Settings) -> None:
         raise ValueError("x")
 
     with pytest.raises(ValueError, match="x"):
-        ask(Layer(failing), "/")
+        ask(MonitoringLayer(failing), "/")
     assert request_log.note() is None
 
 

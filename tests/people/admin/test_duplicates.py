@@ -97,7 +97,7 @@ def test_list_asks_as_much_for_one_pair_as_for_three(
             make_twins(edition, name)
             make.make_institution(f"University of {name}")
             make.make_institution(f"Univ. {name}")
-        storage.look_at_all()
+        storage.search_all()
         with CaptureQueriesContext(connection) as queries:
             page = admin_client.get(path)
         asked.append((len(queries), len(page.context["cl"].result_list)))
@@ -125,7 +125,7 @@ def test_side_by_side_asks_as_much_for_two_as_for_three_with_more_papers(
 
 def test_merge_from_the_list_and_back(admin_client: Client, edition: Edition) -> None:
     one, other = make_twins(edition)
-    storage.look(Person)
+    storage.search(Person)
     sent: dict[str, Any] = {"value-name": other.pk, "next": LIST}
     page = compared(admin_client, one, other, **sent)
 
@@ -173,7 +173,7 @@ def test_who_is_not_the_same_is_never_suggested_again(admin_client: Client, edit
     page = compared(admin_client, one, other, distinct="1", next=LIST)
 
     assert "are not the same. They are not suggested again." in page.text
-    storage.look(Person)
+    storage.search(Person)
     assert listed(admin_client) == []
     (said,) = PersonDistinction.objects.all()
     assert "is not Costantini Paolo" in admin_client.get(address(one, "history")).text
@@ -184,7 +184,7 @@ def test_who_is_not_the_same_is_never_suggested_again(admin_client: Client, edit
 def test_actions_decide_of_several_pairs(admin_client: Client, edition: Edition) -> None:
     for name in ("Abaza", "Bertolini", "Cavalcanti"):
         make_twins(edition, name)
-    storage.look(Person)
+    storage.search(Person)
     first, *others = PersonPair.objects.order_by("pk")
     admin_client.post(LIST, {"action": "not_the_same", "_selected_action": [first.pk]})
     chosen = {"action": "merge_pairs", "_selected_action": [pair.pk for pair in others]}
@@ -214,7 +214,7 @@ def test_form_leads_to_likely_duplicates_and_from_the_merged_to_the_one_that_sta
     admin_client: Client, edition: Edition
 ) -> None:
     one, other = make_twins(edition)
-    storage.look(Person)
+    storage.search(Person)
     asked = f"{COMPARE}?id={one.pk}&amp;id={other.pk}"
 
     assert asked in admin_client.get(address(one, "change")).text
@@ -287,7 +287,7 @@ def test_institutions_are_suggested_compared_and_merged(
 def test_looking_again_is_asked_for_among_many(
     admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storage, "AUTOMATIC", 1)
+    monkeypatch.setattr(storage, "MAX_AUTOMATIC_ROWS", 1)
     make_twins(edition)
     page = admin_client.get(LIST)
 

@@ -59,10 +59,10 @@ def until_somebody_waits(thread: threading.Thread) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_who_look_at_once_write_one_after_the_other() -> None:
     make_twins()
-    storage.look(Person)
+    storage.search(Person)
     with transaction.atomic():
-        storage.look(Person)
-        thread, failed = beside(lambda: storage.look(Person))
+        storage.search(Person)
+        thread, failed = beside(lambda: storage.search(Person))
         until_somebody_waits(thread)
     thread.join(SECONDS)
 
@@ -77,7 +77,7 @@ def test_look_does_not_wait_for_a_merge() -> None:
     with transaction.atomic():
         merge._locked(Person, [one, other])
         one.save()
-        thread, failed = beside(lambda: storage.look(Person))
+        thread, failed = beside(lambda: storage.search(Person))
         thread.join(SECONDS)
         assert not thread.is_alive()
 
@@ -90,7 +90,7 @@ def test_list_opens_while_the_database_is_busy(
     admin_client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     make_twins()
-    with mock.patch.object(storage, "look", side_effect=OperationalError("database is locked")):
+    with mock.patch.object(storage, "search", side_effect=OperationalError("database is locked")):
         page = admin_client.get("/admin/people/personpair/")
 
     assert page.status_code == 200
