@@ -18,7 +18,7 @@ class Membership(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, verbose_name=_("account"), related_name="memberships"
     )
     edition = models.ForeignKey(
-        "conference.Edition", models.CASCADE, verbose_name=_("edition"), related_name="memberships"
+        settings.EDITION_MODEL, models.CASCADE, verbose_name=_("edition"), related_name="memberships"
     )
     role = models.CharField(_("role"), max_length=13, choices=Role)
     since = models.DateTimeField(_("since"), auto_now_add=True)

@@ -41,6 +41,7 @@ __all__ = [
 class Conference(Content):
     """A series of conferences, such as MLSys."""
 
+    is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
@@ -74,6 +75,7 @@ class Conference(Content):
 class Edition(EditionClock, Content):
     """One year of a conference: dates, place, time zone, and from when its parts are public."""
 
+    is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)

@@ -34,6 +34,8 @@ class Content(models.Model):
 
     # Where the row's edition is found, such as "paper__edition"; empty for rows of the whole site.
     edition_lookup: ClassVar[str] = "edition"
+    # Whether all content belongs to rows of this model.
+    is_container: ClassVar[bool] = False
     # Fields that `derive()` computes from others.
     derived_fields: ClassVar[tuple[str, ...]] = ()
     # The fields that it reads for that: whoever writes them has to derive.

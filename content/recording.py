@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from django.apps import apps
 from django.db import models, transaction
 from django.utils import timezone
 
 from content import revision
 from content.actor import acting, actor
+from content.editions import get_edition_model
 from content.history import ChangeSet, RowChange
 from content.row_values import Key, Values, held_rows, links, owners, part_of
 
 FULL = 1000
-# These hold everything else: what comes into them is told by itself, and taken back without them.
-HOUSES = frozenset({"conference.conference", "conference.edition"})
 Kind = RowChange.Kind
 
 
@@ -59,7 +59,7 @@ class Log:
         key = (model._meta.label_lower, row.pk)
         above = owners(model, held_rows(row, part_of(model)))
         owner = _key(above[0]) if above else None
-        if owner and owner[0] not in HOUSES and owner in self.made:
+        if owner and not is_container(owner[0]) and owner in self.made:
             self._put(key, None, made=True)
         else:
             self._put(key, _change(Kind.CREATED, model, row.pk, above, edition_of(row)), made=True)
@@ -136,8 +136,13 @@ def _change(
         object_id=key,
         owner=owner,
         other=other,
-        edition_key=key if model._meta.label_lower == "conference.edition" else edition,
+        edition_key=key if model is get_edition_model() else edition,
     )
+
+
+def is_container(label: str) -> bool:
+    """Whether all content belongs to rows of this model; changes of content are recorded apart from them."""
+    return bool(getattr(apps.get_model(label), "is_container", False))
 
 
 def edition_of(row: Any) -> int | None:

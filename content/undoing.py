@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from content.history import ChangeSet, RowChange
 from content.ordering import close_gaps, has_places, owners_below
-from content.recording import HOUSES, together
+from content.recording import is_container, together
 from content.restoring import Step, apply, earlier, steps
 from content.row_values import BATCH_ROWS, part_of
 
@@ -85,7 +85,7 @@ def plan_removals(found: Undoing, made: list[RowChange], touched: set[str]) -> N
     going: dict[Any, set[int]] = defaultdict(set)
     for change in made:
         model: Any = apps.get_model(change.model)
-        if change.model not in HOUSES and change.name not in touched:
+        if not is_container(change.model) and change.name not in touched:
             going[model].add(change.object_id)
     while lost := [(model, keys) for model in list(going) if (keys := _needed(model, going))]:
         for model, keys in lost:

@@ -73,7 +73,8 @@ class DeskSite(AccountPages):
     def ways(self, request: HttpRequest, edition: Edition) -> dict[str, Any]:
         """Return where an edition goes public, and the pages that make something of it."""
         access = access_of(request.user)
-        publish = reverse("admin:conference_edition_publish", args=[edition.pk])
+        meta = get_edition_model()._meta
+        publish = reverse(f"admin:{meta.app_label}_{meta.model_name}_publish", args=[edition.pk])
         doors = [door for door in ADD_LINKS if access.may_all("add", door.model, edition)]
         return {
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",

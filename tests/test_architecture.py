@@ -285,3 +285,35 @@ def test_static_files_load_nothing_foreign() -> None:
 
     assert files != []
     assert [short(path) for path in files if load.search(path.read_text("utf-8"))] == []
+
+
+# Strings in which a floor names a model or address of a floor above, and why they remain.
+UPWARD_STRINGS = {
+    "accounts/roles.py": "one table shows what every role may do with every model",
+    "conference/models.py": "the home page of an edition shows all apps, so its view is in website",
+    "conference/summaries.py": "the same address, from a read row",
+}
+
+
+def strings_that_name_upper_apps() -> set[str]:
+    """Return the files with a string such as "papers.paper" or "website:edition" of a floor above."""
+    found = set()
+    for file in modules(*FLOORS):
+        name = str(file.relative_to(ROOT))
+        floor = FLOORS.index(file.relative_to(ROOT).parts[0])
+        upper = (
+            re.compile(rf"(admin:)?({'|'.join(FLOORS[:floor])})(\.[a-z]\w*|:\w+|_\w+_\w+)") if floor else None
+        )
+        if upper is None or name == "conference/settings.py":
+            continue
+        strings = (
+            node.value for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)
+        )
+        texts = [value for value in strings if isinstance(value, str) and upper.fullmatch(value)]
+        if any("_public_from" not in text for text in texts):
+            found.add(name)
+    return found
+
+
+def test_no_floor_names_an_upper_one_in_a_string() -> None:
+    assert strings_that_name_upper_apps() == {*UPWARD_STRINGS}

@@ -125,7 +125,7 @@ def serve(port: int) -> None:
         "--log-level",
         "warning",
     ]
-    command = [sys.executable, "-m", "granian", *options, "website.wsgi:application"]
+    command = [sys.executable, "-m", "granian", *options, ":".join(settings.WSGI_APPLICATION.rsplit(".", 1))]
     # Links to copy, QR codes and calendars lead here, unless the site was given an address.
     os.environ.setdefault("SITE_URL", f"http://{HOST}:{port}")
     os.chdir(settings.BASE_DIR)
