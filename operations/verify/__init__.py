@@ -1,5 +1,1 @@
-"""Everything that must hold in the data, one check for each invariant: what it finds, and what mends it.
-
-The database's own constraints hold by themselves; this is for what they cannot say, and for databases that
-other hands have changed. `manage.py verify` asks all of them.
-"""
+"""Invariants of the stored data that database constraints cannot express, checked by `manage.py verify`."""

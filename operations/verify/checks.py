@@ -1,29 +1,48 @@
-"""What a check is, and all of them in order: what others stand on comes first."""
+"""All checks, in the order in which they run: later ones rely on earlier ones."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from operations.verify import database, derived, findability, media, people, places, sources, stamps
+from operations.verify import bookkeeping, content_rows
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An invariant: `find` says where it is broken, `mend` puts it right; without it a person has to."""
+    """An invariant: `find` lists the violations; `repair` fixes them, `None` where a person has to."""
 
     title: str
     find: Callable[[], Iterable[str]]
-    mend: Callable[[], object] | None = None
+    repair: Callable[[], object] | None = None
 
 
 CHECKS = [
-    Check("the database is whole", database.broken),
-    Check("rows belong to the edition of what they point at", database.strays),
-    Check("texts are as long as they may be", database.too_long),
-    Check("places count from 1 without gaps", places.gaps, places.mend),
-    Check("links, sort keys and rendered text follow from what was written", derived.stale, derived.mend),
-    Check("what imports remember is about rows that are here", sources.orphans, sources.mend),
-    Check("merged people and institutions lead to one that stays, and stand nowhere", people.misled),
-    Check("uploaded files are there", media.missing),
-    Check("stamps are no older than the last change", stamps.late, stamps.mend),
-    Check("search finds what is public, and nothing else", findability.wrong, findability.mend),
+    Check("the database is whole", content_rows.database_errors),
+    Check("related rows belong to the same edition", content_rows.rows_pointing_at_other_editions),
+    Check("texts fit their columns", content_rows.texts_too_long),
+    Check("positions count from 1 without gaps", content_rows.position_gaps, content_rows.repair_positions),
+    Check(
+        "links, sort keys and rendered text are up to date",
+        content_rows.stale_fields,
+        content_rows.repair_stale_fields,
+    ),
+    Check(
+        "import provenance refers to rows that exist",
+        bookkeeping.orphaned_provenance,
+        bookkeeping.repair_provenance,
+    ),
+    Check(
+        "nothing refers to merged people or institutions",
+        content_rows.rows_of_merged,
+    ),
+    Check("uploaded files exist", content_rows.missing_files),
+    Check(
+        "revisions are no older than the last change",
+        bookkeeping.outdated_revisions,
+        bookkeeping.repair_revisions,
+    ),
+    Check(
+        "the search index holds what is public, and nothing else",
+        bookkeeping.search_index_errors,
+        bookkeeping.repair_search_index,
+    ),
 ]

@@ -12,7 +12,7 @@ from content.invalidation import MAX_TAGS_PER_CHANGE
 from operations.indexing import documents, update
 from operations.indexing.state import read
 from operations.indexing.update import refresh
-from operations.verify import findability
+from operations.verify import bookkeeping
 from papers.models import Paper
 from people.models import PersonName
 from search.models import Document, Indexed
@@ -55,7 +55,7 @@ def test_edit_of_words_indexes_the_paper_alone(paper: Paper) -> None:
 
     assert (compared(), titles()) == ([], ["cranks", "pistons"])
     assert read().stale() == []
-    assert [*findability.wrong()] == []
+    assert [*bookkeeping.search_index_errors()] == []
 
 
 def test_other_editions_with_papers_of_that_name_stand(paper: Paper) -> None:
@@ -66,7 +66,7 @@ def test_other_editions_with_papers_of_that_name_stand(paper: Paper) -> None:
     retitled(paper, "Pistons")
 
     assert (compared(), titles()) == ([], ["looms", "looms of old", "pistons"])
-    assert [*findability.wrong()] == []
+    assert [*bookkeeping.search_index_errors()] == []
 
 
 def test_words_of_a_draft_are_not_indexed(paper: Paper) -> None:
@@ -111,7 +111,7 @@ def test_what_may_be_anything_compares_edition_and_site(paper: Paper, change: An
     change(paper)
 
     assert compared() == [0, paper.edition_id]
-    assert [*findability.wrong()] == []
+    assert [*bookkeeping.search_index_errors()] == []
 
 
 def test_hidden_name_beside_words_compares_all(paper: Paper) -> None:
@@ -163,11 +163,11 @@ def test_wrong_index_is_found_and_mended(paper: Paper) -> None:
     Document.objects.filter(key="p1").update(fingerprint=1, title="damaged")
     retitled(paper.edition.papers.get(uid="p2"), "Cranks")
     refresh()
-    assert next(iter(findability.wrong())).endswith(f"paper {paper.pk} is out of date")
+    assert next(iter(bookkeeping.search_index_errors())).endswith(f"paper {paper.pk} is out of date")
 
-    findability.mend()
+    bookkeeping.repair_search_index()
 
-    assert [*findability.wrong()] == []
+    assert [*bookkeeping.search_index_errors()] == []
     call_command("rebuild_search", verbosity=0)
     assert titles() == ["cranks", "engines"]
 
@@ -224,4 +224,4 @@ def test_who_comes_while_another_process_is_at_it_leaves_it_to_that_one(paper: P
     other.close()
 
     assert (compared(), titles()) == ([], ["looms", "pistons"])
-    assert [*findability.wrong()] == []
+    assert [*bookkeeping.search_index_errors()] == []

@@ -1,4 +1,4 @@
-"""`manage.py verify`: check every invariant of the data; `--repair` mends what can be mended."""
+"""`manage.py verify`: check every invariant of the data; `--repair` repairs what it can."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -12,28 +12,30 @@ MAX_SHOWN_ROWS = 10
 
 
 class Command(BaseCommand):
-    help = (
-        "Check every invariant of the data, and say which row breaks it. Ends with 1 if something is wrong."
-    )
+    help = "Check every invariant of the data and list the rows that break it. Exits with 1 if any does."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--repair", action="store_true", help="mend what can be mended")
+        parser.add_argument("--repair", action="store_true", help="repair what can be repaired automatically")
 
     def handle(self, *args: Any, repair: bool, **options: Any) -> None:
         try:
-            left = sum(self.ask(check, repair, options["verbosity"]) for check in CHECKS)
+            left = sum(self.run_check(check, repair, options["verbosity"]) for check in CHECKS)
         except DatabaseError as error:
-            raise CommandError(f"The database cannot be read as it should: {error}") from error
+            raise CommandError(f"The database cannot be read: {error}") from error
         if left:
-            advice = "" if repair else " “manage.py verify --repair” mends what can be mended."
-            raise CommandError(f"{left} faults.{advice}")
+            advice = (
+                ""
+                if repair
+                else " Run “manage.py verify --repair” to repair what can be repaired automatically."
+            )
+            raise CommandError(f"{left} problems found.{advice}")
 
-    def ask(self, check: Check, repair: bool, verbosity: int) -> int:
-        """Ask one check; return how many faults are left."""
+    def run_check(self, check: Check, repair: bool, verbosity: int) -> int:
+        """Run one check; return the number of problems left."""
         found = [*check.find()]
-        if found and repair and check.mend:
-            self.show("mended", check.title, found)
-            check.mend()
+        if found and repair and check.repair:
+            self.show("repaired", check.title, found)
+            check.repair()
             found = [*check.find()]
         if found:
             self.show("WRONG", check.title, found)

@@ -86,7 +86,7 @@ def test_rows_of_two_years_are_told_apart(paper: Paper) -> None:
     Paper._base_manager.filter(pk=paper.pk).update(topic=topic)
 
     assert verify(repair=True) == (False, [
-        "WRONG: rows belong to the edition of what they point at",
+        "WRONG: related rows belong to the same edition",
         f"    paper {paper.pk}: “topic” is of another edition",
     ])  # fmt: skip
 
