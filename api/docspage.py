@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from api.handbook import Chapter, chapters
 from api.pagination import MAX_EXPANDED_ROWS, MOST, USUAL
 from api.schema import schema
-from api.writing.described import CODES
+from api.writing.schema import CODES
 
 # As the demo answers, which stands at the usual address.
 DEMO_URL = "http://127.0.0.1:8000"

@@ -1,9 +1,10 @@
-"""What the API says when it cannot answer: JSON with a `detail` for people, and the parameter by name."""
+"""Errors of the API: JSON with a `detail` for people, and parameters or fields by name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from django.core.exceptions import BadRequest
+from django.core.exceptions import NON_FIELD_ERRORS, BadRequest
+from django.core.exceptions import ValidationError as ModelError
 from django.utils.translation import gettext as _
 from rest_framework import status
 from rest_framework.exceptions import APIException, UnsupportedMediaType
@@ -61,3 +62,68 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
         if error.allowed is not None:
             response.data["allowed"] = error.allowed
     return response
+
+
+# The key of errors that concern no single field.
+WHOLE_BODY = "body"
+
+
+class WriteError(APIException):
+    """A write that was refused; nothing was changed. `more` is added to the response."""
+
+    def __init__(self, code: int, said: str, **more: Any) -> None:
+        self.status_code = code
+        super().__init__(said)
+        # Assigned here because APIException turns numbers and None into strings.
+        answer: Any = {"detail": said, **more}
+        self.detail = answer
+
+
+class InvalidBodyError(WriteError):
+    """A request body that is invalid: reasons by field, such as `authors.1.person`."""
+
+    def __init__(self, errors: Mapping[str, list[str]]) -> None:
+        told = {shown(name): [str(reason) for reason in reasons] for name, reasons in errors.items()}
+        super().__init__(status.HTTP_400_BAD_REQUEST, _("Nothing was written: see the errors."), errors=told)
+
+
+def conflict(said: str, **more: Any) -> WriteError:
+    return WriteError(status.HTTP_409_CONFLICT, said, **more)
+
+
+def forbidden(said: str) -> WriteError:
+    return WriteError(status.HTTP_403_FORBIDDEN, said)
+
+
+def permission_text(action: str, model: Any) -> str:
+    """Return a sentence about a missing permission; `action` is "add", "change" or "delete"."""
+    said = {
+        "add": _("You have no permission to add %(kind)s."),
+        "change": _("You have no permission to change %(kind)s."),
+        "delete": _("You have no permission to delete %(kind)s."),
+    }
+    return said[action] % {"kind": model._meta.verbose_name_plural}
+
+
+def flat_errors(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Yield the path and the reasons of each error of a serializer."""
+    if isinstance(detail, Mapping):
+        for name, below in detail.items():
+            inner = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
+            yield from flat_errors(below, inner)
+    elif detail and all(isinstance(one, str) for one in detail):
+        yield path or WHOLE_BODY, [str(one) for one in detail]
+    else:
+        for index, below in enumerate(detail):
+            if below:
+                yield from flat_errors(below, f"{path}.{index}".lstrip("."))
+
+
+def model_errors(error: ModelError, names: Mapping[str, str], path: str = "") -> dict[str, list[str]]:
+    """Return the errors of a model by path; `names` maps columns to names in the API."""
+    found: dict[str, list[str]] = {}
+    by_column = error.message_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: error.messages}
+    for column, reasons in by_column.items():
+        name = "" if column == NON_FIELD_ERRORS else names.get(column, column)
+        found[f"{path}.{name}".strip(".") or WHOLE_BODY] = list(reasons)
+    return found

@@ -19,13 +19,13 @@ from api.filters import NAMED, NAMED_FORM
 from api.pagination import MOST, RELEVANCE, USUAL
 from api.serializers import ErrorSerializer, ReferenceSerializer, serializer_of
 from api.shapes import RESOURCES, Resource
-from api.writing import described
+from api.writing import schema as writing_schema
 
 ERRORS = {
     400: _("A parameter is unknown or malformed; it is named."),
-    401: described.CODES[401],
+    401: writing_schema.CODES[401],
     404: _("There is no such thing, or nothing public of that name."),
-    429: described.CODES[429],
+    429: writing_schema.CODES[429],
 }
 
 MOVED = OpenApiResponse(description=_("It was merged with another, which goes on at Location."))
@@ -59,7 +59,7 @@ class ResourceSchema(AutoSchema):
 
     @property
     def writes(self) -> bool:
-        return self.action in described.OPERATIONS
+        return self.action in writing_schema.OPERATIONS
 
     @property
     def is_list(self) -> bool:
@@ -75,7 +75,7 @@ class ResourceSchema(AutoSchema):
             return type(self.view).__name__.lower()
         names = "_".join(part for part in self.path.split("/") if part.startswith("{"))
         where = "_of_site" if resource.edition_optional and "{edition}" not in names else ""
-        doing = described.OPERATIONS.get(self.action, "retrieve")
+        doing = writing_schema.OPERATIONS.get(self.action, "retrieve")
         return f"{resource.name}_{'list' if self.is_list else f'{doing}{where}'}"
 
     def get_tags(self) -> list[str]:
@@ -85,7 +85,7 @@ class ResourceSchema(AutoSchema):
         if self.resource is None:
             return (type(self.view).__doc__ or "").partition("\n")[0]
         if self.writes:
-            return str(described.SUMMARIES[self.action]).format(title=self.resource.title)
+            return str(writing_schema.SUMMARIES[self.action]).format(title=self.resource.title)
         one = gettext("One of them: %(title)s.") % {"title": self.resource.title}
         return str(self.resource.help) if self.is_list else one
 
@@ -95,10 +95,10 @@ class ResourceSchema(AutoSchema):
     def get_auth(self) -> Any:
         if self.resource is None:
             return [{}]
-        return described.WRITERS if self.writes else described.READERS
+        return writing_schema.WRITERS if self.writes else writing_schema.READERS
 
     def get_request_serializer(self) -> Any:
-        return described.request_body(self.resource, self.action) if self.resource else None
+        return writing_schema.request_body(self.resource, self.action) if self.resource else None
 
     def get_override_parameters(self) -> list[Any]:
         resource = self.resource
@@ -108,7 +108,7 @@ class ResourceSchema(AutoSchema):
             *self._identity(),
             *self._shaping(resource),
             *(self._narrowing(resource) if self.is_list else ()),
-            *([described.if_match()] if self.action in ("partial_update", "destroy") else ()),
+            *([writing_schema.if_match()] if self.action in ("partial_update", "destroy") else ()),
         ]
 
     def _identity(self) -> Iterator[OpenApiParameter]:
@@ -157,8 +157,8 @@ class ResourceSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         if self.resource and self.writes:
-            return described.answers(self.resource, self.action)
-        good: Any = described.full_serializer(self.resource) if self.resource else root_serializer()
+            return writing_schema.answers(self.resource, self.action)
+        good: Any = writing_schema.full_serializer(self.resource) if self.resource else root_serializer()
         if self.is_list and self.resource:
             good = page_serializer(self.resource)
         can_move = not self.is_list and self.resource is not None and self.resource.name in MERGED

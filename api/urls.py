@@ -9,7 +9,7 @@ from api.docspage import docs
 from api.endpoints import ALL
 from api.shapes import VERSION
 from api.viewsets import ResourceViewSet
-from api.writing.resources import WRITTEN
+from api.writing.writable import WRITABLE
 from content import url_converters
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
@@ -24,7 +24,7 @@ def addresses(view: type[ResourceViewSet]) -> Iterator[URLPattern]:
     """Make the address of the list, and of one thing."""
     resource = view.resource
     ending = f"<{FORMS[resource.key]}:id>/"
-    is_written = resource.name in WRITTEN
+    is_written = resource.name in WRITABLE
     making = {"post": "create"} if is_written else {}
     changing = {"patch": "partial_update", "delete": "destroy"} if is_written else {}
     one = view.as_view({"get": "retrieve", **changing})

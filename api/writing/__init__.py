@@ -1,1 +1,1 @@
-"""Writing over REST: what may be written, bodies read, rows changed under a lock, answers with warnings."""
+"""Writing over REST: `writable` declares, `bodies` reads, `rows` writes, `responses` answers."""

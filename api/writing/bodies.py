@@ -1,5 +1,10 @@
-"""Bodies as serializers of Django REST framework: types, names, what is required. Rules are the models'."""
+"""Request bodies: serializers check types, names and what is required; references become rows.
 
+The rules of the models are checked when rows are written.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -11,9 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
-from api.errors import shown
+from api.errors import InvalidBodyError, shown
+from api.reader import Reader
 from api.shapes import RESOURCES, VERSION
-from api.writing.declared import Part, Written
+from api.writing.writable import WritablePart, WritableResource
 from content.fields import LinesField
 
 type Body = serializers.Serializer[Any]
@@ -40,7 +46,7 @@ class StrictSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
-class MomentField(serializers.DateTimeField):
+class AwareDateTimeField(serializers.DateTimeField):
     """A moment that says which one it is: with an offset."""
 
     def enforce_timezone(self, value: datetime) -> datetime:
@@ -79,7 +85,7 @@ class ReferenceField(serializers.Field[Any, Any, Any, Any]):
         return edition, key
 
 
-def field_of(column: Any) -> Any:
+def serializer_field(column: Any) -> Any:
     """Return how a column is read: its type, whether it may be left out, empty, or null."""
     told: dict[str, Any] = {
         "help_text": column.help_text or column.verbose_name,
@@ -92,7 +98,7 @@ def field_of(column: Any) -> Any:
         known = [(value, str(label)) for value, label in column.choices]
         return serializers.ChoiceField(choices=known, **told)
     if isinstance(column, models.DateTimeField):
-        return MomentField(allow_null=column.null, **told)
+        return AwareDateTimeField(allow_null=column.null, **told)
     if isinstance(column, models.BooleanField):
         return serializers.BooleanField(**told)
     if isinstance(column, models.IntegerField):
@@ -102,23 +108,23 @@ def field_of(column: Any) -> Any:
     return serializers.CharField(allow_blank=column.blank, max_length=column.max_length, **told)
 
 
-def is_needed(column: Any) -> bool:
+def is_required(column: Any) -> bool:
     """Whether a new row cannot do without it."""
     return not (column.blank or column.has_default() or column.null)
 
 
-def fields_of(model: Any, columns: tuple[str, ...], called: Any = None) -> dict[str, Any]:
+def serializer_fields(model: Any, columns: tuple[str, ...], called: Any = None) -> dict[str, Any]:
     found = {}
     for name in columns:
         column = model._meta.get_field(name)
-        one = field_of(column)
+        one = serializer_field(column)
         # A serializer copies its fields by the arguments that they were made with.
-        one.required = one._kwargs["required"] = is_needed(column)
+        one.required = one._kwargs["required"] = is_required(column)
         found[(called or {}).get(name, name)] = one
     return found
 
 
-def reference_to(model: Any, column: str, target: str) -> ReferenceField:
+def reference_field(model: Any, column: str, target: str) -> ReferenceField:
     field = model._meta.get_field(column)
     told = RESOURCES[target].title
     words = gettext_lazy("{kind}: its id, with its edition in front where that is another one.")
@@ -127,12 +133,12 @@ def reference_to(model: Any, column: str, target: str) -> ReferenceField:
 
 
 @cache
-def part_serializer(name: str, part: Part) -> type[Body]:
+def part_serializer(name: str, part: WritablePart) -> type[Body]:
     """Return the serializer of one row of a part."""
     fields: dict[str, Any] = {
-        column: reference_to(part.model, column, target) for column, target in part.references.items()
+        column: reference_field(part.model, column, target) for column, target in part.references.items()
     }
-    fields |= fields_of(part.model, part.fields)
+    fields |= serializer_fields(part.model, part.fields)
     for column, target in part.many.items():
         child = ReferenceField(target)
         fields[column] = serializers.ListField(child=child, max_length=MAX_ROWS, required=False)
@@ -142,7 +148,7 @@ def part_serializer(name: str, part: Part) -> type[Body]:
 
 
 @cache
-def body_serializer(written: Written) -> type[Body]:
+def body_serializer(written: WritableResource) -> type[Body]:
     """Return the serializer of what is written of a resource."""
     fields: dict[str, Any] = {}
     model = written.model
@@ -162,8 +168,8 @@ def body_serializer(written: Written) -> type[Body]:
             help_text=gettext_lazy("The edition; fixed for life."),
         )
     for column, target in written.references.items():
-        fields[column] = reference_to(model, column, target)
-    fields |= fields_of(model, written.fields, written.called)
+        fields[column] = reference_field(model, column, target)
+    fields |= serializer_fields(model, written.fields, written.called)
     for name, part in written.parts.items():
         inner: Any = part_serializer(name, part)
         fields[name] = inner(
@@ -171,3 +177,66 @@ def body_serializer(written: Written) -> type[Body]:
         )
     title = f"{written.resource.title}Body"
     return type(title, (StrictSerializer,), {**fields, "__doc__": f"What can be written: {title[:-4]}."})
+
+
+# Where a name stands: the mapping or list that holds it, its place there, its path, what it points at.
+type ReferencePlace = tuple[Any, Any, str, str]
+
+
+def references_in(written: WritableResource, body: dict[str, Any]) -> Iterator[ReferencePlace]:
+    """Walk the names of other things in a body that was read."""
+    yield from _references_in(body, written.references, "")
+    for name, part in written.parts.items():
+        for index, row in enumerate(body.get(name, ())):
+            yield from _references_in_part(part, row, f"{name}.{index}.")
+
+
+def _references_in_part(part: WritablePart, row: dict[str, Any], path: str) -> Iterator[ReferencePlace]:
+    yield from _references_in(row, part.references, path)
+    for column, target in part.many.items():
+        for index in range(len(row.get(column, ()))):
+            yield row[column], index, f"{path}{column}.{index}", target
+
+
+def _references_in(row: dict[str, Any], references: Mapping[str, str], path: str) -> Iterator[ReferencePlace]:
+    for column, target in references.items():
+        if row.get(column) is not None:
+            yield row, column, f"{path}{column}", target
+
+
+def resolve_references(written: WritableResource, body: dict[str, Any], reader: Reader, edition: str) -> None:
+    """Put rows that the reader may see in place of names; an id alone is one of this edition."""
+    asked: dict[str, list[ReferencePlace]] = defaultdict(list)
+    for place in references_in(written, body):
+        asked[place[3]].append(place)
+    errors: dict[str, list[str]] = {}
+    for target, found in asked.items():
+        known = rows_by_reference(
+            target, [holder[spot] for holder, spot, _path, _target in found], reader, edition
+        )
+        for holder, spot, path, _target in found:
+            row = known.get(full_reference(target, holder[spot], edition))
+            if row is None:
+                name = shown("/".join(part for part in holder[spot] if part))
+                errors[path] = [_("There is no “%(name)s” among %(kind)s.") % {"name": name, "kind": target}]
+            holder[spot] = row
+    if errors:
+        raise InvalidBodyError(errors)
+
+
+def full_reference(target: str, name: tuple[str, str], edition: str) -> tuple[str, str]:
+    """Return edition and id; things of the whole site have no edition."""
+    return (name[0] or edition if RESOURCES[target].edition else "", name[1])
+
+
+def rows_by_reference(
+    target: str, names: list[tuple[str, str]], reader: Reader, edition: str
+) -> dict[tuple[str, str], Any]:
+    """Return the rows with these names that the reader may see. One query."""
+    resource = RESOURCES[target]
+    wanted = {full_reference(target, name, edition) for name in names}
+    rows = reader.rows(resource.model).filter(**{f"{resource.key}__in": [key for _slug, key in wanted]})
+    if resource.edition:
+        rows = rows.filter(edition__slug__in={slug for slug, _key in wanted}).select_related("edition")
+    found = {(row.edition.slug if resource.edition else "", getattr(row, resource.key)): row for row in rows}
+    return {name: row for name, row in found.items() if name in wanted}

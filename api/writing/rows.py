@@ -1,33 +1,37 @@
-"""One row as a body says it: made, changed, put in its place, deleted; always through the model's rules."""
+"""Create, change, move and delete rows as a request body says; models validate every write.
 
+Parts, such as the authors of a paper, are written with their owner as one list: rows that are missing from
+it are deleted, and positions count from 1.
+"""
+
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import Model, UniqueConstraint
 from django.db.models.deletion import Collector, ProtectedError
 from django.utils.translation import gettext as _
 
+from api.errors import InvalidBodyError, conflict, forbidden, model_errors, permission_text
 from api.permissions import Asker
 from api.reader import Reader
-from api.writing import parts
-from api.writing.declared import Written
-from api.writing.naming import told_as
-from api.writing.refusals import Invalid, conflict, forbidden, not_allowed, of_model
+from api.writing.responses import rows_of_part, summary_of
+from api.writing.writable import WritablePart, WritableResource
 from content.deletion import is_recorded
 from content.models import Ordered
 from content.ordering import reorder
 
-PLACE = "position"
+POSITION = "position"
 
 
-def columns(written: Written, body: dict[str, Any]) -> dict[str, Any]:
+def columns(written: WritableResource, body: dict[str, Any]) -> dict[str, Any]:
     """Return what a body says by column: not its parts, its place, its identity."""
     names = {written.called.get(column, column): column for column in written.fields}
     names |= {column: column for column in written.references}
-    return {names[name]: value for name, value in body.items() if name in names and name != PLACE}
+    return {names[name]: value for name, value in body.items() if name in names and name != POSITION}
 
 
-def create(written: Written, body: dict[str, Any], edition: Any, asker: Asker) -> Any:
+def create(written: WritableResource, body: dict[str, Any], edition: Any, asker: Asker) -> Any:
     """Make a row with all that hangs on it."""
     model: Any = written.model
     values = columns(written, body)
@@ -40,14 +44,14 @@ def create(written: Written, body: dict[str, Any], edition: Any, asker: Asker) -
             said = _("There is a “%(id)s” already; what was deleted or merged keeps its id too.")
             raise conflict(said % {"id": body["id"]}, errors={"id": [_("This is taken.")]})
     row = model(**values)
-    clean(written, row)
-    check_reach(asker, row, "add")
+    validate(written, row)
+    check_permissions(asker, row, "add")
     row.save()
-    finish(written, row, body, asker)
+    save_parts_and_position(written, row, body, asker)
     return row
 
 
-def change(written: Written, row: Any, body: dict[str, Any], asker: Asker) -> None:
+def change(written: WritableResource, row: Any, body: dict[str, Any], asker: Asker) -> None:
     """Change what the body names, and leave the rest as it is."""
     is_ordered = isinstance(row, Ordered)
     check_fields(written, row, body, asker)
@@ -58,55 +62,55 @@ def change(written: Written, row: Any, body: dict[str, Any], asker: Asker) -> No
     if is_ordered and getattr(row, row._meta.get_field(row.siblings_of).attname) != before:
         # Among new siblings it goes to the end, unless the body says where.
         row.position = 0
-    clean(written, row)
-    check_reach(asker, row, "change")
+    validate(written, row)
+    check_permissions(asker, row, "change")
     if values:
         row.save()
-    finish(written, row, body, asker)
+    save_parts_and_position(written, row, body, asker)
 
 
-def check_reach(asker: Asker, row: Any, action: str) -> None:
+def check_permissions(asker: Asker, row: Any, action: str) -> None:
     """Refuse rows of editions that are not the token's, or in which no role allows this."""
     if not asker.reaches(row, action):
         raise forbidden(_("This token is for another edition."))
     if not asker.may_with(row, action):
-        raise forbidden(not_allowed(action, type(row)))
+        raise forbidden(permission_text(action, type(row)))
 
 
-def check_fields(written: Written, row: Any, body: dict[str, Any], asker: Asker) -> None:
+def check_fields(written: WritableResource, row: Any, body: dict[str, Any], asker: Asker) -> None:
     """Refuse what goes beyond the fields that a session chair keeps."""
     allowed = asker.fields(row)
     if allowed is None:
         return
-    values = columns(written, body) | ({PLACE: body[PLACE]} if PLACE in body else {})
+    values = columns(written, body) | ({POSITION: body[POSITION]} if POSITION in body else {})
     errors = {
         written.called.get(column, column): [_("You may not change this field.")]
         for column, value in values.items()
         if column not in allowed and getattr(row, column) != value
     }
     if errors:
-        raise Invalid(errors)
+        raise InvalidBodyError(errors)
 
 
-def clean(written: Written, row: Any) -> None:
+def validate(written: WritableResource, row: Any) -> None:
     try:
         row.full_clean()
     except ValidationError as error:
-        raise Invalid(of_model(error, written.names)) from None
+        raise InvalidBodyError(model_errors(error, written.names)) from None
 
 
-def finish(written: Written, row: Any, body: dict[str, Any], asker: Asker) -> None:
+def save_parts_and_position(written: WritableResource, row: Any, body: dict[str, Any], asker: Asker) -> None:
     """Write what hangs on the row, and put it in its place."""
     for name, part in written.parts.items():
         if name in body:
-            parts.write(part, name, row, body[name], asker)
-    if body.get(PLACE):
-        move(row, body[PLACE])
+            write_part(part, name, row, body[name], asker)
+    if body.get(POSITION):
+        move(row, body[POSITION])
 
 
 def move(row: Any, place: int) -> None:
     """Put a row in a place among its siblings; the others make room."""
-    others = row.siblings().exclude(pk=row.pk).order_by(PLACE, "pk")
+    others = row.siblings().exclude(pk=row.pk).order_by(POSITION, "pk")
     keys = list(others.values_list("pk", flat=True))
     keys.insert(place - 1, row.pk)
     reorder(type(row)._default_manager.filter(pk__in=keys), keys)
@@ -117,17 +121,17 @@ def delete(row: Any, reader: Reader) -> None:
     try:
         going = Collector(using=row._state.db, origin=row)
         going.collect([row])
-        check_rights(going, reader.asker)
+        check_delete_permissions(going, reader.asker)
         row.delete()
     except ProtectedError as error:
         held = {owner_of(one) for one in error.protected_objects}
         raise conflict(
             _("This is not deleted: %(number)d things hold it.") % {"number": len(held)},
-            rows=rows_told(held, reader),
+            rows=summaries_of(held, reader),
         ) from None
 
 
-def check_rights(going: Collector, asker: Asker) -> None:
+def check_delete_permissions(going: Collector, asker: Asker) -> None:
     """Refuse if something goes along that the asker may not delete."""
     # What goes along may stand in another edition, as an award that an old paper got.
     refused = {
@@ -141,7 +145,7 @@ def check_rights(going: Collector, asker: Asker) -> None:
         if is_recorded(rows.model) and not asker.may_with_all(rows, "delete")
     }
     for model in sorted(refused, key=lambda one: one._meta.label):
-        raise forbidden(not_allowed("delete", model))
+        raise forbidden(permission_text("delete", model))
 
 
 def owner_of(row: Any) -> Model:
@@ -150,7 +154,7 @@ def owner_of(row: Any) -> Model:
     return found
 
 
-def rows_told(rows: set[Any], reader: Reader) -> list[dict[str, str]]:
+def summaries_of(rows: set[Any], reader: Reader) -> list[dict[str, str]]:
     """Return the rows as answers name them, as far as the reader may see them."""
     by_model: dict[Any, list[int]] = {}
     for row in rows:
@@ -158,5 +162,145 @@ def rows_told(rows: set[Any], reader: Reader) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     for model, keys in by_model.items():
         seen = reader.rows(model).filter(pk__in=keys)
-        found += [told_as(row) for row in seen]
+        found += [summary_of(row) for row in seen]
     return sorted(found, key=lambda one: (one["kind"], one["name"], one["url"]))
+
+
+type Errors = dict[str, list[str]]
+
+
+@dataclass(slots=True)
+class PartPlan:
+    """What becomes of the rows of a part."""
+
+    wanted: list[Any] = field(default_factory=list)
+    new: list[Any] = field(default_factory=list)
+    changed: list[Any] = field(default_factory=list)
+    gone: list[Any] = field(default_factory=list)
+    # Relations to many that get other rows.
+    links: list[tuple[Any, str, list[Any]]] = field(default_factory=list)
+
+
+def write_part(part: WritablePart, name: str, owner: Any, body: list[dict[str, Any]], asker: Asker) -> None:
+    """Make the owner's rows what the list says. Few queries, however long it is."""
+    stored = rows_of_part(part, owner)
+    plan = plan_part(part, name, owner, body, stored)
+    validate_part(part, name, plan)
+    check_part_permissions(part, plan, owner, asker)
+    save_part(part, owner, plan, stored)
+
+
+def plan_part(
+    part: WritablePart, name: str, owner: Any, body: list[dict[str, Any]], stored: list[Any]
+) -> PartPlan:
+    """Compare the list with what is stored; rows are known again by their key."""
+    plan = PartPlan()
+    known = {part_key(part, row): row for row in stored}
+    errors: Errors = {}
+    for index, values in enumerate(body):
+        lacking = [column for column in required_columns(part) if values.get(column) is None]
+        key = tuple(comparable(values.get(column, default_of(part, column))) for column in part.key)
+        if lacking:
+            errors |= {f"{name}.{index}.{column}": [_("This is needed.")] for column in lacking}
+        elif any(key == part_key(part, row) for row in plan.wanted):
+            errors[f"{name}.{index}"] = [_("This stands in the list twice.")]
+        else:
+            plan_entry(part, plan, known.pop(key, None), owner, values)
+    if errors:
+        raise InvalidBodyError(errors)
+    plan.gone = list(known.values())
+    return plan
+
+
+def plan_entry(part: WritablePart, plan: PartPlan, row: Any, owner: Any, values: dict[str, Any]) -> None:
+    """Give a row the values of its entry; a new row where there is none."""
+    plain = {column: value for column, value in values.items() if column not in part.many}
+    if row is None:
+        row = part.model(**{part.owner: owner, **plain})
+        plan.new.append(row)
+    elif any(getattr(row, column) != value for column, value in plain.items()):
+        for column, value in plain.items():
+            setattr(row, column, value)
+        plan.changed.append(row)
+    plan.wanted.append(row)
+    for column in part.many:
+        if column in values:
+            here = {one.pk for one in getattr(row, column).all()} if row.pk else set()
+            if here != {one.pk for one in values[column]}:
+                plan.links.append((row, column, values[column]))
+
+
+def part_key(part: WritablePart, row: Any) -> tuple[Any, ...]:
+    return tuple(comparable(getattr(row, column)) for column in part.key)
+
+
+def comparable(value: Any) -> Any:
+    """Return a value as rows are told apart by it."""
+    return getattr(value, "pk", value)
+
+
+def required_columns(part: WritablePart) -> list[str]:
+    """Return the key columns without which a row is nothing."""
+    fields = {column: part.model._meta.get_field(column) for column in part.key}
+    return [name for name, column in fields.items() if not column.null and not column.has_default()]  # type: ignore[union-attr]
+
+
+def default_of(part: WritablePart, column: str) -> Any:
+    found: Any = part.model._meta.get_field(column)
+    return found.get_default()
+
+
+def validate_part(part: WritablePart, name: str, plan: PartPlan) -> None:
+    """Hold rows against the model's rules, as `full_clean()` does.
+
+    What they point at was just read, and what is unique among the owner's rows follows from the keys:
+    neither is asked of the database again for each row.
+    """
+    errors: Errors = {}
+    others = [rule for rule in part.model._meta.constraints if not _is_unique_in_owner(part, rule)]
+    names = {column: column for column in (*part.fields, *part.references)}
+    for row in [*plan.changed, *plan.new]:
+        path = f"{name}.{_index(plan, row)}"
+        try:
+            row.clean_in_memory()
+            for rule in others:
+                rule.validate(part.model, row)
+        except ValidationError as error:
+            errors |= model_errors(error, names, path)
+    if errors:
+        raise InvalidBodyError(errors)
+
+
+def _is_unique_in_owner(part: WritablePart, rule: Any) -> bool:
+    return isinstance(rule, UniqueConstraint) and part.owner in rule.fields
+
+
+def _index(plan: PartPlan, row: Any) -> int:
+    return next(index for index, one in enumerate(plan.wanted) if one is row)
+
+
+def check_part_permissions(part: WritablePart, plan: PartPlan, owner: Any, asker: Asker) -> None:
+    """Refuse what the admin would refuse on the owner's form."""
+    relinked = [row for row, _column, _rows in plan.links if row.pk is not None]
+    done = {"add": plan.new, "change": [*plan.changed, *relinked], "delete": plan.gone}
+    for action, rows in done.items():
+        if rows and not asker.may_part(action, part.model, owner):
+            raise forbidden(permission_text(action, part.model))
+
+
+def save_part(part: WritablePart, owner: Any, plan: PartPlan, stored: list[Any]) -> None:
+    rows: Any = part.model._default_manager
+    if plan.gone:
+        rows.filter(pk__in=[row.pk for row in plan.gone]).delete()
+    if part.is_ordered:
+        last = max((row.position for row in stored), default=0)
+        for place, row in enumerate(plan.new, start=last + 1):
+            row.position = place
+    if plan.new:
+        rows.bulk_create(plan.new)
+    if plan.changed:
+        rows.bulk_update(plan.changed, [*part.fields, *part.references])
+    for row, column, values in plan.links:
+        getattr(row, column).set(values)
+    if part.is_ordered and [row.position for row in plan.wanted] != [*range(1, len(plan.wanted) + 1)]:
+        reorder(rows.filter(**{part.owner: owner}), [row.pk for row in plan.wanted])

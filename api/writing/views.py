@@ -13,19 +13,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.building import Builder
-from api.errors import UnknownParameter
+from api.errors import (
+    InvalidBodyError,
+    UnknownParameter,
+    WriteError,
+    conflict,
+    flat_errors,
+    forbidden,
+    permission_text,
+)
 from api.permissions import Asker
 from api.reader import Reader
 from api.selection import Wanted
 from api.shapes import Resource
 from api.writing import rows
-from api.writing.bodies import body_serializer
-from api.writing.declared import Written
-from api.writing.references import resolve
-from api.writing.refusals import Invalid, Refused, conflict, flat, forbidden, not_allowed
-from api.writing.resources import WRITTEN
-from api.writing.told import in_full, told, version
-from api.writing.warning import warnings
+from api.writing.bodies import body_serializer, resolve_references
+from api.writing.responses import etag_of, warnings, with_references, writable_body
+from api.writing.writable import WRITABLE, WritableResource
 from conference.models import Edition
 from content import revision
 from content.history import Origin
@@ -44,8 +48,8 @@ class WritingMixin:
     wanted: Any
 
     @property
-    def written(self) -> Written | None:
-        return WRITTEN.get(self.resource.name)
+    def written(self) -> WritableResource | None:
+        return WRITABLE.get(self.resource.name)
 
     # Requests
 
@@ -65,7 +69,7 @@ class WritingMixin:
         """Return the row with all that can be written, if the asker may read that."""
         if self.written is None or not self.reader.asker.may("view", self.resource.model):
             return None
-        row = in_full(self.written, self.addressed(id, edition)).first()
+        row = with_references(self.written, self.addressed(id, edition)).first()
         return row if row is not None and self.reader.asker.reads_all(row) else None
 
     def create(self, request: Request) -> Response:
@@ -73,7 +77,7 @@ class WritingMixin:
         body = self.body(request, partial=False)
         with self.act(asker):
             edition = self.edition(body)
-            resolve(written, body, self.reader, edition.slug if edition else "")
+            resolve_references(written, body, self.reader, edition.slug if edition else "")
             row = rows.create(written, body, edition, asker)
             response = self.answer(request, row, wanted, status.HTTP_201_CREATED)
         key = getattr(row, self.resource.key)
@@ -89,7 +93,7 @@ class WritingMixin:
             row = self.locked(request, id, edition, "change")
             self.check_identity(body, row)
             own = edition_of(row)
-            resolve(written, body, self.reader, own.slug if own else "")
+            resolve_references(written, body, self.reader, own.slug if own else "")
             rows.change(written, row, body, asker)
             return self.answer(request, row, wanted, status.HTTP_200_OK)
 
@@ -104,7 +108,7 @@ class WritingMixin:
 
     def writing(
         self, request: Request, action: str, id: str = "", edition: str | None = None
-    ) -> tuple[Written, Asker, Wanted]:
+    ) -> tuple[WritableResource, Asker, Wanted]:
         """Return what is written, who writes, and what the answer shows; refuse those who may not."""
         for name in request.query_params:
             if name not in ("fields", "expand"):
@@ -117,8 +121,8 @@ class WritingMixin:
         if not asker.writes:
             raise forbidden(_("This token is for reading."))
         if not asker.may(action, self.resource.model):
-            raise forbidden(not_allowed(action, self.resource.model))
-        return WRITTEN[self.resource.name], asker, self.wanted(request)
+            raise forbidden(permission_text(action, self.resource.model))
+        return WRITABLE[self.resource.name], asker, self.wanted(request)
 
     @contextmanager
     def act(self, asker: Asker) -> Iterator[None]:
@@ -136,34 +140,34 @@ class WritingMixin:
         told = request.headers.get("If-Match", "").strip()
         if told in ("", "*"):
             said = _("Say in If-Match which version you change: the ETag with which you read it.")
-            raise Refused(status.HTTP_428_PRECONDITION_REQUIRED, said)
+            raise WriteError(status.HTTP_428_PRECONDITION_REQUIRED, said)
         # A proxy that compresses makes tags weak; what they stand for is the same.
         return {tag.strip().removeprefix("W/") for tag in told.split(",")}
 
     def locked(self, request: Request, id: str, edition: str | None, action: str) -> Any:
         """Return the row, locked to the end of the act, if it is still what the asker has seen."""
-        written = WRITTEN[self.resource.name]
+        written = WRITABLE[self.resource.name]
         key = self.addressed(id, edition).values_list("pk", flat=True).first()
         rows_of = written.model._base_manager
         # First the lock, then what stands there: a statement that waits for a lock has begun to read before.
         held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
         if held.first() is None:
             raise Http404
-        row = in_full(written, rows_of.all()).get(pk=key)
-        rows.check_reach(self.reader.asker, row, action)
-        if version(written, row, told(written, row)) not in self.seen(request):
+        row = with_references(written, rows_of.all()).get(pk=key)
+        rows.check_permissions(self.reader.asker, row, action)
+        if etag_of(written, row, writable_body(written, row)) not in self.seen(request):
             response = self.answer(request, row, Wanted(), status.HTTP_412_PRECONDITION_FAILED, clash=False)
             said = _("Somebody changed this meanwhile: here is what stands now.")
-            raise Refused(status.HTTP_412_PRECONDITION_FAILED, said, current=response.data)
+            raise WriteError(status.HTTP_412_PRECONDITION_FAILED, said, current=response.data)
         return row
 
     # Bodies
 
     def body(self, request: Request, *, partial: bool) -> Body:
         """Return the body as its serializer reads it."""
-        serializer: Any = body_serializer(WRITTEN[self.resource.name])(data=request.data, partial=partial)
+        serializer: Any = body_serializer(WRITABLE[self.resource.name])(data=request.data, partial=partial)
         if not serializer.is_valid():
-            raise Invalid(dict(flat(serializer.errors)))
+            raise InvalidBodyError(dict(flat_errors(serializer.errors)))
         return dict(serializer.validated_data)
 
     def edition(self, body: Body) -> Any:
@@ -172,7 +176,7 @@ class WritingMixin:
             return None
         found = self.reader.rows(Edition).filter(slug=body["edition"][1]).first()
         if found is None:
-            raise Invalid({"edition": [_("There is no such edition.")]})
+            raise InvalidBodyError({"edition": [_("There is no such edition.")]})
         return found
 
     @staticmethod
@@ -186,7 +190,7 @@ class WritingMixin:
             said["edition"] = fixed["edition"]
         errors = {name: [_("This is fixed for life.")] for name in fixed if said[name] != fixed[name]}
         if errors:
-            raise Invalid(errors)
+            raise InvalidBodyError(errors)
 
     # Answers
 
@@ -199,15 +203,15 @@ class WritingMixin:
         response = Response(found[0] if found else {}, status=code)
         if clash:
             response.data["warnings"] = warnings(row)
-        written = WRITTEN[self.resource.name]
-        stored = in_full(written, written.model._base_manager.all()).get(pk=row.pk)
+        written = WRITABLE[self.resource.name]
+        stored = with_references(written, written.model._base_manager.all()).get(pk=row.pk)
         return self.with_version(request, response, stored)
 
     def with_version(self, request: Request, response: Response, row: Any) -> Response:
         """Add what can be written of the row, unless some fields are asked for, and its version."""
-        written = WRITTEN[self.resource.name]
-        body = told(written, row)
+        written = WRITABLE[self.resource.name]
+        body = writable_body(written, row)
         if "fields" not in request.query_params:
             response.data["written"] = body
-        response["ETag"] = version(written, row, body)
+        response["ETag"] = etag_of(written, row, body)
         return response

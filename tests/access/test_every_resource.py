@@ -11,7 +11,7 @@ from accounts.roles import Role
 from api.endpoints import ALL as VIEWS
 from api.urls import urlpatterns
 from api.viewsets import ResourceViewSet
-from api.writing.resources import WRITTEN
+from api.writing.writable import WRITABLE
 from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, MODELS, READ_BY_ALL, RESOURCES
 from tests.access.world import EVERYBODY, World, make_world
 from tests.api.test_writing_rest import NEW
@@ -54,7 +54,7 @@ def expected(who: str, name: str, *, theirs: bool, is_public: bool) -> set[str]:
         allowed = {*MODELS[RESOURCES[name]][[*Role].index(Role(who))]}
     elif who not in ("anonymous", "viewer", "session_chair") and name in ADDED_BY_ALL:
         allowed = {"a"}
-    if name not in WRITTEN:
+    if name not in WRITABLE:
         allowed &= {"v"}
     return allowed | ({"v"} if is_public or (name in READ_BY_ALL and not theirs) else set())
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from api.docspage import DEMO_URL, all_chapters, examples, writing_examples
 from api.shapes import RESOURCES
-from api.writing.described import CODES
+from api.writing.schema import CODES
 from papers.models import Paper
 from tests.api.writing import Writer
 from tests.demo.programs import DEMO

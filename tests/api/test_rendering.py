@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.renderers import JSONRenderer
 
-from api.rendering import OrjsonRenderer
+from api.media_types import OrjsonRenderer
 from api.views import Root
 
 VALUES = st.recursive(

@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
 
 from api.schema import schema
 from api.shapes import RESOURCES
-from api.writing.resources import WRITTEN
+from api.writing.writable import WRITABLE
 from tests.api.asking import application, expansions
 from tests.api.writing import make_staff, make_token
 
@@ -95,4 +95,4 @@ def test_no_operation_fails_or_answers_staff_what_is_not_documented(program: dic
 
 def test_no_operation_fails_or_answers_what_is_not_documented(program: dict[str, Any]) -> None:
     operations = ask_every_operation({})
-    assert len(operations) == 2 * len(RESOURCES) + 2 + 3 * len(WRITTEN) + 2
+    assert len(operations) == 2 * len(RESOURCES) + 2 + 3 * len(WRITABLE) + 2

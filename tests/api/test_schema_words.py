@@ -7,7 +7,7 @@ import pytest
 
 from api.schema import described_anew, schema
 from api.shapes import RESOURCES
-from api.writing.described import CODES
+from api.writing.schema import CODES
 from tests.pseudolocale import bare, pseudolocale
 
 SAID = ("summary", "description")

@@ -9,7 +9,7 @@ from django.test import Client
 
 from api.shapes import RESOURCES
 from api.writing.bodies import FILES
-from api.writing.resources import WRITTEN
+from api.writing.writable import WRITABLE
 from papers.models import Award, Material
 from people.models import Person
 from tests import factories as make
@@ -46,8 +46,8 @@ def writer() -> Writer:
 
 
 def test_every_resource_but_three_is_written() -> None:
-    assert RESOURCES.keys() - WRITTEN.keys() == {"conferences", "editions", "releases"}
-    assert WRITTEN.keys() == NEW.keys()
+    assert RESOURCES.keys() - WRITABLE.keys() == {"conferences", "editions", "releases"}
+    assert WRITABLE.keys() == NEW.keys()
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -80,11 +80,11 @@ def test_file_is_refused_in_words_and_nothing_is_written(writer: Writer, name: s
     assert sent.json()["detail"].startswith("Send JSON. Files are uploaded in the admin; a material takes")
     assert named[0] == "Files are uploaded in the admin."
     assert named[1].startswith("This cannot be written here. What can: ")
-    assert WRITTEN[name].model.objects.count() == 0
+    assert WRITABLE[name].model.objects.count() == 0
 
 
 def test_every_field_for_a_file_is_refused_as_one() -> None:
-    fields = [field for one in WRITTEN.values() for field in one.model._meta.fields]
+    fields = [field for one in WRITABLE.values() for field in one.model._meta.fields]
 
     assert {field.name for field in fields if isinstance(field, FileField)} == FILES
 

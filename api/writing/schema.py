@@ -1,4 +1,4 @@
-"""The description of what writes, for the schema: bodies, answers, what is refused."""
+"""The OpenAPI description of writes: request bodies, responses, errors."""
 
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ from rest_framework import serializers
 from api.serializers import ErrorSerializer, serializer_of
 from api.shapes import Resource
 from api.writing.bodies import body_serializer
-from api.writing.resources import WRITTEN
+from api.writing.writable import WRITABLE
 
 OPERATIONS = {"create": "create", "partial_update": "update", "destroy": "delete"}
 SUMMARIES = {
@@ -73,7 +73,7 @@ class RefusalSerializer(ErrorSerializer):
 @cache
 def full_serializer(resource: Resource) -> Any:
     """Return the serializer of one thing as staff get it."""
-    written = WRITTEN.get(resource.name)
+    written = WRITABLE.get(resource.name)
     if written is None:
         return serializer_of(resource)
     more = {
@@ -94,7 +94,7 @@ def if_match() -> OpenApiParameter:
 
 def request_body(resource: Resource, action: str) -> Any:
     """Return the serializer of the body; nothing where there is none."""
-    return body_serializer(WRITTEN[resource.name]) if action in ("create", "partial_update") else None
+    return body_serializer(WRITABLE[resource.name]) if action in ("create", "partial_update") else None
 
 
 def answers(resource: Resource, action: str) -> dict[Any, Any]:
