@@ -5,15 +5,18 @@ dodges a limit nor puts it on somebody else.
 """
 
 from ipaddress import IPv6Address, ip_address
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
 
 # The network that a provider gives to one customer: counting its addresses one by one would limit nobody.
 CUSTOMER_BITS = 64
 
 
-def client_address(request: Any) -> str:
+def client_address(request: "HttpRequest") -> str:
     """Return the address that asks, as far as it can be trusted; IPv6 by the network of the customer."""
     proxies: int = settings.TRUSTED_PROXIES
     told: list[str] = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]

@@ -1,7 +1,7 @@
 """The session engine: Django's own in the database, with the account in a column, so that it can be ended."""
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.signals import user_logged_in
@@ -10,6 +10,10 @@ from django.dispatch import receiver
 from django.utils import timezone
 
 from accounts.client_address import client_address
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+    from django.http import HttpRequest
 
 # What a session remembers of the sign-in.
 SIGNED_IN = "_signed_in"
@@ -43,7 +47,7 @@ def browser_of(agent: str) -> str:
 
 
 @receiver(user_logged_in)
-def note(sender: Any, request: Any, **kwargs: Any) -> None:
+def note(sender: "type[Model]", request: "HttpRequest", **kwargs: object) -> None:
     """Let the session say when and from where its account signed in."""
     request.session[SIGNED_IN] = {
         "at": timezone.now().isoformat(),

@@ -7,7 +7,7 @@ to an account from an address before is counted apart there: others cannot lock 
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
@@ -16,6 +16,11 @@ from django.dispatch import receiver
 from redis.exceptions import RedisError
 
 from accounts.client_address import client_address
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import Model
+    from django.http import HttpRequest
 
 WINDOW = 15 * 60
 KNOWN_BROWSER_SECONDS = 60 * 24 * 3600
@@ -27,11 +32,11 @@ def key_of(*parts: str) -> str:
     return f"sign-in:{blake2b(text, digest_size=16).hexdigest()}"
 
 
-def folded(name: Any) -> str:
+def folded(name: object) -> str:
     return str(name or "").strip().casefold()[:254]
 
 
-def counters(request: Any, name: str) -> Iterator[tuple[str, int]]:
+def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
     """Walk what is counted for an attempt, with the number of failures that are allowed."""
     address, account = client_address(request), folded(name)
     pair = key_of("pair", account, address)
@@ -52,7 +57,7 @@ def is_blocked(request: Any, name: str) -> bool:
 
 
 @receiver(user_login_failed)
-def record_failure(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
+def record_failure(sender: "type[Model]", credentials: Any, request: Any = None, **kwargs: object) -> None:
     """Count a failure."""
     if request is None:
         return
@@ -66,7 +71,7 @@ def record_failure(sender: Any, credentials: Any, request: Any = None, **kwargs:
 
 
 @receiver(user_logged_in)
-def record_success(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+def record_success(sender: "type[Model]", request: "HttpRequest", user: "User", **kwargs: object) -> None:
     """Know this address again, and forget what was mistyped at it."""
     account = folded(user.get_username())
     pair = key_of("pair", account, client_address(request))

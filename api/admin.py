@@ -58,7 +58,7 @@ class TokenAdmin(admin.ModelAdmin[Token]):
         names = ["name", "scope", "edition"]
         return [*names, "user", "created", "expiry"] if obj else [*names, "lasts"]
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: object) -> Any:
         form: Any = super().get_form(request, obj, change=change, **kwargs)
         return type(form.__name__, (form,), {"owner": request.user})
 
@@ -73,7 +73,7 @@ class TokenAdmin(admin.ModelAdmin[Token]):
         # For the answer alone: it is stored nowhere.
         obj.text = text
 
-    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: object = None) -> HttpResponse:
         """Show the text now, and never again."""
         context = {
             **self.admin_site.each_context(request),

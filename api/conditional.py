@@ -29,7 +29,7 @@ def is_anonymous(request: HttpRequest) -> bool:
     return not ("HTTP_AUTHORIZATION" in request.META or request.user.is_authenticated)
 
 
-def say_who_may_read(request: Any, response: HttpResponse) -> None:
+def say_who_may_read(request: "HttpRequest", response: HttpResponse) -> None:
     """Let pages of any site read what everybody may read; no cookie and no token comes along."""
     response["Access-Control-Allow-Origin"] = "*"
     response["Access-Control-Expose-Headers"] = EXPOSED
@@ -51,7 +51,7 @@ def best_encoding(request: HttpRequest, content: bytes) -> str:
     return next((name for name in ENCODERS if name in wanted and len(content) >= MIN_COMPRESSED_BYTES), "")
 
 
-def conditional(request: Any, response: Any, scopes: Scopes) -> Any:
+def conditional(request: Any, response: "HttpResponse", scopes: Scopes) -> Any:
     """Give a good answer its ETag and date, or 304 in its place where the asker has it already.
 
     The date is that of the scopes which were there before it was made.
@@ -90,17 +90,17 @@ class Answering(APIView):
 
     scopes: Scopes = {}
 
-    def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Any, *args: object, **kwargs: Any) -> None:
         """Read what an answer is dated by before anything that stands in it: later changes are not in it."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD") and is_anonymous(request):
             self.scopes = read_scopes(timezone.now())
 
-    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+    def options(self, request: "HttpRequest", *args: object, **kwargs: object) -> Response:
         """Answer a browser that asks whether a page of another site may read."""
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+    def dispatch(self, request: "HttpRequest", *args: object, **kwargs: object) -> Any:
         """Let an answer go with its request: they and the view hold each other, a megabyte for a list."""
         answer = super().dispatch(request, *args, **kwargs)
         del self.response
@@ -109,7 +109,7 @@ class Answering(APIView):
     def get_throttles(self) -> Any:
         return [] if self.request.method == "OPTIONS" else super().get_throttles()
 
-    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+    def finalize_response(self, request: Any, response: Any, *args: object, **kwargs: Any) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
         if isinstance(finished, Response):
             finished.add_post_render_callback(_let_go)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -16,6 +16,9 @@ import markup
 from api.shapes import Field, Row
 from people.querysets import with_shown_names
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
 # Titles and abstracts are the same in answer after answer.
 plain = lru_cache(maxsize=4096)(markup.plain)
 slug = lru_cache(maxsize=16384)(markup.slug)
@@ -26,32 +29,32 @@ def column(name: str, schema: Any) -> Field:
     return Field((name,), lambda row: row[name], schema)
 
 
-def string(name: str, help: Any) -> Field:
+def string(name: str, help: "StrPromise | str") -> Field:
     return column(name, serializers.CharField(help_text=help, allow_blank=True))
 
 
-def number(name: str, help: Any, *, empty: bool = False) -> Field:
+def number(name: str, help: "StrPromise | str", *, empty: bool = False) -> Field:
     return column(name, serializers.IntegerField(help_text=help, allow_null=empty))
 
 
-def yes_or_no(name: str, help: Any) -> Field:
+def yes_or_no(name: str, help: "StrPromise | str") -> Field:
     return column(name, serializers.BooleanField(help_text=help))
 
 
-def address(name: str, help: Any) -> Field:
+def address(name: str, help: "StrPromise | str") -> Field:
     """A web address, empty where there is none."""
     return column(name, serializers.CharField(help_text=help, allow_blank=True))
 
 
-def day(name: str, help: Any) -> Field:
+def day(name: str, help: "StrPromise | str") -> Field:
     return Field((name,), lambda row: row[name].isoformat(), serializers.DateField(help_text=help))
 
 
-def strings(name: str, help: Any) -> Field:
+def strings(name: str, help: "StrPromise | str") -> Field:
     return column(name, serializers.ListField(child=serializers.CharField(), help_text=help))
 
 
-def choice(name: str, choices: Iterable[tuple[str, Any]], help: Any) -> Field:
+def choice(name: str, choices: Iterable[tuple[str, Any]], help: "StrPromise | str") -> Field:
     known = [(value, str(label)) for value, label in choices]
     return column(name, serializers.ChoiceField(choices=known, help_text=help))
 
@@ -61,7 +64,7 @@ def state() -> Field:
     return string("status", _("As published or cancelled; to staff also draft or withdrawn."))
 
 
-def file(name: str, help: Any) -> Field:
+def file(name: str, help: "StrPromise | str") -> Field:
     """The address of an uploaded file, empty where there is none."""
 
     def make(row: Row) -> str:
@@ -70,7 +73,9 @@ def file(name: str, help: Any) -> Field:
     return Field((name,), make, serializers.CharField(help_text=help, allow_blank=True))
 
 
-def texts(name: str, help: Any, *, source: Callable[[Row], str] | None = None) -> dict[str, Field]:
+def texts(
+    name: str, help: "StrPromise | str", *, source: Callable[[Row], str] | None = None
+) -> dict[str, Field]:
     """A text in three forms: as its author wrote it, as HTML, and without markup."""
     html = f"{name}_html"
     read = source or (lambda row: row[name])
@@ -88,7 +93,7 @@ def texts(name: str, help: Any, *, source: Callable[[Row], str] | None = None) -
     }
 
 
-def moment(name: str, zone: str, help: Any, *, empty: bool = False) -> Field:
+def moment(name: str, zone: str, help: "StrPromise | str", *, empty: bool = False) -> Field:
     """A moment as ISO 8601 with the offset that its zone has then."""
 
     def make(row: Row) -> str | None:
@@ -112,7 +117,7 @@ def page(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
     return Field(columns, lambda row: full(path(row)), schema)
 
 
-def with_names(rows: Any, at: Any) -> Any:
+def with_names(rows: Any, at: "datetime | None") -> Any:
     """Add `shown_name`: the name as printed, unless that is hidden."""
     return with_shown_names(rows)
 

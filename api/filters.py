@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -14,6 +14,9 @@ from django_filters import BooleanFilter, CharFilter, DateFilter, FilterSet, Iso
 
 from api.errors import BadValue, UnknownParameter
 from api.reader import Reader
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 MAX_WORDS = 200
 # Of every list, beside what narrows it.
@@ -45,7 +48,7 @@ class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
 class StrictBooleanField(forms.CharField):
     """true or false, and nothing else."""
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         if value in (None, ""):
             return None
         if str(value).lower() not in {"true", "false"}:
@@ -73,7 +76,7 @@ class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
 
 
-def program_day(help: Any) -> DateFilter:
+def program_day(help: "StrPromise | str") -> DateFilter:
     """What stands on a day; the method `on_day` says how."""
     bounds = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
     return DateFilter(
@@ -98,7 +101,9 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
     class Meta:
         fields: list[str] = []
 
-    def __init__(self, data: QueryDict, rows: Any, reader: Reader, others: Iterable[str] = ()) -> None:
+    def __init__(
+        self, data: QueryDict, rows: "Iterable[object]", reader: Reader, others: Iterable[str] = ()
+    ) -> None:
         self.reader = reader
         self.others = {*GENERAL, *others}
         self.known = {*self.base_filters, *self.others}

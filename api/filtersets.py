@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.utils.text import format_lazy
@@ -17,6 +17,14 @@ from papers.querysets import TOPIC_PATHS, called_off
 from people.models import PersonName
 from schedule.models import Presentation, Session, SessionRole, Speaker
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.db.models import Model
+    from django_stubs_ext import StrPromise
+
+    from content.models import Content
+
 WORDS = _('Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.')
 # An edition's program may begin before its first day and end after its last.
 NEAR = timedelta(days=31)
@@ -27,11 +35,11 @@ def words() -> CharFilter:
     return CharFilter(method="searched", max_length=MAX_WORDS, help_text=WORDS)
 
 
-def exactly(column: str, help: Any) -> CharFilter:
+def exactly(column: str, help: "StrPromise | str") -> CharFilter:
     return CharFilter(field_name=column, lookup_expr="iexact", max_length=MAX_WORDS, help_text=help)
 
 
-def in_a_name(help: Any) -> CharFilter:
+def in_a_name(help: "StrPromise | str") -> CharFilter:
     return CharFilter(
         method="called",
         max_length=MAX_WORDS,
@@ -54,7 +62,7 @@ def on_day(editions: Any, day: date, column: str) -> Q:
     return found
 
 
-def talks_on_day(editions: Any, day: date) -> Q:
+def talks_on_day(editions: object, day: date) -> Q:
     """Presentations that begin on a program day, at their own time or else their session's."""
     own = on_day(editions, day, "start") & Q(start__isnull=False)
     return own | (on_day(editions, day, "session__start") & Q(start__isnull=True))
@@ -65,7 +73,7 @@ class Searched(ResourceFilter):
 
     q = words()
 
-    def searched(self, rows: Any, name: str, value: str) -> Any:
+    def searched(self, rows: "Iterable[Model]", name: str, value: str) -> Any:
         return rows
 
 
@@ -181,7 +189,7 @@ class PaperFilter(Searched, EditionPart):
         there = self._with(Material, Q(kind=name.removeprefix("has_")))
         return rows.filter(there if value else ~there)
 
-    def _with(self, model: Any, condition: Q) -> Q:
+    def _with(self, model: "type[Content]", condition: Q) -> Q:
         """Papers with a visible row of the model that meets the condition."""
         found = self.reader.rows(model).filter(condition, paper__isnull=False)
         return Q(pk__in=found.order_by().values("paper"))

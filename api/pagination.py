@@ -53,7 +53,7 @@ def read_cursor(text: str, order: str) -> Cursor:
     return Cursor(order, value, key)
 
 
-def storable(value: Any) -> Any:
+def storable(value: object) -> Any:
     """Return the value as every database takes it; raise `ValueError` where none would."""
     if value is None or (isinstance(value, int) and abs(value) > MAX_KEY):
         raise ValueError

@@ -65,7 +65,7 @@ class ResourceSchema(AutoSchema):
     def is_list(self) -> bool:
         return getattr(self.view, "action", "") == "list"
 
-    def _is_list_view(self, serializer: Any = None) -> bool:
+    def _is_list_view(self, serializer: object = None) -> bool:
         # A page of a list is described whole: nothing is to be wrapped, and no backend adds parameters.
         return False
 
@@ -208,7 +208,7 @@ class RelatedExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-unty
 
     target_class = "api.serializers.RelatedField"
 
-    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+    def map_serializer_field(self, auto_schema: Any, direction: object) -> dict[str, Any]:
         whole = serializer_of(self.target.one.resource)
         refs = [auto_schema.resolve_serializer(one, direction).ref for one in (ReferenceSerializer, whole)]
         return {"anyOf": refs}
@@ -219,6 +219,6 @@ class ExpandedExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-unt
 
     target_class = "api.serializers.ExpandedField"
 
-    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+    def map_serializer_field(self, auto_schema: Any, direction: object) -> dict[str, Any]:
         whole = serializer_of(self.target.many.resolved)
         return {"type": "array", "items": auto_schema.resolve_serializer(whole, direction).ref}

@@ -6,12 +6,16 @@ One declaration gives the answers (`building`), their documentation (`serializer
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
 
 VERSION = "v1"
 
@@ -79,7 +83,7 @@ class Many:
         return not isinstance(self.shape, str)
 
 
-def as_they_are(rows: Any, at: Any) -> Any:
+def as_they_are(rows: "Iterable[Model]", at: "datetime | None") -> Any:
     return rows
 
 

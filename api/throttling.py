@@ -5,7 +5,7 @@ Whose address it is: `accounts.client_address`.
 
 import time
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.cache import cache
@@ -14,6 +14,9 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.client_address import client_address
+
+if TYPE_CHECKING:
+    from django.views import View
 
 MINUTE = 60
 
@@ -27,7 +30,7 @@ class PerMinute(BaseThrottle):
     def timer(self) -> float:
         return time.time()
 
-    def allow_request(self, request: Request, view: Any) -> bool:
+    def allow_request(self, request: Request, view: "View") -> bool:
         who, most = self.who(request)
         now = self.timer()
         self.left = MINUTE - now % MINUTE

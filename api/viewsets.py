@@ -128,7 +128,7 @@ class ResourceViewSet(ViewSetMixin, Answering):
     def found(self, words: str, rows: Any) -> Any:
         return rows.filter(pk__in=ranked(words, self.resource.kind)) if words else rows
 
-    def next_url(self, request: Request, following: Any) -> str | None:
+    def next_url(self, request: Request, following: object) -> str | None:
         """Return the address of the next page: this one with another cursor."""
         if following is None:
             return None

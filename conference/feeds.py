@@ -50,7 +50,7 @@ class EditionFeed(Feed[Any, Edition]):
     feed_type = AtomFeed
     name: Any = ""
 
-    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Edition:
+    def get_object(self, request: HttpRequest, *args: object, **kwargs: object) -> Edition:
         edition = addressed_edition(request)
         if edition is None or edition.slug != kwargs["edition"]:
             raise Http404("No such edition.")

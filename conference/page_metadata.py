@@ -7,13 +7,16 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils.safestring import SafeString, mark_safe
 
 from conference.cards import HEIGHT, WIDTH
 from markup import plain
+
+if TYPE_CHECKING:
+    from conference.models import Edition
 
 # What could end a <script> element, or a line in old readers, as JSON writes it otherwise.
 UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -112,7 +115,7 @@ def json_ld(thing: Mapping[str, Any]) -> SafeString:
     return mark_safe(markup.translate(UNSAFE))
 
 
-def without_empty(value: Any) -> Any:
+def without_empty(value: object) -> Any:
     """Return the value without empty parts, all the way down."""
     if isinstance(value, Mapping):
         parts = {name: without_empty(part) for name, part in value.items()}
@@ -136,7 +139,7 @@ def moment(time: datetime, edition: Any) -> str:
     return time.astimezone(edition.zone).isoformat(timespec="seconds")
 
 
-def organizer(edition: Any) -> Thing:
+def organizer(edition: "Edition") -> Thing:
     """Return who holds the edition."""
     conference = edition.conference
     return {
@@ -146,7 +149,7 @@ def organizer(edition: Any) -> Thing:
     }
 
 
-def venue(edition: Any, room: str = "") -> Thing:
+def venue(edition: "Edition", room: str = "") -> Thing:
     """Return the place to go to: a room, or the venue; the city where neither is known."""
     names = [name for name in (room, edition.venue, edition.city, edition.name) if name]
     address = {"addressLocality": edition.city, "addressCountry": edition.country}
@@ -155,7 +158,7 @@ def venue(edition: Any, room: str = "") -> Thing:
     return {"@type": "Place", "name": names[0], "address": known, "containedInPlace": inside}
 
 
-def where(edition: Any, url: str, room: Any = None) -> tuple[str, list[Thing]]:
+def where(edition: "Edition", url: str, room: Any = None) -> tuple[str, list[Thing]]:
     """Return how one can attend what is shown at the address, and where: there, online, or both."""
     mode = "virtual" if room is not None and room.virtual else edition.mode
     places = [venue(edition, room.name if room and not room.virtual else "")] if mode != "virtual" else []
@@ -163,7 +166,7 @@ def where(edition: Any, url: str, room: Any = None) -> tuple[str, list[Thing]]:
     return ATTENDANCE[mode], [*places, *online]
 
 
-def conference_event(edition: Any) -> Thing:
+def conference_event(edition: "Edition") -> Thing:
     """Return an edition in short, as what is part of it names it."""
     url = absolute(edition.get_absolute_url())
     mode, places = where(edition, url)
@@ -180,7 +183,7 @@ def conference_event(edition: Any) -> Thing:
     }
 
 
-def edition_head(edition: Any, card: Card, links: Sequence[HeadLink], schedule: str) -> Head:
+def edition_head(edition: "Edition", card: Card, links: Sequence[HeadLink], schedule: str) -> Head:
     """Return the head of an edition's home; `schedule` is the address of its program, if that is public."""
     description = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
     event = conference_event(edition) | {

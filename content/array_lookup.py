@@ -6,11 +6,14 @@ more than some ten thousand.
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import Expression, F, Field, Lookup
 from django.db.models.sql.compiler import SQLCompiler
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 class Keys(tuple[int, ...]):
@@ -22,7 +25,9 @@ class Keys(tuple[int, ...]):
 class KeysField(Field[Any, Any]):
     """How a database takes keys as one parameter."""
 
-    def get_db_prep_value(self, value: Iterable[int], connection: Any, prepared: bool = False) -> Any:
+    def get_db_prep_value(
+        self, value: Iterable[int], connection: "BaseDatabaseWrapper", prepared: bool = False
+    ) -> Any:
         return list(value) if connection.vendor == "postgresql" else json.dumps(list(value))
 
 
@@ -38,17 +43,17 @@ class Among(Lookup[Any]):
         keys = keys if isinstance(keys, Expression) else list(keys)
         super().__init__(F(column) if isinstance(column, str) else column, keys)
 
-    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
+    def as_sql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> tuple[str, Any]:
         column, params = self.process_lhs(compiler, connection)
         # The column is a name that Django has quoted.
         held = f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608
         return held, [*params, *self._keys(compiler, connection)]
 
-    def as_postgresql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
+    def as_postgresql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> tuple[str, Any]:
         column, params = self.process_lhs(compiler, connection)
         return f"{column} = ANY(%s)", [*params, *self._keys(compiler, connection)]
 
-    def _keys(self, compiler: SQLCompiler, connection: Any) -> Any:
+    def _keys(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Any:
         if isinstance(self.rhs, Expression):
             return compiler.compile(self.rhs)[1]
         if not self.rhs:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import batched
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -18,6 +18,9 @@ from django.db.models import Case, QuerySet, Value, When
 from content import recording, revision
 from content.ordering import PARKED, close_gaps, has_places, owners_below
 from content.row_values import BATCH_ROWS, plain
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 POSITION = "position"
 
@@ -71,7 +74,7 @@ def without_long_texts(rows: QuerySet[Any], *wanted: str) -> QuerySet[Any]:
     return rows.select_related(*(key.name for key in relations)).prefetch_related(*rules).defer(*left)
 
 
-def long_texts(model: Any) -> list[str]:
+def long_texts(model: "type[Content]") -> list[str]:
     """Return the fields of a model that hold texts of any length."""
     return [f.name for f in model._meta.concrete_fields if isinstance(f, models.TextField)]
 
@@ -81,7 +84,7 @@ def stored(row: Any, name: str) -> Any:
     return getattr(row, row._meta.get_field(name).attname)
 
 
-def why_refused(row: Any, values: Values) -> str:
+def why_refused(row: "Content", values: Values) -> str:
     """Give a row in memory these values; return why its rules refuse them, or nothing."""
     for name, value in values.items():
         setattr(row, name, value)

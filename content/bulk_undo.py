@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import batched
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db.models import UniqueConstraint
@@ -21,6 +21,9 @@ from content.recording import recording
 from content.restoring import Step
 from content.row_values import BATCH_ROWS, held_rows, links, recorded_fields
 from content.undoing import Undoing, plan_removals, take_back, touched_since
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # Returns those of the steps that whoever takes back may take.
 type Judge = Callable[[list[Step]], list[Step]]
@@ -73,7 +76,7 @@ def is_light(change: RowChange) -> bool:
 
 
 @cache
-def not_light(model: Any) -> frozenset[str]:
+def not_light(model: "type[Content]") -> frozenset[str]:
     """Return what `update()` cannot put back: text follows from it, it is unique, or it leads to many."""
     unique = {field.name for field in model._meta.concrete_fields if field.unique}
     for rule in model._meta.constraints:
@@ -108,7 +111,7 @@ def _judge_removals(found: Reversal, judge: Judge) -> None:
         found.kept.append((words, _("It was changed since, or is needed.")))
 
 
-def _rows(model: Any, keys: Iterable[int]) -> list[Any]:
+def _rows(model: "type[Content]", keys: Iterable[int]) -> list[Any]:
     return [
         row
         for batch in batched(keys, BATCH_ROWS, strict=False)
@@ -116,7 +119,9 @@ def _rows(model: Any, keys: Iterable[int]) -> list[Any]:
     ]
 
 
-def _plan_changes(found: Reversal, model: Any, by_key: dict[int, RowChange], judge: Judge) -> None:
+def _plan_changes(
+    found: Reversal, model: "type[Content]", by_key: dict[int, RowChange], judge: Judge
+) -> None:
     fields: Any = recorded_fields(model)
     targets = _targets(fields, by_key.values())
     steps = []
@@ -140,7 +145,7 @@ def _plan_changes(found: Reversal, model: Any, by_key: dict[int, RowChange], jud
             _plan_values(found, step.row, values)
 
 
-def _plan_values(found: Reversal, row: Any, values: dict[str, Any]) -> None:
+def _plan_values(found: Reversal, row: "Content", values: dict[str, Any]) -> None:
     if reason := why_refused(row, values):
         found.kept.append((str(row), reason))
     else:

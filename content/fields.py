@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
 import orjson
@@ -11,6 +11,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator, URLValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
 
 # No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -70,7 +73,7 @@ class LinesFormField(forms.CharField):
         lines = value if isinstance(value, list) else str(value or "").splitlines()
         return [line.strip() for line in lines if line.strip()]
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
+    def has_changed(self, initial: Any, data: object) -> bool:
         return bool(self.to_python(initial) != self.to_python(data))
 
 
@@ -82,7 +85,7 @@ class LinesField(models.JSONField):
         kwargs.setdefault("blank", True)
         super().__init__(*args, **kwargs)
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+    def from_db_value(self, value: Any, expression: Any, connection: "BaseDatabaseWrapper") -> Any:
         """Read with orjson: pages hold such lists by the hundred, exports by the hundred thousand."""
         try:
             return orjson.loads(value)
@@ -96,7 +99,7 @@ class LinesField(models.JSONField):
         options["label"] = str(options["label"]).capitalize()
         return LinesFormField(**options)
 
-    def validate(self, value: Any, model_instance: models.Model | None) -> None:
+    def validate(self, value: object, model_instance: models.Model | None) -> None:
         super().validate(value, model_instance)
         if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
             raise ValidationError(_("This must be a list of texts."), code="invalid")

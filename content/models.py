@@ -166,7 +166,7 @@ class Ordered(models.Model):
     class Meta:
         abstract = True
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, *args: object, **kwargs: Any) -> None:
         if not self.position:
             last = self.siblings().aggregate(last=models.Max("position"))["last"]
             self.position = (last or 0) + 1
@@ -178,7 +178,7 @@ class Ordered(models.Model):
         return type(self)._base_manager.filter(**{owner: getattr(self, owner)})
 
 
-def turned_back(value: Any) -> Any:
+def turned_back(value: object) -> Any:
     """Return a text, or the texts of a list, without marks that turn the direction of writing."""
     if isinstance(value, str):
         return value if value.isascii() else TURNING.sub("", value)

@@ -5,12 +5,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import batched
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
 from content import recording, revision
 from content.row_values import BATCH_ROWS
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # Beyond any real position: rows are parked there while they change places, as positions are unique.
 PARKED = 1_000_000
@@ -40,7 +43,7 @@ def reordered(entered: int | None, before: int | None) -> tuple[int, int]:
     return wanted, (wanted > was) - (wanted < was)
 
 
-def has_places(model: Any) -> bool:
+def has_places(model: "type[Content]") -> bool:
     """Tell whether rows of this model have an order."""
     return hasattr(model, "siblings_of")
 

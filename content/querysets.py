@@ -92,7 +92,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
             return {None}
         return set(self.order_by().values_list(lookup, flat=True).distinct())
 
-    def update(self, **kwargs: Any) -> int:
+    def update(self, **kwargs: object) -> int:
         with recording.together() as log:
             editions = self.stamped_editions()
             before, tied = self._before(kwargs), revision.models_tied_to([self.model], editions)

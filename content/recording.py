@@ -7,7 +7,7 @@ changed inside is one act in one transaction; a change outside of any is an act 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db import models, transaction
@@ -18,6 +18,9 @@ from content.actor import acting, actor
 from content.editions import get_edition_model
 from content.history import ChangeSet, RowChange
 from content.row_values import Key, Values, held_rows, links, owners, part_of
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 FULL = 1000
 Kind = RowChange.Kind
@@ -53,7 +56,7 @@ class Log:
             if not was_made:
                 self.made.discard(key)
 
-    def created(self, row: Any) -> None:
+    def created(self, row: "Content") -> None:
         """Note a new row. One that hangs on a new row needs no line of its own."""
         model: Any = type(row)
         key = (model._meta.label_lower, row.pk)
@@ -145,7 +148,7 @@ def is_container(label: str) -> bool:
     return bool(getattr(apps.get_model(label), "is_container", False))
 
 
-def edition_of(row: Any) -> int | None:
+def edition_of(row: "Content") -> int | None:
     """Return the key of the edition that a row belongs to."""
     edition: int | None = row.stamped_edition()
     return edition

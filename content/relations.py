@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models.signals import m2m_changed
@@ -11,6 +11,9 @@ from django.dispatch import receiver
 from content import revision
 from content.recording import advance_for_links, edition_of, row_editions, together
 from content.row_values import held_rows, linked, links, part_of, read_keys
+
+if TYPE_CHECKING:
+    from django.db.models import Model
 
 
 @contextmanager
@@ -30,7 +33,7 @@ def linking(model: type[models.Model], name: str, keys: Iterable[int]) -> Iterat
 
 
 @receiver(m2m_changed)
-def _links_change(sender: Any, instance: Any, action: str, **more: Any) -> None:
+def _links_change(sender: "type[Model]", instance: Any, action: str, **more: object) -> None:
     """Note what becomes of a row's relation to many. Forms write them after the row."""
     model: Any = type(instance)
     if not hasattr(model, "unrecorded_fields"):

@@ -5,7 +5,7 @@ Everything restored passes `full_clean`, all in one transaction; restoring is a 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.core.exceptions import ValidationError
@@ -17,6 +17,9 @@ from content.history import RowChange
 from content.ordering import PARKED, close_gaps, has_places, owners_below
 from content.recording import recording
 from content.row_values import Key, Values, held_rows, linked, links, recorded_fields
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 class CannotRestoreError(Exception):
@@ -118,7 +121,7 @@ def steps(wanted: dict[Key, Wanted], *, editable: bool) -> list[Step]:
     return found
 
 
-def differing(row: Any, values: Values, *, editable: bool) -> dict[str, list[Any]]:
+def differing(row: "Content", values: Values, *, editable: bool) -> dict[str, list[Any]]:
     """Return the fields of a row that are not as they were: field -> [now, then]."""
     model: Any = type(row)
     fields: Any = recorded_fields(model)
@@ -128,7 +131,7 @@ def differing(row: Any, values: Values, *, editable: bool) -> dict[str, list[Any
     return {name: [now[name], values[name]] for name in now if now[name] != values[name]}
 
 
-def _label(model: Any, key: int) -> str:
+def _label(model: "type[Content]", key: int) -> str:
     gone = RowChange.objects.filter(model=model._meta.label_lower, object_id=key, kind="deleted").first()
     return gone.label if gone else f"{model._meta.verbose_name} {key}"
 

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
 from itertools import batched
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Field, ManyToManyField, Model, QuerySet
 from django.db.models.fields.files import FieldFile
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 type Values = dict[str, Any]
 type Key = tuple[str, int]
@@ -18,7 +21,7 @@ type Key = tuple[str, int]
 BATCH_ROWS = 500
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value as JSON holds it."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
@@ -32,7 +35,7 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def recorded_fields(model: Any) -> dict[str, "Field[Any, Any]"]:
+def recorded_fields(model: "type[Content]") -> dict[str, "Field[Any, Any]"]:
     """Return the columns that the history follows, by name: not what is derived or counted."""
     skipped = {*model.derived_fields, *model.unrecorded_fields}
     columns = (field for field in model._meta.concrete_fields if not field.primary_key)
@@ -81,7 +84,7 @@ def read_keys(model: type[Model], keys: Iterable[int], names: Iterable[str]) -> 
     return found
 
 
-def held_rows(row: Any, names: Iterable[str]) -> Values:
+def held_rows(row: "Content", names: Iterable[str]) -> Values:
     """Return these fields of a row in memory."""
     model: Any = type(row)
     fields = recorded_fields(model)
@@ -89,7 +92,7 @@ def held_rows(row: Any, names: Iterable[str]) -> Values:
 
 
 @cache
-def part_of(model: Any) -> tuple[str, ...]:
+def part_of(model: "type[Content]") -> tuple[str, ...]:
     """Return the foreign keys to the things on whose forms the row stands, the nearest first."""
     steps = model.edition_lookup.split("__")
     named: tuple[str, ...] = model.part_of

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import batched
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db import models
@@ -14,6 +14,9 @@ from content.ordering import close_gaps, has_places, owners_below
 from content.recording import is_container, together
 from content.restoring import Step, apply, earlier, steps
 from content.row_values import BATCH_ROWS, part_of
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 @dataclass(slots=True)
@@ -98,7 +101,7 @@ def plan_removals(found: Undoing, made: list[RowChange], touched: set[str]) -> N
     found.removed = {model: keys for model, keys in going.items() if keys}
 
 
-def _needed(model: Any, going: dict[Any, set[int]]) -> set[int]:
+def _needed(model: "type[Content]", going: dict[Any, set[int]]) -> set[int]:
     """Return those of the rows to remove that something which stays points at."""
     needed: set[int] = set()
     for relation in model._meta.related_objects:
@@ -113,7 +116,7 @@ def _needed(model: Any, going: dict[Any, set[int]]) -> set[int]:
     return needed
 
 
-def _goes(model: Any, row: tuple[Any, ...], going: dict[Any, set[int]]) -> bool:
+def _goes(model: "type[Content]", row: tuple[Any, ...], going: dict[Any, set[int]]) -> bool:
     """Tell whether a row is to be removed, or hangs on one that is: on the nearest that it has."""
     if row[1] in going.get(model, set()):
         return True
@@ -143,7 +146,7 @@ def _remove(removed: dict[Any, set[int]]) -> None:
                 model._default_manager.filter(pk__in=batch).delete()
 
 
-def _pointers(model: Any) -> set[type[models.Model]]:
+def _pointers(model: "type[Content]") -> set[type[models.Model]]:
     """Return the models that point at this one, themselves or through what hangs on them."""
     found: set[Any] = {relation.related_model for relation in model._meta.related_objects}
     for other in [one for one in found if hasattr(one, "unrecorded_fields")]:

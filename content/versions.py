@@ -4,13 +4,18 @@ import hashlib
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core import signing
 from django.db import models
 
 from content.row_values import linked, links, recorded_fields
 from content.row_values import plain as stored_plain
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+    from content.models import Content
 
 SALT = "content.versions"
 MARK = 6
@@ -26,7 +31,7 @@ def digest(row: models.Model) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def state(row: Any, names: Iterable[str]) -> dict[str, Any]:
+def state(row: "Model", names: Iterable[str]) -> dict[str, Any]:
     """Return these fields of a row as plain values; names that are no field of it are left out."""
     model: Any = type(row)
     fields, many = recorded_fields(model), links(model)
@@ -39,7 +44,7 @@ def state(row: Any, names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def comparable(value: Any) -> Any:
+def comparable(value: object) -> Any:
     """Return a value as a form can hold it: to the minute, without blanks around, one kind of nothing."""
     if value is None or value == "" or value == []:
         return None
@@ -53,13 +58,13 @@ def comparable(value: Any) -> Any:
     return value
 
 
-def mark(value: Any) -> str:
+def mark(value: object) -> str:
     """Return six digits that tell a value from others."""
     text = json.dumps(comparable(value), sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=MARK // 2).hexdigest()
 
 
-def marks(row: Any, names: Iterable[str]) -> str:
+def marks(row: "Content", names: Iterable[str]) -> str:
     """Return the marks of a row's fields in this order."""
     wanted = list(names)
     values = state(row, wanted)

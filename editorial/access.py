@@ -23,7 +23,7 @@ from accounts.roles import ALL
 from content.editions import get_edition_model
 
 if TYPE_CHECKING:
-    pass
+    from django.db.models import Model
 
 
 def access_for(request: HttpRequest) -> Access:
@@ -64,7 +64,7 @@ class ScopedChoices(admin.options.BaseModelAdmin[Any]):
         shown = flatten_fieldsets(self.get_fieldsets(request, obj))
         return [*fixed, *(name for name in shown if name not in fields and name not in fixed)]
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         access = access_for(request)
         is_edition = db_field.remote_field.model is get_edition_model() and db_field.name == lookup_of(
@@ -98,7 +98,7 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return access_for(request).may("delete", self.model, obj)
 
-    def may_whole(self, request: HttpRequest, action: str, row: Any) -> bool:
+    def may_whole(self, request: HttpRequest, action: str, row: Model) -> bool:
         """Tell whether the user may do this with all fields of a row: a session chair changes some alone."""
         allowed = getattr(self, f"has_{action}_permission")(request, row)
         return bool(allowed) and (

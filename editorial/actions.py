@@ -6,7 +6,7 @@ What an action does is said by the apps above (`BulkAction.plan`), in terms of `
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import messages
@@ -24,6 +24,11 @@ from content import bulk, revision
 from content.bulk import BulkChange, BulkPlan, without_long_texts
 from content.history import ChangeSet, Origin
 from content.recording import recording
+
+if TYPE_CHECKING:
+    from django.contrib.admin import AdminSite
+
+    from content.models import Content
 
 CONFIRMED, ASKED = "_confirmed", "_asked"
 # So many rows of one kind are named; the number beside them counts all.
@@ -168,7 +173,7 @@ class ActionForm(forms.Form):
         """Return the keys of the editions of the rows."""
         return {row.stamped_edition() for row in self.rows}
 
-    def desk_of(self, model: Any) -> Any:
+    def desk_of(self, model: "type[Content]") -> Any:
         """Return the admin of another model, which knows what the user may see of it."""
         return self.desk.admin_site.get_model_admin(model)
 
@@ -194,7 +199,7 @@ def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
     return kept + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
 
 
-def shown(desk: Any, plan: BulkPlan) -> dict[str, Any]:
+def shown(desk: "AdminSite", plan: BulkPlan) -> dict[str, Any]:
     """Return the plan as the page shows it: rows of which the same is said together, the most first."""
     lines = grouped(desk, [(line.row, line.says) for line in plan.lines])
     skipped = grouped(desk, plan.skipped)
@@ -231,7 +236,7 @@ def with_way_back(sentence: str, change_set: ChangeSet | None) -> str:
     return format_html('{} <a href="{}">{}</a>', sentence, address, _("Take back"))
 
 
-def field_words(row: Any, name: str, value: Any) -> str:
+def field_words(row: "Content", name: str, value: object) -> str:
     """Return a value of a field as people read it."""
     field = row._meta.get_field(name)
     if value in (None, ""):
@@ -240,7 +245,7 @@ def field_words(row: Any, name: str, value: Any) -> str:
     return str(choices.get(value, value))
 
 
-def change_words(row: Any, news: Mapping[str, Any]) -> str:
+def change_words(row: "Content", news: Mapping[str, Any]) -> str:
     """Return "Draft → Published" of the fields that change."""
     pairs = [
         f"{field_words(row, name, getattr(row, name))} → {field_words(row, name, value)}"

@@ -25,6 +25,8 @@ from editorial.current_edition import LIST_FILTER
 from editorial.model_admin import moment as written
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from conference.models import Edition
 
 PARAMETER = "todo"
@@ -32,7 +34,7 @@ PARAMETER = "todo"
 CACHED_EDITIONS = 12
 
 
-def all_rows(rows: Any) -> Any:
+def all_rows(rows: Iterable[Model]) -> Any:
     """Leave the rows as they are."""
     return rows
 

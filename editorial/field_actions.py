@@ -1,6 +1,6 @@
 """Actions that give all chosen rows one value: a status, or what a form asks for."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.http import HttpRequest
@@ -10,6 +10,11 @@ from django.utils.translation import ngettext_lazy
 from content.bulk import BulkPlan, validated
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 
+if TYPE_CHECKING:
+    from django.contrib.admin import AdminSite
+
+    from content.models import Content
+
 
 class SetField(BulkAction):
     """Give rows the values of some fields; what their own rules refuse is left alone and named."""
@@ -18,7 +23,9 @@ class SetField(BulkAction):
         """Return what this row is to get."""
         return given
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+    def plan(
+        self, desk: "AdminSite", request: HttpRequest, rows: list[Any], values: dict[str, Any]
+    ) -> BulkPlan:
         return validated(rows, lambda row: self.values(row, values), change_words)
 
 
@@ -57,7 +64,7 @@ class Cancel(SetStatus):
 class ChosenField(forms.ModelChoiceField[Any]):
     """A choice among rows of the editions in hand, called as the admin calls them."""
 
-    def offer(self, form: ActionForm, model: Any, **narrow: Any) -> None:
+    def offer(self, form: ActionForm, model: "type[Content]", **narrow: object) -> None:
         """Offer the rows that the user may see, of the editions of the chosen rows unless told otherwise."""
         desk = form.desk_of(model)
         narrow = narrow or {"edition__in": form.editions()}

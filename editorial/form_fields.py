@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib.admin.widgets import (
@@ -21,6 +21,9 @@ from django.utils.translation import gettext_lazy as _
 from content.page_paths import path_of
 from editorial.current_edition import edition_in_hand
 
+if TYPE_CHECKING:
+    from content.models import Content
+
 SKIPPED = _(
     "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
 )
@@ -30,7 +33,7 @@ TWICE = _("At %(time)s on %(day)s the clocks in %(zone)s are put back: this time
 class ZonedWidget(AdminSplitDateTime):
     """Date and time with the zone named beside them."""
 
-    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+    def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
         edition = edition_in_hand()
         unsaved = edition is not None and edition.pk is None
@@ -73,7 +76,7 @@ class ZonedField(forms.SplitDateTimeField):
     # What the row holds: of two equal wall times an unchanged field keeps the moment it had.
     stored: datetime | None = None
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
+    def has_changed(self, initial: object, data: object) -> bool:
         shown = to_the_minute(initial) if isinstance(initial, datetime) else initial
         return super().has_changed(shown, data)
 
@@ -101,10 +104,10 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
         widget: Any = getattr(self.widget, "widget", self.widget)
         widget.known = rows
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         return self.known.get(str(value)) or super().to_python(value)
 
-    def label_from_instance(self, obj: Any) -> str:
+    def label_from_instance(self, obj: "Content") -> str:
         return self.choice_label(obj)
 
 
@@ -164,14 +167,14 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
     def get_related_url(self, info: tuple[str, str], action: str, *args: str) -> str:
         return path_of(f"{self.admin_site.name}:{'_'.join((*info, action))}", *args)
 
-    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+    def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
         edition = edition_in_hand()
         if edition and edition.pk and getattr(self.widget, "limited", False):
             context["url_params"] += f"&edition={edition.pk}"
         return context
 
-    def _render(self, template_name: str, context: Any, renderer: Any = None) -> SafeString:
+    def _render(self, template_name: str, context: Any, renderer: object = None) -> SafeString:
         key = (context["url_params"], context["is_hidden"])
         if key not in self._drawn:
             drawn = super()._render(template_name, {**context, **STAND_INS}, renderer)  # type: ignore[misc]

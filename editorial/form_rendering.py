@@ -16,7 +16,7 @@ FOLDER = "django/forms/widgets/"
 OPTION = f"{FOLDER}select_option.html"
 
 
-def said(value: Any) -> str:
+def said(value: object) -> str:
     """Return a value as it stands in quotes."""
     text = value if isinstance(value, str) else str(value)
     return text if hasattr(text, "__html__") else escape(text)

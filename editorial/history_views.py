@@ -52,7 +52,7 @@ class HistoryAdmin(ScopedAdmin):
         """Return the address of a page of this model."""
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
 
-    def frame(self, request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
+    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, Any]:
         """Return what every page of the admin needs."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 

@@ -1,7 +1,7 @@
 """Lists of the admin: search without accents, filters inside an edition, counts."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import lookup_spawns_duplicates
@@ -16,6 +16,11 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from accounts.access_scope import access_of, current_access
 from editorial.current_edition import LIST_FILTER
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+    from editorial.model_admin import ContentAdmin
 
 
 class ContentList(ChangeList):
@@ -104,7 +109,7 @@ class EditionPartFilter(admin.SimpleListFilter):
         seen = access.everywhere("view", model) or int(edition) in access.editions("view", model)
         return self.choices_in(int(edition), model_admin) if seen else []
 
-    def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: "ContentAdmin") -> list[tuple[Any, str]]:
         """Return value and label of each choice of this edition."""
         raise LookupError(f"{type(self).__name__} offers no choices")
 
@@ -122,13 +127,13 @@ class EditionPartFilter(admin.SimpleListFilter):
 class RelatedPartFilter(EditionPartFilter):
     """The edition's own rows behind a foreign key, such as its topics."""
 
-    def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: "ContentAdmin") -> list[tuple[Any, str]]:
         field: Any = model_admin.model._meta.get_field(str(self.parameter_name))
         rows = field.related_model._default_manager.filter(edition=edition)
         return [(row.pk, str(row)) for row in rows]
 
 
-def related_part(name: str, title: Any) -> type[RelatedPartFilter]:
+def related_part(name: str, title: "StrPromise | str") -> type[RelatedPartFilter]:
     """Return a filter by this foreign key, under its title in the reader's language."""
     return type(f"{name.title()}Filter", (RelatedPartFilter,), {"title": title, "parameter_name": name})
 
@@ -139,7 +144,7 @@ class TrackFilter(EditionPartFilter):
     title = _("track")
     parameter_name = "track"
 
-    def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: "ContentAdmin") -> list[tuple[Any, str]]:
         rows = model_admin.model._default_manager.filter(edition=edition).order_by("track")
         return [
             (track, track or gettext("Main track"))

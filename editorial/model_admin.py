@@ -39,6 +39,7 @@ from editorial.text_help import TextHelpAdmin, with_help
 
 if TYPE_CHECKING:
     from conference.models import Edition
+    from content.models import Content
 
 # Where a search would tell what only those may know who keep people.
 PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
@@ -77,7 +78,7 @@ class Fields(ScopedChoices):
     }
     short_texts: ClassVar[frozenset[str]] = frozenset()
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
         target = db_field.remote_field.model
         if db_field.name in self.get_autocomplete_fields(request):
             select = EditionSelect(db_field, self.admin_site)
@@ -87,7 +88,7 @@ class Fields(ScopedChoices):
             kwargs = {"widget": select, "form_class": KnownChoiceField, "choice_label": label, **kwargs}
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(field, forms.FileField):
             field.widget.attrs = {**field.widget.attrs, "aria-label": field.label}
@@ -115,7 +116,7 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, History
     class Media:
         js = ["js/admin-choices.js"]
 
-    def choice_label(self, row: Any) -> str:
+    def choice_label(self, row: Content) -> str:
         """Return what tells the row from others with the same name."""
         return str(row)
 
@@ -123,7 +124,7 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, History
         """Add what the list's columns show."""
         return rows
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ContentList]:
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ContentList]:
         return ContentList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -167,7 +168,7 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, History
             initial.setdefault("edition", edition.pk)
         return initial
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if field and db_field.name == "edition" and self.has_times():
             field.help_text = field.help_text or CHOSEN_ZONE

@@ -3,7 +3,7 @@
 Rows of a form's inlines are put in order by `adminforms.OrderedFormSet`.
 """
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.contrib import admin
@@ -13,6 +13,9 @@ from django.template.response import TemplateResponse
 
 from content.models import Ordered
 from content.ordering import reorder, reordered
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
 
 POSITION = "position"
 # Where a request keeps the numbers entered in a list until all of them are known.
@@ -62,7 +65,7 @@ class PlacesAdmin(admin.ModelAdmin[Any]):
             keys = sorted((*reordered(numbers.get(key, place), place), place, key) for key, place in stood)
             self._reorder([key for *_, key in keys])
 
-    def in_order(self, response: Any) -> bool:
+    def in_order(self, response: "HttpResponse") -> bool:
         """Tell whether a list shows rows of one owner in their order, so that they can be moved in it."""
         context = response.context_data if isinstance(response, TemplateResponse) else None
         shown = context.get("cl") if context else None

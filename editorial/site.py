@@ -35,7 +35,7 @@ GROUPS = ["conference", "papers", "people", "schedule", "exchange", "api", "auth
 class ChoicesView(AutocompleteJsonView):
     """What an input that searches while one types offers."""
 
-    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+    def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
         label = getattr(self.model_admin, "choice_label", str)
         return {**super().serialize_result(obj, to_field_name), "text": label(obj)}
 
@@ -115,7 +115,7 @@ class DeskSite(AccountPages):
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
-        def seen(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        def seen(request: HttpRequest, *args: Any, **kwargs: object) -> Any:
             with acting("form", request.user):
                 return inner(request, *args, **kwargs)
 

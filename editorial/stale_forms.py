@@ -144,7 +144,7 @@ class StaleAdmin(admin.ModelAdmin[Any]):
 
 
 def versions_page(
-    desk: Any, request: HttpRequest, told: list[dict[str, Any]], now: Seen, **more: Any
+    desk: Any, request: HttpRequest, told: list[dict[str, Any]], now: Seen, **more: object
 ) -> TemplateResponse:
     """Return the page that shows what is here beside what was sent, which it carries along."""
     carried = [

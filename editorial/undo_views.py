@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import batched
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -22,6 +22,9 @@ from content.row_values import BATCH_ROWS
 from editorial.access import access_for
 from editorial.actions import NAMED, with_way_back
 from editorial.history_views import NEEDED, may_take
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # Acts of people over many rows; an import has a page of its own.
 UNDOABLE = (Origin.ACTION, Origin.UNDO)
@@ -96,7 +99,7 @@ class Hand:
             if (step.row is None or step.key in seen[step.model, NEEDED[step.kind]]) and self.may(step)
         ]
 
-    def seen(self, model: Any, action: str, keys: list[int]) -> set[int]:
+    def seen(self, model: "type[Content]", action: str, keys: list[int]) -> set[int]:
         """Return those of the rows that the user sees in lists."""
         rows = self.site.get_model_admin(model).get_queryset(self.request).order_by()
         found: set[int] = set()

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TextIO
 
 from exchange.imports.kinds import KINDS
 from exchange.imports.load import Report
@@ -61,10 +61,10 @@ def _first(lines: list[str], *, everything: bool) -> Iterator[str]:
         yield f"and {len(lines) - shown} more (--verbosity 2 shows all)"
 
 
-def _place(where: Any) -> str:
+def _place(where: object) -> str:
     return f"{where}: " if str(where) else ""
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= VALUE_SHOWN else f"{text[:VALUE_SHOWN]}…"

@@ -70,7 +70,7 @@ def _rendered(template: str, values: Mapping[str, Any], key: Hashable) -> bytes:
     return found.markup
 
 
-def content(value: Any, above: tuple[int, ...] = ()) -> Hashable:
+def content(value: object, above: tuple[int, ...] = ()) -> Hashable:
     """Return what a value says, to be compared. Rows of models may know each other: each counts once."""
     plain: Hashable = value
     if isinstance(value, SafeString):

@@ -164,7 +164,7 @@ def complete_response(application: WSGIApplication, environ: WSGIEnvironment) ->
     begun: list[Any] = []
     body = BytesIO()
 
-    def start_response(status: str, headers: Headers, exc_info: Any = None) -> Any:
+    def start_response(status: str, headers: Headers, exc_info: object = None) -> Any:
         begun[:] = [status, headers]
         return lambda data: None
 

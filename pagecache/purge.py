@@ -11,13 +11,16 @@ import time
 import urllib.request
 from collections.abc import Iterable
 from itertools import batched
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.dispatch import receiver
 
 from content.invalidation import EDITIONS_TAG, SITE_TAG
 from content.revision import invalidated
+
+if TYPE_CHECKING:
+    from django.db.models import Model
 
 log = logging.getLogger(__name__)
 # All web processes have noticed a change by then: what is fetched after the purge is new (seconds).
@@ -98,7 +101,7 @@ purger = Purger()
 
 
 @receiver(invalidated)
-def purge_after(sender: Any, tags: Iterable[str], **kwargs: Any) -> None:
+def purge_after(sender: "type[Model]", tags: Iterable[str], **kwargs: object) -> None:
     """Purge what a committed change invalidated, if there is a shared cache to tell."""
     if settings.PURGE_URL:
         purger.add([*tags, EDITIONS_TAG])

@@ -42,6 +42,6 @@ class PaperGaps(ContentQuerySet[Any]):
         shouted = Q(title=Upper("title"), title__contains=" ") & ~Q(title=Lower("title"))
         return self.kept().filter(unread | shouted)
 
-    def _has(self, relation: str, **fields: Any) -> Exists:
+    def _has(self, relation: str, **fields: object) -> Exists:
         far: Any = self.model._meta.get_field(relation).related_model
         return Exists(far._base_manager.filter(paper=OuterRef("pk"), **fields))

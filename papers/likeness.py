@@ -2,7 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from papers.models import Paper
 
 MAX_RELATED = 5
 # Shorter words of a title say little of what a paper is about.
@@ -10,7 +13,7 @@ MAX_SHARE = 6
 SAME_AUTHOR, SAME_KEYWORD = 4, 3
 
 
-def most_similar(paper: Any, authored: Iterable[int], candidates: Iterable[Any]) -> list[int]:
+def most_similar(paper: "Paper", authored: Iterable[int], candidates: Iterable[Any]) -> list[int]:
     """Return the keys of the papers most like this one: by authors in common, keywords, words of the title.
 
     `authored` has the key of another paper once for each author in common.

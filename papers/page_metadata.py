@@ -5,7 +5,7 @@ Made of a paper that was fetched `in_full()`: public rows alone, names as they a
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
@@ -29,20 +29,23 @@ from conference.page_metadata import (
     where,
 )
 
+if TYPE_CHECKING:
+    from papers.models import Paper
+
 # Papers are in English, as far as the program knows.
 LANGUAGE = "en"
 DASHES = re.compile(r"\s*[-\u2012-\u2015\u2212]+\s*")
 NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
 
 
-def paper_head(paper: Any, card: Card) -> Head:
+def paper_head(paper: "Paper", card: Card) -> Head:
     """Return the head of a paper's page."""
     tags = [*citation(paper), *dublin_core(paper), *open_graph("article", lead(paper.abstract), card)]
     schema = HeadLink("schema.DC", DUBLIN_CORE)
     return Head(str(paper), tags, [schema], [json_ld(article(paper, card))])
 
 
-def card_text(paper: Any) -> str:
+def card_text(paper: "Paper") -> str:
     """Return what the paper's card shows, in words."""
     return ". ".join(filter(None, (str(paper), byline_words(paper), paper.edition.name)))
 
@@ -105,7 +108,7 @@ def pages(written: str) -> tuple[str, str]:
     return first, last or first
 
 
-def own_pdf(paper: Any) -> str:
+def own_pdf(paper: "Paper") -> str:
     """Return the address of the paper's PDF where it is a file of this host: Scholar takes no other."""
     files: Iterable[Any] = (one for one in paper.shown_materials if one.kind == "pdf")
     addresses = (absolute(address) for one in files for address in file_addresses(one))
@@ -162,12 +165,12 @@ def author_of(author: Any) -> Thing:
     }
 
 
-def pdf_object(paper: Any) -> Thing | None:
+def pdf_object(paper: "Paper") -> Thing | None:
     url = own_pdf(paper)
     return {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": url} if url else None
 
 
-def appearance(one: Any, paper: Any) -> Thing:
+def appearance(one: Any, paper: "Paper") -> Thing:
     """Return when and where the paper is presented."""
     edition, url = paper.edition, absolute(paper.get_absolute_url())
     mode, places = where(edition, url, one.place)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import reduce
 from operator import add, or_
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db.models import (
     Case,
@@ -28,6 +28,9 @@ from papers.likeness import MAX_RELATED, most_similar
 from papers.rows import PaperRow, card_columns, cards
 from people.querysets import with_shown_names
 from search.related import related
+
+if TYPE_CHECKING:
+    from papers.models import Paper, Topic
 
 # How deep topics nest: `Computer Vision->Other` has two levels.
 TOPIC_LEVELS = 4
@@ -87,7 +90,7 @@ class PaperQuerySet(PaperGaps):
         authors = with_shown_names(self.model._meta.get_field("authorships").related_model.objects.all())
         return rows.prefetch_related(Prefetch("authorships", authors.order_by("position"), "shown_authors"))
 
-    def below(self, topic: Any) -> Self:
+    def below(self, topic: "Topic") -> Self:
         """Papers in the topic or in one below it."""
         return self.filter(reduce(or_, (Q(**{path: topic}) for path in TOPIC_PATHS)))
 
@@ -121,7 +124,7 @@ class PaperQuerySet(PaperGaps):
         rows = self._rows_of("grants", at).filter(award__edition=F("paper__edition"))
         return rows.order_by("award__position", "award").values_list("paper_id", "award__uid", "award__name")
 
-    def like(self, paper: Any, at: datetime | None = None) -> list[int]:
+    def like(self, paper: "Paper", at: datetime | None = None) -> list[int]:
         """Return keys of papers like this one, the likest first: by words they share, in the search index.
 
         A paper that stands alone there is shown beside those of its authors and its topic.

@@ -6,7 +6,7 @@ one can add: see `established` and `made`.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db.models import Exists, Model, OuterRef, Q
@@ -26,6 +26,9 @@ from people.models import (
 )
 from people.querysets import appearances, appearing
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
 
 def established(model: type[Model], access: Access, editions: set[int]) -> Q:
     """Those whom a published row of one of these editions shows that the account did not add itself."""
@@ -40,7 +43,7 @@ def established(model: type[Model], access: Access, editions: set[int]) -> Q:
     return found
 
 
-def added_by(user: Any, model: type[Model], name: str) -> Iterator[Q]:
+def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
     """Yield conditions on rows that the account added, or whose `name` it changed."""
     own = RowChange.objects.filter(change_set__user=user.pk).order_by()
     created = own.filter(kind=RowChange.Kind.CREATED)

@@ -21,7 +21,7 @@ def can_send() -> bool:
     return bool(settings.MAILERS)
 
 
-def send(invitation: Invitation, sender: Any) -> None:
+def send(invitation: Invitation, sender: object) -> None:
     """Mail a new link to whom it is for; from then on the one before leads nowhere."""
     if not is_email(invitation.email):
         raise CannotSendError

@@ -101,7 +101,7 @@ def offered(request: HttpRequest, found: Invitation, form: Any = None) -> HttpRe
     return page(request, 200, title=title, invitation=found, form=form, sign_in=sign_in)
 
 
-def page(request: HttpRequest, status: int, **more: Any) -> HttpResponse:
+def page(request: HttpRequest, status: int, **more: object) -> HttpResponse:
     """Answer in the look of the admin. The address is a secret: it goes nowhere from here."""
     context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
     response = render(request, "admin/invitation.html", context, status=status)

@@ -1,7 +1,7 @@
 """Coming and going: an invitation accepted, a role changed or ended. An edition keeps an owner."""
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.db import transaction
@@ -12,6 +12,9 @@ from accounts.models import Membership
 from accounts.roles import INVITES, Role
 from conference.models import Edition
 from people.models import Invitation, PersonAccount
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 
 class NoLongerOpenError(Exception):
@@ -40,7 +43,7 @@ def stronger(one: str, other: str) -> str:
 
 
 @transaction.atomic
-def accept(token: str, user: Any, at: datetime | None = None) -> Membership:
+def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
     """Give the account the role that was offered, once. Who may do more already keeps that role."""
     at = at or timezone.now()
     invitation = Invitation.objects.select_for_update(of=("self",)).by_token(token, at).first()

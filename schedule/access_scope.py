@@ -1,6 +1,6 @@
 """What is a session chair's own: the sessions that the account's person leads, and what is shown in them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.db.models.functions import Coalesce
@@ -10,11 +10,14 @@ from papers.models import Authorship, Material, Paper
 from people.models import Person, PersonAccount
 from schedule.models import Presentation, Session, SessionRole, Speaker
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
 # Those who lead a session; its parts are theirs too.
 LEADING = ("chair", "moderator", "organizer")
 
 
-def sessions(user: Any) -> Any:
+def sessions(user: "User") -> Any:
     """Return the keys of the sessions that an account's person leads, with their parts."""
     # Who was merged is the one that stays.
     one = Coalesce("person__merged_into", "person")
@@ -23,13 +26,13 @@ def sessions(user: Any) -> Any:
     return Session._base_manager.filter(Q(pk__in=led) | Q(parent__in=led)).order_by().values("pk")
 
 
-def papers(user: Any) -> Any:
+def papers(user: "User") -> Any:
     """Return the keys of the papers that are presented there."""
     shown = Presentation._base_manager.filter(session__in=sessions(user), paper__isnull=False)
     return shown.order_by().values("paper")
 
 
-def people_there(user: Any) -> Q:
+def people_there(user: "User") -> Q:
     """Those who have a part in one's sessions."""
     there: list[Any] = [
         SessionRole._base_manager.filter(session__in=sessions(user)),

@@ -34,7 +34,7 @@ class Cancellable(Rescheduled):
 
     status: Any
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, *args: object, **kwargs: Any) -> None:
         names = kwargs.get("update_fields")
         if names is not None and "status" in names:
             kwargs["update_fields"] = {*names, REASON}
@@ -66,7 +66,7 @@ class Cancellable(Rescheduled):
 class CancellableQuerySet(RescheduledQuerySet):
     """Rows whose bulk changes let go of reasons as single saves do."""
 
-    def update(self, **kwargs: Any) -> int:
+    def update(self, **kwargs: object) -> int:
         if kwargs.get("status", Status.CANCELLED) != Status.CANCELLED:
             kwargs.setdefault(REASON, "")
         return super().update(**kwargs)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conference.page_metadata import (
     CANCELLED,
@@ -22,11 +22,14 @@ from conference.page_metadata import (
 )
 from content import times
 
+if TYPE_CHECKING:
+    from schedule.models import Session
+
 # The parts in which people stand on a stage.
 PERFORMING = frozenset(("speaker", "panelist"))
 
 
-def session_head(session: Any, parts: Iterable[Any], moves: Mapping[str, datetime], card: Card) -> Head:
+def session_head(session: "Session", parts: Iterable[Any], moves: Mapping[str, datetime], card: Card) -> Head:
     """Return the head of a session's page; `moves` says when what moved was announced before."""
     words = f"{session.get_kind_display()}, {times.when(session.start, session.end, session.edition.zone)}"
     place = f", {session.room.name}" if session.room else ""
@@ -39,7 +42,7 @@ def session_head(session: Any, parts: Iterable[Any], moves: Mapping[str, datetim
     return Head(str(session), open_graph("article", description, card), (), [json_ld(event)])
 
 
-def card_text(session: Any) -> str:
+def card_text(session: "Session") -> str:
     """Return what the session's card shows, in words."""
     time = times.when(session.start, session.end, session.edition.zone)
     return f"{session.get_kind_display()}, {time}: {session}. {session.edition.name}"
@@ -50,7 +53,7 @@ def people_text(session: Any) -> str:
     return ", ".join(dict.fromkeys(one.shown_name for one in session.shown_roles))
 
 
-def session_event(session: Any, parts: Iterable[Any], moves: Mapping[str, datetime]) -> Thing:
+def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, datetime]) -> Thing:
     """Return the session as an event. A move keeps the time before, as those who knew it look for that."""
     edition, whole = session.edition, session.parent
     before = moves.get(f"session:{session.uid}")
@@ -78,7 +81,7 @@ def performer(role: Any) -> Thing:
     }
 
 
-def brief(session: Any, room: Any = None) -> Thing:
+def brief(session: "Session", room: Any = None) -> Thing:
     """Return what, when and where; without a room, the venue."""
     edition, url = session.edition, absolute(session.get_absolute_url())
     mode, places = where(edition, url, room)

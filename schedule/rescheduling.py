@@ -48,7 +48,7 @@ class Rescheduled(models.Model):
     # The calendar fields as the database has them, as far as they were read.
     _stored: dict[str, Any]
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, *args: object, **kwargs: Any) -> None:
         if kwargs.get("update_fields") is not None:
             kwargs["update_fields"] = {*kwargs["update_fields"], FIELD}
         super().save(*args, **kwargs)
@@ -92,7 +92,7 @@ class Rescheduled(models.Model):
 class RescheduledQuerySet(ContentQuerySet[Any]):
     """Rows whose bulk changes note what moved, as single saves do."""
 
-    def update(self, **kwargs: Any) -> int:
+    def update(self, **kwargs: object) -> int:
         moved = {self._column(name): value for name, value in kwargs.items()}
         moved = {name: value for name, value in moved.items() if name in CALENDAR_FIELDS}
         if moved and FIELD not in kwargs:

@@ -132,7 +132,7 @@ class _Beside:
     speakers: RowsByKey[PersonLink]
 
 
-def fill(sessions: Iterable[Session], talks: Any, wanted: Wanted, at: datetime | None = None) -> None:
+def fill(sessions: Iterable[Session], talks: object, wanted: Wanted, at: datetime | None = None) -> None:
     """Give each session its talks as `shown_talks`. Four queries, five with materials; one if there are none.
 
     `talks` are the public presentations to choose from, all of them if it is `None`.

@@ -1,7 +1,7 @@
 """Feeds: the news of an edition, its papers, and the papers that a search finds."""
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -18,6 +18,9 @@ from operations.indexing.update import refresh
 from papers.models import Paper
 from search.hits import find
 from search.query import MAX_QUERY_CHARS, parse
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 class AnnouncementsFeed(EditionFeed):
@@ -54,7 +57,7 @@ class AnnouncementsFeed(EditionFeed):
 class PaperEntries:
     """How an entry tells of a paper that was fetched `with_authors()`: published when first shown."""
 
-    def item_title(self, item: Any) -> str:
+    def item_title(self, item: "Content") -> str:
         return writable(str(item))
 
     def item_link(self, item: Any) -> str:
@@ -105,7 +108,7 @@ class SearchFeed(PaperEntries, Feed[Any, str]):
 
     feed_type = AtomFeed
 
-    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> str:
+    def get_object(self, request: HttpRequest, *args: object, **kwargs: object) -> str:
         return writable(request.GET.get("q", "")[:MAX_QUERY_CHARS]).strip()
 
     def title(self, words: str) -> str:

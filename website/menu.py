@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils import timezone
@@ -13,6 +13,9 @@ from django.utils.translation import gettext, ngettext_lazy
 from conference.models import Edition, MenuItem, Page
 from pagecache.per_revision import cached_per_revision
 from website.sections import filled_sections
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 Section = MenuItem.Section
 
@@ -162,7 +165,7 @@ COUNTED = {
 }
 
 
-def counted(words: Any, number: int) -> str:
+def counted(words: "StrPromise", number: int) -> str:
     """Return "1,200 papers"."""
     return str(words % {"count": number, "number": number_format(number, force_grouping=True)})
 

@@ -108,7 +108,7 @@ def _pages(keys: Collection[int], at: datetime) -> Any:
     return _branch("page", Page.objects.published(at).filter(pk__in=keys), *columns, *times)
 
 
-def _branch(what: str, shown: Any, *columns: Any) -> Any:
+def _branch(what: str, shown: Any, *columns: object) -> Any:
     return shown.order_by().values_list(Value(what, TextField()), *columns)
 
 

@@ -12,12 +12,12 @@ register = template.Library()
 
 
 @register.simple_tag
-def fragment(name: str, **values: Any) -> SafeString:
+def fragment(name: str, **values: object) -> SafeString:
     """The piece that this template makes of these values; it sees nothing else of the page."""
     return rendered(name, values)
 
 
 @register.simple_tag
-def fragment_each(template: str, name: str, rows: Iterable[Any], **values: Any) -> SafeString:
+def fragment_each(template: str, name: str, rows: Iterable[Any], **values: object) -> SafeString:
     """The pieces of rows, one behind the other: each is in the template by this name, beside the values."""
     return rendered_each(template, name, rows, values)

@@ -17,7 +17,7 @@ from exchange.wording import Naming, label, told
 BY_KEY = Naming(lambda uid: uid, lambda kind, key: key)
 
 
-def as_it_is(conflict: Conflict, value: Any) -> str:
+def as_it_is(conflict: Conflict, value: object) -> str:
     """Return one of the three values for a list."""
     return told(KINDS[conflict.provenance.kind], conflict.field, value, BY_KEY, None)
 

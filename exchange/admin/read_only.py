@@ -39,6 +39,6 @@ def row_link(kind: str, key: int, words: str) -> SafeString:
     return format_html('<a href="{}">{}</a>', row_address(kind, key), words)
 
 
-def in_words(value: Any) -> str:
+def in_words(value: object) -> str:
     """Return a remembered value as it can be read: text as text, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)

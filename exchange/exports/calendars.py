@@ -6,7 +6,7 @@ Public rows alone, as records. How they are written is `formats.ics`' business.
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.utils import timezone
@@ -19,6 +19,9 @@ from papers.models import Authorship, Paper, Topic
 from people.models import Person
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 from schedule.schedule_filters import ScheduleFilter
+
+if TYPE_CHECKING:
+    from papers.querysets import PaperQuerySet
 
 # A talk in the order of its session, or a poster among hundreds, has no time of its own.
 OWN_TIME = Q(start__isnull=False)
@@ -68,7 +71,7 @@ def of_topic(topic: Topic) -> Iterator[CalendarScope]:
     return of_papers(topic.edition, topic.edition.papers.published().below(topic))
 
 
-def of_papers(edition: Edition, papers: Any) -> Iterator[CalendarScope]:
+def of_papers(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarScope]:
     """Yield the presentations of these papers of an edition: part by part, as they may be thousands."""
     now = timezone.now()
     shown = edition.presentations.published(now).filter(paper__in=papers.order_by().values("pk"))

@@ -6,7 +6,7 @@ Staff's own: drafts are among them, and say so. E-mail addresses and hidden name
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Q, QuerySet
@@ -21,6 +21,9 @@ from exchange.imports.listings import MENU, Listing
 from exchange.imports.people_records import persons
 from exchange.imports.rows import in_batches, parts_by_owner
 from exchange.reading.csvfile import heading
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # What a list of the admin shows -> its table.
 KINDS_BY_MODEL = {kind.model: kind for kind in KINDS.values()}
@@ -37,7 +40,7 @@ class SelectedRecord:
     link: str = ""
 
 
-def table_of(model: Any) -> Table:
+def table_of(model: "type[Content]") -> Table:
     """Return the table that rows of a model are lines of."""
     if model in KINDS_BY_MODEL:
         kind = KINDS_BY_MODEL[model]
@@ -54,7 +57,7 @@ def editions_of(rows: QuerySet[Any]) -> list[Edition]:
     return list(Edition.objects.filter(pk__in=[key for key in keys if key]))
 
 
-def _edition_lookup(model: Any) -> str:
+def _edition_lookup(model: "type[Content]") -> str:
     if model in (Edition, CONFERENCE.model, INSTITUTION.model, PERSON.model):
         return ""
     return str(model.edition_lookup)

@@ -49,7 +49,7 @@ def _properties(properties: list[list[Any]]) -> str:
     return f"<properties>\n{''.join(_property(*one) for one in properties)}</properties>\n"
 
 
-def _property(name: str, parameters: dict[str, Any], kind: str, *values: Any) -> str:
+def _property(name: str, parameters: dict[str, Any], kind: str, *values: object) -> str:
     given = "".join(_element(key, _element("text", value)) for key, value in parameters.items())
     before = f"<parameters>{given}</parameters>" if given else ""
     return f"<{name}>{before}{''.join(_element(kind, _value(value)) for value in values)}</{name}>\n"
@@ -59,7 +59,7 @@ def _element(name: str, content: str) -> str:
     return f"<{name}>{content}</{name}>"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """Return a value as XML; a rule for repetitions is an element for each of its parts."""
     if not isinstance(value, dict):
         return escape(prose(str(value)))

@@ -62,7 +62,7 @@ def _built(listing: Listing, owner: Content, part: Values, place: int, lookup: L
     return PartRow(listing.model(**values), identity, institutions)
 
 
-def _lines(owner: Content, parts: list[Values], lookup: Lookup, parent: Any = None) -> list[PartRow]:
+def _lines(owner: Content, parts: list[Values], lookup: Lookup, parent: object = None) -> list[PartRow]:
     rows: list[PartRow] = []
     model: Any = MENU.model
     for place, part in enumerate(parts, start=1):

@@ -37,7 +37,7 @@ class Merge:
     memory: Values = field(default_factory=dict)
 
 
-def is_empty(value: Any) -> bool:
+def is_empty(value: object) -> bool:
     """Whether a field says nothing yet. False and 0 say something."""
     return value is None or value == "" or value == []
 

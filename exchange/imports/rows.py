@@ -36,7 +36,7 @@ def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
     yield from map(list, batched(keys, BATCH_ROWS, strict=False))
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value as JSON holds it."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()

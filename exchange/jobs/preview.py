@@ -43,7 +43,7 @@ def _facts(step: Step, fresh: dict[str, str]) -> list[Any]:
     ]
 
 
-def _known(value: Any, fresh: dict[str, str]) -> Any:
+def _known(value: object, fresh: dict[str, str]) -> Any:
     """Return a value in which new people are told by their place."""
     if isinstance(value, dict):
         return {
@@ -85,7 +85,7 @@ def _person(plan: Plan, uid: str) -> str:
 
 
 def _fields(step: Step, plan: Plan, naming: Naming) -> Iterator[list[str]]:
-    def words(name: str, *values: Any) -> list[str]:
+    def words(name: str, *values: object) -> list[str]:
         return [told(step.kind, name, value, naming, plan.edition) for value in values]
 
     for name, value in step.merge.taken.items():

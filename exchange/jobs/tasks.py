@@ -73,7 +73,7 @@ def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]]) -> No
     job.pass_to(end, before=State.READING if job.is_again else begun, problems=problems)
 
 
-def _pass(job: ImportJob, state: str, *, before: str, **values: Any) -> None:
+def _pass(job: ImportJob, state: str, *, before: str, **values: object) -> None:
     """Go to another state. Raises `OvertakenError` where the job has gone on already."""
     if not job.pass_to(state, before=before, **values):
         raise OvertakenError

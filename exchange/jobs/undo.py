@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
@@ -13,6 +13,9 @@ from content.undoing import Undoing, planned, take_back
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.models import Change, ImportRun, Provenance
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 
 class CannotUndoError(Exception):
@@ -34,7 +37,7 @@ def plan(run: ImportRun) -> Undoing:
     return planned(change_set)
 
 
-def unseen(found: Undoing, user: Any) -> None:
+def unseen(found: Undoing, user: "User") -> None:
     """Let it pass without a look."""
 
 

@@ -39,7 +39,7 @@ class FilesField(forms.FileField):
 
     widget = SeveralFilesInput
 
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
+    def clean(self, data: object, initial: object = None) -> list[UploadedFile[Any]]:
         rows = data if isinstance(data, list | tuple) else [data] if data else []
         return [super(FilesField, self).clean(one, initial) for one in rows]
 

@@ -70,7 +70,7 @@ class ScalarShape:
             return _noted_text(value, place)
         return whole_number(value) if isinstance(value, int) else value
 
-    def write(self, value: Any, zone: tzinfo) -> object:
+    def write(self, value: object, zone: tzinfo) -> object:
         return value
 
 
@@ -112,7 +112,7 @@ class NullableShape:
     def read(self, value: object, place: Location) -> Any:
         return None if value is None else self.shape.read(value, place)
 
-    def write(self, value: Any, zone: tzinfo) -> object:
+    def write(self, value: object, zone: tzinfo) -> object:
         return None if value is None else self.shape.write(value, zone)
 
 
@@ -181,7 +181,7 @@ class ObjectShape:
             for name, shape in self.shapes.items()
         ]
 
-    def write(self, value: Any, zone: tzinfo) -> dict[str, object]:
+    def write(self, value: object, zone: tzinfo) -> dict[str, object]:
         found: dict[str, object] = {}
         for name, shape, default, is_plain in self._written:
             part = getattr(value, name)

@@ -175,7 +175,7 @@ def _rests(sheet: Any) -> dict[str, str]:
     return rests
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """Return what a cell holds as the text that a CSV file has for it: whole numbers without a point."""
     if value is None:
         return ""

@@ -4,10 +4,13 @@ import uuid
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Field
 from django.utils.duration import duration_iso_string
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # The index is made anew, everybody signs in again, and no task is done twice.
 LEFT_OUT = frozenset(("django_tasks_database", "search", "sessions"))
@@ -23,12 +26,12 @@ def tables(apps: Any) -> Iterator[Any]:
             yield model
 
 
-def columns(model: Any) -> "list[Field[Any, Any]]":
+def columns(model: "type[Content]") -> "list[Field[Any, Any]]":
     """Return the columns that are stored as they are: not what the database computes."""
     return [field for field in model._meta.concrete_fields if not field.generated]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value that JSON knows; reading it back is the column's own business."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()

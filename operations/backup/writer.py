@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.core.files.storage import default_storage
@@ -21,6 +21,9 @@ from operations.backup.installation import settings_list
 from operations.backup.reader import MANIFEST, MEDIA, ROWS, VERSION, Archive
 from operations.backup.snapshot import snapshot
 from operations.backup.tables import columns, plain, tables
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 PIECE = 1 << 20
 AT_ONCE = 2000
@@ -45,7 +48,7 @@ class Writer:
         self.tables: dict[str, dict[str, Any]] = {}
         self.files: dict[str, dict[str, Any]] = {}
 
-    def table(self, model: Any) -> None:
+    def table(self, model: "type[Content]") -> None:
         """Write the rows of a table, one a line, in the order of their keys."""
         label, fields = model._meta.label_lower, columns(model)
         names = [field.attname for field in fields]

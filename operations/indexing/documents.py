@@ -137,7 +137,7 @@ def shown_names(rows: Any, owner: str) -> Names:
     return grouped(with_shown_names(rows).values_list(owner, "shown_name"))
 
 
-def award_names(lookup: str, value: Any) -> Any:
+def award_names(lookup: str, value: object) -> Any:
     """Return the public grants that `lookup` leads to, in the order of the awards."""
     return AwardGrant.objects.published().filter(**{lookup: value}).order_by("award__position", "award", "pk")
 

@@ -5,7 +5,7 @@ state can still be restored, without the person.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.models import LogEntry
 from django.core.files.storage import default_storage
@@ -25,6 +25,9 @@ from operations.privacy.subjects import APPEARANCES, DataSubject, invitations
 from people.models import Person
 from people.pairs import PersonPair
 from people.person_accounts import PersonAccount
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 NOBODY = "Anonymous"
 PERSON = "people.person"
@@ -139,7 +142,7 @@ def without(rows: Any, columns: Iterable[str], uids: set[str]) -> None:
             type(one)._default_manager.filter(pk=one.pk).update(**new)
 
 
-def cleared(value: Any, uids: set[str]) -> Any:
+def cleared(value: object, uids: set[str]) -> Any:
     """Return a remembered value in which nobody stands in the place of these people."""
     if isinstance(value, list):
         return [cleared(part, uids) for part in value]
@@ -154,7 +157,7 @@ def cleared(value: Any, uids: set[str]) -> Any:
     return {name: cleared(part, uids) for name, part in value.items()}
 
 
-def erase_account(user: Any) -> None:
+def erase_account(user: "User") -> None:
     """Close an account for good, and take out who it was; what it did stays done."""
     old, new = user.get_username(), f"former-{user.pk}"
     with transaction.atomic():

@@ -1,7 +1,7 @@
 """Everything that is stored about one person, for that person, as one JSON document."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q
 
@@ -10,6 +10,9 @@ from content.history import RowChange
 from content.row_values import plain
 from exchange.models import Provenance
 from operations.privacy.subjects import DataSubject, invitations
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 def row(one: Model) -> dict[str, Any]:
@@ -22,7 +25,7 @@ def row(one: Model) -> dict[str, Any]:
     return found
 
 
-def related(one: Any) -> dict[str, list[Any]]:
+def related(one: "Content") -> dict[str, list[Any]]:
     """Return all rows that point at this one, by model, each with what it is called."""
     found: dict[str, list[Any]] = {}
     for relation in one._meta.related_objects:
@@ -35,7 +38,7 @@ def related(one: Any) -> dict[str, list[Any]]:
     return found
 
 
-def place(other: Any) -> str:
+def place(other: object) -> str:
     """Return what a row stands in: the paper of an authorship."""
     names = ("paper", "session", "presentation", "award", "edition")
     return next((str(getattr(other, name)) for name in names if getattr(other, name, None)), "")

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.core.files.storage import default_storage
@@ -18,13 +18,16 @@ from people.merged_rows import final_rows
 from people.models import Institution, Person
 from people.querysets import appearances
 
+if TYPE_CHECKING:
+    from django.db.models import Model
+
 
 def content_models() -> Iterator[Any]:
     """Walk the models of the program."""
     yield from (model for model in apps.get_models() if issubclass(model, Content))
 
 
-def named(model: Any, key: Any) -> str:
+def named(model: "type[Model]", key: int) -> str:
     return f"{model._meta.verbose_name} {key}"
 
 
@@ -43,7 +46,7 @@ def database_errors() -> Iterator[str]:
             yield from (str(line) for (line,) in cursor.fetchall() if line != "ok")
 
 
-def has_edition(model: Any) -> bool:
+def has_edition(model: "type[Content]") -> bool:
     return any(field.name == EDITION for field in model._meta.concrete_fields)
 
 
@@ -157,7 +160,7 @@ def rows_of_merged() -> Iterator[str]:
                 yield f"{rows._meta.verbose_name} {key}: is of {what} {gone}, who was merged into another"
 
 
-def _merge_cycles(model: Any) -> Iterator[str]:
+def _merge_cycles(model: "type[Model]") -> Iterator[str]:
     merged = model._base_manager.filter(merged_into__isnull=False)
     successors = dict(merged.values_list("pk", "merged_into_id"))
     for key, end in sorted(final_rows(successors).items()):

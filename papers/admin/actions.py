@@ -1,6 +1,6 @@
 """Actions over the list of papers: topic, track, decision, awards, and material from a list of addresses."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import PermissionDenied
@@ -15,6 +15,9 @@ from editorial.actions import ActionForm, BulkAction, Words
 from editorial.field_actions import SAME, ChosenField, SetField
 from papers import link_list
 from papers.models import Award, AwardGrant, Material, Topic
+
+if TYPE_CHECKING:
+    from django.contrib.admin import AdminSite
 
 
 class TopicForm(ActionForm):
@@ -111,7 +114,9 @@ class AddMaterial(BulkAction):
 
     form_class = LinksForm
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+    def plan(
+        self, desk: "AdminSite", request: HttpRequest, rows: list[Any], values: dict[str, Any]
+    ) -> BulkPlan:
         pairs, problems = link_list.matched(values["addresses"], [row.uid for row in rows])
         known = Material.objects.filter(paper__in=[row.pk for row in rows])
         here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}

@@ -92,7 +92,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
             found = found.filter(first__in=keys, second__in=keys)
         return found.order_by("-score", "pk")
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PairList]:
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[PairList]:
         return PairList
 
     def for_list(self, rows: QuerySet[Any]) -> Any:

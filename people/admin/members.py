@@ -207,12 +207,12 @@ class MembershipAdmin(ScopedAdmin):
 
     # Changing and ending a role
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: object) -> Any:
         form: Any = super().get_form(request, obj, change=change, **kwargs)
         access = access_for(request)
         return type(form.__name__, (form,), {"is_free": access.everywhere("change", Membership)})
 
-    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
         match = request.resolver_match
         row = self.get_object(request, match.kwargs.get("object_id", "")) if match else None
         if db_field.name == "role" and row is not None:

@@ -1,6 +1,6 @@
 """Merging in the admin: two or more side by side, merged or told apart; merges taken back."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -26,6 +26,9 @@ from people.duplicates import reasons, storage
 from people.merging import merge, relations
 from people.merging.side_by_side import Seen, SideBySide, side_by_side
 from people.models import Person
+
+if TYPE_CHECKING:
+    from django.db.models import Model
 
 # As many as fit beside each other.
 MAX_COMPARED, MIN_COMPARED, PAGE_ROWS = 6, 2, 50
@@ -281,7 +284,7 @@ class MergeAdmin(ContentAdmin):
             more["split_address"] = self.named("split", row.pk) if self.model is Person else ""
         return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
-    def suggested(self, pairs: Any, row: Any) -> str:
+    def suggested(self, pairs: Any, row: "Model") -> str:
         """Return the address at which a row stands beside those that it may be; none without any."""
         keys = dict.fromkeys(
             key for pair in pairs[: MAX_COMPARED - 1] for key in (pair.first_id, pair.second_id)

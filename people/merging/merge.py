@@ -6,7 +6,7 @@ the way. The whole is one act in the history, and can be taken back (`content.un
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
@@ -25,6 +25,9 @@ from people.models import (
     PersonIdentifier,
     PersonName,
 )
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # What a chair chooses among the values that there are; parts of the name go with it.
 FIELDS: dict[type[Any], tuple[str, ...]] = {
@@ -60,7 +63,7 @@ def hidden_names(people: Iterable[Any]) -> set[str]:
     return {name.casefold() for name in rows.values_list("name", flat=True)}
 
 
-def preset(survivor: Any, others: Iterable[Any], hidden: Iterable[str] = ()) -> dict[str, int]:
+def preset(survivor: "Person", others: Iterable[Any], hidden: Iterable[str] = ()) -> dict[str, int]:
     """Return whose value holds unless somebody chooses: the survivor's own, else the first that there is."""
     rows = [survivor, *others]
     found = {}
@@ -131,7 +134,7 @@ def _locked(model: Any, rows: list[Any]) -> list[Any]:
     return [found[row.pk] for row in rows if row.pk in found]
 
 
-def _move_distinctions(survivor: Any, gone: list[Any]) -> None:
+def _move_distinctions(survivor: "Person", gone: list[Any]) -> None:
     """Who is not the merged one is not the survivor; what told these apart is no longer so."""
     model = DISTINCTIONS[type(survivor)]
     ours = {survivor.pk, *(row.pk for row in gone)}
@@ -146,7 +149,7 @@ def _move_distinctions(survivor: Any, gone: list[Any]) -> None:
                 row.save()
 
 
-def _lead_on(survivor: Any, gone: list[Any], values: dict[str, Any]) -> None:
+def _lead_on(survivor: "Person", gone: list[Any], values: dict[str, Any]) -> None:
     """Let the rows that were merged lead to the one that stays."""
     unique = UNIQUE[type(survivor)]
     for row in gone:
@@ -156,7 +159,7 @@ def _lead_on(survivor: Any, gone: list[Any], values: dict[str, Any]) -> None:
         row.save()
 
 
-def _settle(survivor: Any, values: dict[str, Any]) -> None:
+def _settle(survivor: "Content", values: dict[str, Any]) -> None:
     unique = UNIQUE[type(survivor)]
     former = getattr(survivor, unique)
     for name, value in values.items():

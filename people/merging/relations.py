@@ -5,7 +5,7 @@ The relations are found by reflection: upper floors stay unnamed. Everything bec
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import UniqueConstraint
@@ -15,6 +15,9 @@ from content.models import Ordered
 from content.ordering import reorder
 from content.relations import linking
 from content.row_values import recorded_fields
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ def relations(model: type[models.Model]) -> Iterator[Any]:
             yield relation
 
 
-def move_all(there: Any, here: Any) -> Moved:
+def move_all(there: Any, here: object) -> Moved:
     """Let everything that points at one row point at another of its model."""
     moved = Moved()
     for relation in relations(type(there)):
@@ -52,7 +55,7 @@ def move_all(there: Any, here: Any) -> Moved:
     return moved
 
 
-def move(rows: Any, name: str, here: Any, moved: Moved) -> None:
+def move(rows: Any, name: str, here: object, moved: Moved) -> None:
     """Let these rows point at `here`. Where a row like it points there already, that one takes it in."""
     standing = _standing(rows.model, name, here)
     keys: list[int] = []
@@ -69,7 +72,7 @@ def move(rows: Any, name: str, here: Any, moved: Moved) -> None:
         moved.count += rows.model._default_manager.filter(pk__in=keys).update(**{name: here})
 
 
-def _standing(model: Any, name: str, here: Any) -> list[tuple[Any, dict[Any, Any]]]:
+def _standing(model: Any, name: str, here: object) -> list[tuple[Any, dict[Any, Any]]]:
     """Return for each rule of uniqueness what makes a row the same, and the rows that are here."""
     rules = [one for one in model._meta.constraints if isinstance(one, UniqueConstraint)]
     found = []
@@ -77,7 +80,7 @@ def _standing(model: Any, name: str, here: Any) -> list[tuple[Any, dict[Any, Any
         others = [model._meta.get_field(one).attname for one in rule.fields if one != name]
         if name in rule.fields and rule.condition is None:
             # Bound now: the loop goes on.
-            def same(row: Any, columns: list[str] = others) -> tuple[Any, ...]:
+            def same(row: "Content", columns: list[str] = others) -> tuple[Any, ...]:
                 return tuple(getattr(row, column) for column in columns)
 
             rows = model._default_manager.filter(**{name: here})
@@ -85,7 +88,7 @@ def _standing(model: Any, name: str, here: Any) -> list[tuple[Any, dict[Any, Any
     return found
 
 
-def _thing(row: Any) -> str:
+def _thing(row: "Content") -> str:
     """Return what a row stands on."""
     owner = getattr(row, str(getattr(row, "siblings_of", "")), None)
     return str(owner or row._meta.verbose_name)
@@ -105,13 +108,13 @@ def _take_in(kept: Any, gone: Any) -> None:
         kept.save(update_fields=changed)
 
 
-def _own_fields(row: Any) -> list[str]:
+def _own_fields(row: "Content") -> list[str]:
     model: Any = type(row)
     fields = recorded_fields(model)
     return [name for name, one in fields.items() if not one.is_relation and name != "position"]
 
 
-def _filled(kept: Any, gone: Any, name: str) -> bool:
+def _filled(kept: object, gone: object, name: str) -> bool:
     """Bring what the other says into a field that allows it; tell whether it changed."""
     mine, theirs = getattr(kept, name), getattr(gone, name)
     if isinstance(mine, bool):

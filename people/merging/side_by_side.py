@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Prefetch, Q, prefetch_related_objects
 from django.urls import reverse
@@ -13,6 +13,9 @@ from django.utils.text import capfirst
 from people import names
 from people.merging.merge import FIELDS, hidden_names, preset
 from people.models import Institution, Person
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # Of what somebody did, so much is shown; the rest is counted.
 MAX_CONTRIBUTIONS = 40
@@ -74,7 +77,7 @@ class Contribution:
         return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[self.thing.pk])
 
 
-def row_key(row: Any) -> str:
+def row_key(row: "Content") -> str:
     """Return how a form names a row."""
     return f"{row._meta.label_lower}:{row.pk}"
 
@@ -129,7 +132,7 @@ class SideBySide:
 type Seen = Callable[[Any], Any]
 
 
-def everything(model: Any) -> Any:
+def everything(model: "type[Content]") -> Any:
     """Return all rows of a model."""
     return model._default_manager.all()
 
@@ -202,7 +205,7 @@ def _thing(row: Any) -> Any:
     return getattr(row, row.siblings_of)
 
 
-def _deed(row: Any, *, is_shared: bool) -> Contribution:
+def _deed(row: "Content", *, is_shared: bool) -> Contribution:
     thing = _thing(row)
     places = getattr(row, "affiliations", None) or [getattr(row, "affiliation", "")]
     role = getattr(row, "get_role_display", None)

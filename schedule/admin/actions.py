@@ -1,6 +1,6 @@
 """Actions over lists of the timetable: rooms, sessions, and papers that are put into a session."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -15,6 +15,9 @@ from editorial.access import access_for
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 from editorial.field_actions import SAME, ChosenField, SetField
 from schedule.models import Presentation, Room, Session
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 class RoomForm(ActionForm):
@@ -61,7 +64,7 @@ class SetSession(SetField):
         return plan
 
 
-def moved_words(row: Any, news: Values) -> str:
+def moved_words(row: "Content", news: Values) -> str:
     """Return from which session to which, and whether times of its own go."""
     sentence = change_words(row, {"session": news["session"]})
     if {"start", "end"} & news.keys():
@@ -120,7 +123,9 @@ class PutInSession(BulkAction):
         super().write([*(line for line in lines if line.made is not None), *moved])
 
 
-def scheduled(paper: Any, session: Any, kind: str, waits: Any, access: Access) -> tuple[BulkChange, str]:
+def scheduled(
+    paper: Any, session: "Session", kind: str, waits: Any, access: Access
+) -> tuple[BulkChange, str]:
     """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
         if not access.may("change", Presentation, waits):

@@ -43,7 +43,7 @@ def linked(clash: Clash) -> dict[str, Any]:
     return {"clash": clash, "message": mark_safe(escape(clash.sentence) % facts)}
 
 
-def shown(fact: Any) -> str:
+def shown(fact: object) -> str:
     """Return a fact as HTML."""
     if isinstance(fact, NameList):
         return fact.told(shown)
@@ -71,7 +71,7 @@ class ClashAdmin(admin.ModelAdmin[Any]):
         """Tell whether the user may see all that a row may clash with."""
         return access_for(request).may_all("view", self.model, row.edition)
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+    def save_related(self, request: HttpRequest, form: Any, formsets: object, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         row = form.instance
         if self.tells_clashes(request, row) and (found := clashes.touching([row])):

@@ -132,7 +132,7 @@ class SittingAdmin(admin.ModelAdmin[Any]):
         return bool(rows) and rows <= {(model, edition.pk) for model in MODELS}
 
 
-def timetable_address(edition: Edition, **more: Any) -> str:
+def timetable_address(edition: Edition, **more: object) -> str:
     """Return the address of the timetable of an edition."""
     asked = "".join(f"&{name}={value}" for name, value in more.items())
     return f"{reverse('admin:schedule_session_timetable')}?edition={edition.pk}{asked}"
@@ -157,7 +157,9 @@ def edition_tools(edition: Edition) -> list[dict[str, Any]]:
     return [{"words": _("Timetable editor"), "address": timetable_address(edition)}]
 
 
-def difference(sent: QueryDict, name: str, what: str, whose: Any, theirs: str, mine: str) -> dict[str, Any]:
+def difference(
+    sent: QueryDict, name: str, what: str, whose: object, theirs: str, mine: str
+) -> dict[str, Any]:
     """Return what both sides changed, as the page of two versions shows it."""
     chosen = sent.get(f"{CHOICE}{name}", "")
     told = {"field": what, "row": f"“{whose}”", THEIRS: theirs, MINE: mine}

@@ -79,7 +79,7 @@ class LinesWidget(forms.Widget):
     # The notes that are stored, by line; a page carries them along.
     stored: Mapping[str, str] = MappingProxyType({})
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+    def render(self, name: str, value: Any, attrs: object = None, renderer: Any = None) -> SafeString:
         kept: dict[str, str] = value or {}
         rows = [
             (line, words, line in kept, kept.get(line, ""), self.stored.get(line))
@@ -87,12 +87,12 @@ class LinesWidget(forms.Widget):
         ]
         return render_to_string("admin/schedule/release/_lines.html", {"name": name, "rows": rows})
 
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> dict[str, str]:
+    def value_from_datadict(self, data: Any, files: object, name: str) -> dict[str, str]:
         kept = {*data.getlist(name)}
         noted = (line for line, _words in self.told if line in kept)
         return {line: str(data.get(f"{name}-note-{line}", "")) for line in noted}
 
-    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+    def value_omitted_from_data(self, data: object, files: object, name: str) -> bool:
         return False
 
 
@@ -225,15 +225,15 @@ class ReleaseAdmin(ContentAdmin):
         return rows.defer("snapshot")
 
     @admin.display(description=_("shown from"), ordering="published_at")
-    def shown_from(self, release: Any) -> str:
+    def shown_from(self, release: "Release") -> str:
         return moment(release.published_at, release.edition)
 
     @admin.display(description=_("changes"))
-    def change_count(self, release: Any) -> int:
+    def change_count(self, release: "Release") -> int:
         return len(release.changes)
 
     @admin.display(description=_("told"))
-    def told(self, release: Any) -> SafeString | str:
+    def told(self, release: "Release") -> SafeString | str:
         lines = [(told_change(read_change(row), release.edition, {}),) for row in release.changes]
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -12,11 +12,15 @@ from django.utils.translation import pgettext_lazy
 from schedule.editing.clock import Program, end_after, moment_on
 from schedule.editing.placing import Placement
 
+if TYPE_CHECKING:
+    from django.http import QueryDict
+    from django_stubs_ext import StrPromise
+
 CLOCK = ["%H:%M", "%H:%M:%S"]
 MAX_SHIFT_MINUTES = 7 * 24 * 60
 
 
-def clock_field(label: Any, *, required: bool = True) -> forms.TimeField:
+def clock_field(label: "StrPromise", *, required: bool = True) -> forms.TimeField:
     """Return a field for a clock time as a browser's own input sends it."""
     return forms.TimeField(label=label, required=required, input_formats=CLOCK)
 
@@ -31,7 +35,7 @@ class MoveForm(forms.Form):
     parts = forms.BooleanField(label=_("its parts move along"), required=False)
 
     def __init__(
-        self, data: Any, prefix: str, program: Program, before: Placement, rooms: Mapping[int, Any]
+        self, data: "QueryDict", prefix: str, program: Program, before: Placement, rooms: Mapping[int, Any]
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.program, self.before, self.rooms = program, before, rooms
@@ -72,7 +76,7 @@ class SittingForm(forms.Form):
     )
     pick = forms.TypedMultipleChoiceField(label=_("chosen sessions"), coerce=int, required=False)
 
-    def __init__(self, data: Any, keys: Any) -> None:
+    def __init__(self, data: "QueryDict", keys: Any) -> None:
         super().__init__(data)
         picks: Any = self.fields["pick"]
         picks.choices = [(str(key), str(key)) for key in keys]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import Q, prefetch_related_objects
@@ -17,6 +17,9 @@ from schedule.editing.placing import along
 from schedule.editing.poster_assignment import AssignmentPlan, made
 from schedule.editing.poster_boards import Hanging
 from schedule.models import Presentation
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 def timed_talks(delays: Mapping[int, timedelta]) -> list[Presentation]:
@@ -108,7 +111,7 @@ def save_posters(plan: AssignmentPlan) -> bool:
     return True
 
 
-def refusals(row: Any) -> list[str]:
+def refusals(row: "Content") -> list[str]:
     """Return what its own rules say against a row."""
     try:
         row.clean_in_memory()

@@ -45,7 +45,7 @@ class SessionReader:
     _calendar: list[tuple[dict[str, Any], Where]] = field(default_factory=list)
     _assumed: dict[str, int] = field(default_factory=dict)
 
-    def add(self, part: Any, file: str) -> bool:
+    def add(self, part: object, file: str) -> bool:
         """Take one file, told by its shape; say whether it is one."""
         if isinstance(part, dict):
             rows = {key: row for key, row in part.items() if isinstance(row, dict)}

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeGuard
+from typing import TypeGuard
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -208,5 +208,5 @@ def _page(writer: EventWriter) -> Iterator[bytes]:
     yield b"\n]}\n"
 
 
-def _json(value: Any, indent: int | None = None) -> bytes:
+def _json(value: object, indent: int | None = None) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=indent).encode()

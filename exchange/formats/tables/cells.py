@@ -108,11 +108,11 @@ class ColumnType:
     def read(self, text: str, zone: ZoneInfo) -> Any:
         return self.cell.read(text, zone) if text.strip() or (self.empty == "" and text) else self.empty
 
-    def write(self, value: Any, zone: ZoneInfo) -> str:
+    def write(self, value: object, zone: ZoneInfo) -> str:
         return "" if value is None or value is UNSTATED else self.cell.write(value, zone)
 
 
-def kind_of(hint: Any) -> ColumnType:
+def kind_of(hint: object) -> ColumnType:
     """Return the kind of a field's type hint."""
     if get_origin(hint) is Stated:
         return kind_of(get_args(hint)[0])

@@ -80,7 +80,7 @@ class Table:
         return (*first, *self.by_name)
 
 
-def _holds_records(hint: Any) -> bool:
+def _holds_records(hint: object) -> bool:
     inner = get_args(hint)[0] if get_origin(hint) is Stated else hint
     parts = get_args(inner)
     return get_origin(inner) is tuple and isinstance(parts[0], type) and issubclass(parts[0], Record)

@@ -169,5 +169,5 @@ def _taken(column: Column, entry: Entry) -> Any:
     return getattr(_person_in(entry.record), column.field, "")
 
 
-def _person_in(record: Any) -> PersonRef | None:
+def _person_in(record: object) -> PersonRef | None:
     return getattr(record, "person", None) or getattr(record, "ref", None)

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--no-import", action="store_true", help="only write the files")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         papers, editions, last = options["papers"], options["editions"], options["last_year"]
         if not (1 <= papers <= MAX_PAPERS and 1 <= editions <= last - 1900 and last <= 2100):
             raise CommandError(f"Ask for 1 to {MAX_PAPERS:,} papers, and for years from 1900 to 2100.")

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--no-progress", action="store_true", help="show no progress")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         try:
             report = self._load(options)
         except ProgramError as error:

@@ -13,7 +13,7 @@ class Command(BaseCommand):
         "site where none comes."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         count = sweep()
         if options["verbosity"]:
             self.stdout.write(f"{count} removed.")

@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("run", type=int, help="the number of the import, as its page in the admin has it")
         parser.add_argument("--dry-run", action="store_true", help="show what would happen; change nothing")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         run = ImportRun.objects.filter(pk=options["run"]).first()
         if run is None:
             raise CommandError(f"There is no import {options['run']}.")

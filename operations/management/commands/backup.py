@@ -29,7 +29,7 @@ class Command(BaseCommand):
             "--keep", type=int, help="of the backups in the folder, keep so many of the newest"
         )
 
-    def handle(self, *args: Any, target: Path | None, keep: int | None, **options: Any) -> None:
+    def handle(self, *args: object, target: Path | None, keep: int | None, **options: Any) -> None:
         if keep is not None and keep < 1:
             raise CommandError("--keep needs at least 1.")
         at = timezone.now()

@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
         parser.add_argument("--no-serve", action="store_true", help="make everything ready, but do not serve")
 
-    def handle(self, *args: Any, port: int, no_serve: bool, **options: Any) -> None:
+    def handle(self, *args: object, port: int, no_serve: bool, **options: Any) -> None:
         if not no_serve:
             refuse_busy_port(port)
         # Who starts the demo waits for it, and what is left behind goes with this process.

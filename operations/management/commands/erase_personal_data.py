@@ -24,7 +24,9 @@ class Command(BaseCommand):
         whose.add_argument("--account", help="user name or e-mail address of an account")
         parser.add_argument("--yes", action="store_true", help="do it; else only say what would be done")
 
-    def handle(self, *args: Any, person: str | None, account: str | None, yes: bool, **options: Any) -> None:
+    def handle(
+        self, *args: object, person: str | None, account: str | None, yes: bool, **options: Any
+    ) -> None:
         subject = find_person(person) if person else None
         user = find_account(account) if account else None
         if subject is not None:

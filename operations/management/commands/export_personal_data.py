@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("-o", "--output", type=Path, help="the file to write (default: standard output)")
 
     def handle(
-        self, *args: Any, person: str | None, account: str | None, output: Path | None, **options: Any
+        self, *args: Any, person: str | None, account: str | None, output: Path | None, **options: object
     ) -> None:
         subject = find_person(person) if person else None
         user = find_account(account) if account else None

@@ -18,7 +18,7 @@ class Command(BaseCommand):
         "by other hands, such as one brought back from a copy."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         began = time.monotonic()
         with transaction.atomic():
             forget()

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--replace", action="store_true", help="although there is a program here already")
         parser.add_argument("--check", action="store_true", help="only look whether the file is whole")
 
-    def handle(self, *args: Any, file: Path, replace: bool, check: bool, **options: Any) -> None:
+    def handle(self, *args: object, file: Path, replace: bool, check: bool, **options: Any) -> None:
         try:
             with opened(Archive(file)) as archive:
                 if check:

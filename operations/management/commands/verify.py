@@ -17,7 +17,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--repair", action="store_true", help="repair what can be repaired automatically")
 
-    def handle(self, *args: Any, repair: bool, **options: Any) -> None:
+    def handle(self, *args: object, repair: bool, **options: Any) -> None:
         try:
             left = sum(self.run_check(check, repair, options["verbosity"]) for check in CHECKS)
         except DatabaseError as error:

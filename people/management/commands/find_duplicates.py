@@ -10,7 +10,7 @@ from people.duplicates.storage import PAIR_MODELS, search
 class Command(BaseCommand):
     help = "Looks for likely duplicates among people and institutions; chairs find them in the admin."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         for model in PAIR_MODELS:
             count = search(model)
             self.stdout.write(f"{model._meta.verbose_name_plural}: {count} likely duplicates")

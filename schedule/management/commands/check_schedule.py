@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text", help="how to list them")
         parser.add_argument("--serious", action="store_true", help="leave out what may be meant")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         edition = edition_named(options["edition"])
         found = [clash for clash in clashes.of(edition) if clash.is_serious or not options["serious"]]
         if options["format"] == "json":
