@@ -1,12 +1,26 @@
-"""Static files: which are collected, and which of them are compressed beforehand."""
+"""Static files: which are collected, how stylesheets are bundled, which files are compressed."""
 
+import posixpath
+import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from django.contrib.staticfiles.finders import AppDirectoriesFinder
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 # The API shows none of the pages that its package brings along.
 UNSHOWN = ["rest_framework"]
+
+# Each is a list of imports. What it imports lies in the folder of the same name.
+STYLESHEETS = {"css/plenary.css", "css/admin.css"}
+COMPONENTS = ("css/plenary/", "css/admin/")
+
+IMPORT = re.compile(r'@import "(?P<file>[^"]+)"(?: layer\((?P<layer>[\w-]+)\))?;')
+STRING = r'("(?:[^"\\]|\\.)*")'
+COMMENT = re.compile(STRING + r"|/\*.*?\*/", re.DOTALL)
+SPACE = re.compile(STRING + r"|\s*(?:;\s*)?(\})\s*|\s*([{;,])\s*|(:)\s+|\s+")
 
 
 class ShownFinder(AppDirectoriesFinder):
@@ -18,9 +32,49 @@ class ShownFinder(AppDirectoriesFinder):
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # its package has no types
-    """Compresses files under the names that pages ask for. Each stands there under its plain name too."""
+    """Bundles stylesheets, hashes names, and compresses files under the names that pages ask for.
+
+    Each file stands there under its plain name too.
+    """
+
+    def post_process(
+        self, paths: dict[str, tuple[Storage, str]], dry_run: bool = False, **options: Any
+    ) -> Iterator[tuple[str, str | None, bool | Exception]]:
+        """Replace each stylesheet by its bundle, then hash and compress. `paths` are the collected files."""
+        if not dry_run:
+            for name in STYLESHEETS & paths.keys():
+                css = bundle(*paths[name])
+                self.delete(name)
+                self.save(name, ContentFile(css.encode()))
+                paths[name] = (self, name)
+        asked_for = {name: found for name, found in paths.items() if not name.startswith(COMPONENTS)}
+        yield from super().post_process(asked_for, dry_run=dry_run, **options)
 
     def compress_files(self, paths: set[str]) -> Iterator[tuple[str, str]]:
         """Write compressed copies beside them; yield each file's name and its copy's."""
         asked_for = {*self.hashed_files.values()}
         yield from super().compress_files(asked_for.intersection(paths))
+
+
+def bundle(storage: Storage, name: str) -> str:
+    """Return a stylesheet with the files it imports in place of its imports, minified.
+
+    Imported files must import nothing, and may have a `url()` only if they lie beside the stylesheet.
+    """
+
+    def imported(found: re.Match[str]) -> str:
+        css = read(storage, posixpath.join(posixpath.dirname(name), found["file"]))
+        return f"@layer {found['layer']} {{{css}}}" if found["layer"] else css
+
+    return minify(IMPORT.sub(imported, read(storage, name)))
+
+
+def minify(css: str) -> str:
+    """Return CSS without comments and without spaces that have no meaning. Strings stay as they are."""
+    css = COMMENT.sub(lambda found: found[1] or " ", css)
+    return SPACE.sub(lambda found: found[found.lastindex] if found.lastindex else " ", css).strip()
+
+
+def read(storage: Storage, name: str) -> str:
+    with storage.open(name) as file:
+        return str(file.read(), "utf-8")
