@@ -1,13 +1,13 @@
-"""The resources, each with what narrows its list; what they hold is declared in `resources`."""
+"""The view set of each resource, with its filters; the fields are declared in `resources`."""
 
-from api import filtersets as narrowed
+from api import filters
 from api.resources import conference, papers, people, schedule
-from api.viewsets import ResourceViewSet as Reading
+from api.viewsets import ReadOnlyViewSet
 from api.writing.views import WritingMixin
 from people.models import Institution, Person
 
 
-class ResourceViewSet(WritingMixin, Reading):
+class ResourceViewSet(WritingMixin, ReadOnlyViewSet):
     """A resource to read, and to write where that is declared."""
 
 
@@ -16,11 +16,11 @@ class Conferences(ResourceViewSet):
 
 
 class Editions(ResourceViewSet):
-    resource, filterset = conference.EDITIONS, narrowed.EditionFilter
+    resource, filterset = conference.EDITIONS, filters.EditionFilter
 
 
 class People(ResourceViewSet):
-    resource, filterset = people.PEOPLE, narrowed.PersonFilter
+    resource, filterset = people.PEOPLE, filters.PersonFilter
 
     def moved_to(self, id: str) -> str | None:
         """Somebody who was merged goes on as the one who remained."""
@@ -29,7 +29,7 @@ class People(ResourceViewSet):
 
 
 class Institutions(ResourceViewSet):
-    resource, filterset = people.INSTITUTIONS, narrowed.InstitutionFilter
+    resource, filterset = people.INSTITUTIONS, filters.InstitutionFilter
 
     def moved_to(self, id: str) -> str | None:
         """An institution that was merged goes on as the one that remained."""
@@ -38,50 +38,50 @@ class Institutions(ResourceViewSet):
 
 
 class Topics(ResourceViewSet):
-    resource, filterset = papers.TOPICS, narrowed.TopicFilter
+    resource, filterset = papers.TOPICS, filters.TopicFilter
 
 
 class Papers(ResourceViewSet):
-    resource, filterset = papers.PAPERS, narrowed.PaperFilter
+    resource, filterset = papers.PAPERS, filters.PaperFilter
 
 
 class Awards(ResourceViewSet):
-    resource, filterset = papers.AWARDS, narrowed.AwardFilter
+    resource, filterset = papers.AWARDS, filters.AwardFilter
 
 
 class Materials(ResourceViewSet):
-    resource, filterset = papers.MATERIALS, narrowed.MaterialFilter
+    resource, filterset = papers.MATERIALS, filters.MaterialFilter
 
 
 class Rooms(ResourceViewSet):
-    resource, filterset = schedule.ROOMS, narrowed.RoomFilter
+    resource, filterset = schedule.ROOMS, filters.RoomFilter
 
 
 class Sessions(ResourceViewSet):
-    resource, filterset = schedule.SESSIONS, narrowed.SessionFilter
+    resource, filterset = schedule.SESSIONS, filters.SessionFilter
 
 
 class Presentations(ResourceViewSet):
-    resource, filterset = schedule.PRESENTATIONS, narrowed.PresentationFilter
+    resource, filterset = schedule.PRESENTATIONS, filters.PresentationFilter
 
 
 class Sponsors(ResourceViewSet):
-    resource, filterset = conference.SPONSORS, narrowed.SponsorFilter
+    resource, filterset = conference.SPONSORS, filters.SponsorFilter
 
 
 class Pages(ResourceViewSet):
-    resource, filterset = conference.PAGES, narrowed.PageFilter
+    resource, filterset = conference.PAGES, filters.PageFilter
 
 
 class Announcements(ResourceViewSet):
-    resource, filterset = conference.ANNOUNCEMENTS, narrowed.AnnouncementFilter
+    resource, filterset = conference.ANNOUNCEMENTS, filters.AnnouncementFilter
 
 
 class Releases(ResourceViewSet):
-    resource, filterset = schedule.RELEASES, narrowed.ReleaseFilter
+    resource, filterset = schedule.RELEASES, filters.ReleaseFilter
 
 
-ALL: tuple[type[ResourceViewSet], ...] = (
+VIEWSETS: tuple[type[ResourceViewSet], ...] = (
     Conferences, Editions, People, Institutions, Topics, Papers, Awards, Materials, Rooms, Sessions,
     Presentations, Sponsors, Pages, Announcements, Releases,
 )  # fmt: skip

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from django.urls import URLPattern, path, re_path
 
 from api import views
-from api.docspage import docs
-from api.endpoints import ALL
+from api.documentation import docs_page
+from api.endpoints import VIEWSETS
 from api.shapes import VERSION
-from api.viewsets import ResourceViewSet
+from api.viewsets import ReadOnlyViewSet
 from api.writing.writable import WRITABLE
 from content import url_converters
 
@@ -20,7 +20,7 @@ app_name = "api"
 FORMS = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
 
 
-def addresses(view: type[ResourceViewSet]) -> Iterator[URLPattern]:
+def addresses(view: type[ReadOnlyViewSet]) -> Iterator[URLPattern]:
     """Make the address of the list, and of one thing."""
     resource = view.resource
     ending = f"<{FORMS[resource.key]}:id>/"
@@ -36,10 +36,10 @@ def addresses(view: type[ResourceViewSet]) -> Iterator[URLPattern]:
 
 
 urlpatterns = [
-    *(pattern for view in ALL for pattern in addresses(view)),
+    *(pattern for view in VIEWSETS for pattern in addresses(view)),
     path(f"{VERSION}/", views.Root.as_view(), name="root"),
     path("schema/", views.Schema.as_view(), name="schema"),
-    path("docs/", docs, name="docs"),
+    path("docs/", docs_page, name="docs"),
     # Whatever it is, line breaks too: everything below /api/ answers in JSON.
     re_path(r"^(?P<rest>[\s\S]+)\Z", views.Unknown.as_view(), name="unknown"),
 ]

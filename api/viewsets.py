@@ -13,15 +13,13 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSetMixin
 
 from api import selection
-from api.building import Builder
 from api.conditional import Answering
 from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sending
 from api.filters import ResourceFilter
 from api.pagination import MAX_EXPANDED_ROWS, MOST, RELEVANCE, USUAL, Walk
 from api.permissions import asker_of
-from api.reader import Reader
-from api.searching import ranked
+from api.reader import Builder, Reader, ranked
 from api.selection import Wanted
 from api.shapes import Resource
 
@@ -30,7 +28,7 @@ JSON = "json"
 type Keys = list[int]
 
 
-class ResourceViewSet(ViewSetMixin, Answering):
+class ReadOnlyViewSet(ViewSetMixin, Answering):
     """One resource: its list and one of it. Subclasses name the resource and what narrows its list."""
 
     resource: ClassVar[Resource]

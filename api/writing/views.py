@@ -12,7 +12,6 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.building import Builder
 from api.errors import (
     InvalidBodyError,
     UnknownParameter,
@@ -23,7 +22,7 @@ from api.errors import (
     permission_text,
 )
 from api.permissions import Asker
-from api.reader import Reader
+from api.reader import Builder, Reader
 from api.selection import Wanted
 from api.shapes import Resource
 from api.writing import rows

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.test import Client
 
 from accounts.roles import Role
-from api.endpoints import ALL as VIEWS
+from api.endpoints import VIEWSETS as VIEWS
 from api.urls import urlpatterns
-from api.viewsets import ResourceViewSet
+from api.viewsets import ReadOnlyViewSet
 from api.writing.writable import WRITABLE
 from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, MODELS, READ_BY_ALL, RESOURCES
 from tests.access.world import EVERYBODY, World, make_world
@@ -35,7 +35,7 @@ def resources() -> Iterator[tuple[str, str]]:
     """Walk the addresses of the API: their names, and the resource behind them."""
     for pattern in urlpatterns:
         view: Any = getattr(pattern.callback, "cls", None)
-        is_resource = isinstance(view, type) and issubclass(view, ResourceViewSet)
+        is_resource = isinstance(view, type) and issubclass(view, ReadOnlyViewSet)
         yield str(pattern.name), view.resource.name if is_resource else ""
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from api.building import Builder
+from api.reader import Builder
 from conference.models import Edition
 from pagecache.keys import Key, cache_key
 from pagecache.middleware import PageCache

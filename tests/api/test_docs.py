@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
-from api.docspage import DEMO_URL, all_chapters, examples, writing_examples
+from api.documentation import DEMO_URL, all_chapters, examples, writing_examples
 from api.shapes import RESOURCES
 from api.writing.schema import CODES
 from papers.models import Paper

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from api.building import Builder
+from api.reader import Builder
 from content.history import ChangeSet, RowChange
 from pagecache.middleware import PageCache
 from papers.models import Authorship, Paper
