@@ -1,6 +1,6 @@
 """Accounts of the site's staff: their roles in editions, and the sessions in which they are signed in."""
 
-from accounts.account_sessions import AccountSession
 from accounts.memberships import Membership
+from accounts.sessions import AccountSession
 
 __all__ = ["AccountSession", "Membership"]

@@ -1,19 +1,23 @@
-"""The session engine: Django's own in the database, with the account in a column, so that it can be ended."""
+"""Where somebody is signed in: Django's sessions in the database, with the account that each belongs to.
+
+The account is a column, so that its sessions can be listed and ended.
+"""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import Any, ClassVar
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.db import SessionStore as DBStore
+from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
+from django.db import models
 from django.dispatch import receiver
+from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from accounts.client_address import client_address
-
-if TYPE_CHECKING:
-    from django.db.models import Model
-    from django.http import HttpRequest
 
 # What a session remembers of the sign-in.
 SIGNED_IN = "_signed_in"
@@ -27,8 +31,6 @@ class SessionStore(DBStore):
 
     @classmethod
     def get_model_class(cls) -> Any:
-        from accounts.account_sessions import AccountSession
-
         return AccountSession
 
     def create_model_instance(self, data: Any) -> Any:
@@ -40,6 +42,29 @@ class SessionStore(DBStore):
         return row
 
 
+class AccountSession(AbstractBaseSession):
+    """A session, with what its account needs to know it again."""
+
+    user_id = models.BigIntegerField(_("account"), null=True, db_index=True, editable=False)
+    since = models.DateTimeField(_("since"), null=True, editable=False)
+    browser = models.CharField(_("browser"), max_length=80, blank=True, editable=False)
+    address = models.CharField(_("address"), max_length=45, blank=True, editable=False)
+
+    objects: ClassVar[BaseSessionManager[Any]] = BaseSessionManager()
+
+    class Meta(AbstractBaseSession.Meta):
+        abstract = False
+
+    @classmethod
+    def get_session_store_class(cls) -> Any:
+        return SessionStore
+
+    @property
+    def handle(self) -> str:
+        """What a page calls the session by: its key opens it, and stands on no page."""
+        return sha256(self.session_key.encode()).hexdigest()[:24]
+
+
 def browser_of(agent: str) -> str:
     """Return "Firefox, Linux" of what a browser says of itself; nothing more is kept."""
     names = [next((name for name in known if name in agent), "") for known in (BROWSERS, SYSTEMS)]
@@ -47,7 +72,7 @@ def browser_of(agent: str) -> str:
 
 
 @receiver(user_logged_in)
-def note(sender: "type[Model]", request: "HttpRequest", **kwargs: object) -> None:
+def note(sender: type[models.Model], request: HttpRequest, **kwargs: object) -> None:
     """Let the session say when and from where its account signed in."""
     request.session[SIGNED_IN] = {
         "at": timezone.now().isoformat(),

@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.account_sessions import AccountSession
 from accounts.models import Membership
+from accounts.sessions import AccountSession
 from accounts.sign_in_attempts import WINDOW, is_blocked
 
 TOO_OFTEN = gettext_lazy("Too many attempts to sign in. Wait %(minutes)d minutes, then try again.")

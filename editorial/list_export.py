@@ -6,7 +6,7 @@ Which files there are, and how they are written, is filled in by the floor that 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.options import (
@@ -22,9 +22,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-
-if TYPE_CHECKING:
-    from editorial.model_admin import ContentAdmin
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ def action_for(file: ListFile) -> Action:
 
 
 def exported(
-    file: ListFile, model_admin: "ContentAdmin", request: HttpRequest, queryset: QuerySet[Any]
+    file: ListFile, model_admin: admin.ModelAdmin[Any], request: HttpRequest, queryset: QuerySet[Any]
 ) -> HttpResponseBase:
     """Send what is selected."""
     return file.write(queryset)

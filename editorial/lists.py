@@ -20,8 +20,6 @@ from editorial.current_edition import LIST_FILTER
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-    from editorial.model_admin import ContentAdmin
-
 
 class ContentList(ChangeList):
     """A list whose columns fetch what they need in a constant number of queries.
@@ -109,7 +107,7 @@ class EditionPartFilter(admin.SimpleListFilter):
         seen = access.everywhere("view", model) or int(edition) in access.editions("view", model)
         return self.choices_in(int(edition), model_admin) if seen else []
 
-    def choices_in(self, edition: int, model_admin: "ContentAdmin") -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
         """Return value and label of each choice of this edition."""
         raise LookupError(f"{type(self).__name__} offers no choices")
 
@@ -127,7 +125,7 @@ class EditionPartFilter(admin.SimpleListFilter):
 class RelatedPartFilter(EditionPartFilter):
     """The edition's own rows behind a foreign key, such as its topics."""
 
-    def choices_in(self, edition: int, model_admin: "ContentAdmin") -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
         field: Any = model_admin.model._meta.get_field(str(self.parameter_name))
         rows = field.related_model._default_manager.filter(edition=edition)
         return [(row.pk, str(row)) for row in rows]
@@ -144,7 +142,7 @@ class TrackFilter(EditionPartFilter):
     title = _("track")
     parameter_name = "track"
 
-    def choices_in(self, edition: int, model_admin: "ContentAdmin") -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
         rows = model_admin.model._default_manager.filter(edition=edition).order_by("track")
         return [
             (track, track or gettext("Main track"))

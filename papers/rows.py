@@ -7,10 +7,10 @@ that `pagecache.fragments` can keep what was written of them.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from django.core.files.storage import default_storage
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.db.models.functions import Coalesce
 
 import markup
@@ -20,9 +20,6 @@ from content.page_paths import path_of
 from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
 from people.rows import PersonLink
-
-if TYPE_CHECKING:
-    from papers.querysets import PaperQuerySet
 
 
 class AwardRow(NamedTuple):
@@ -134,7 +131,7 @@ def grouped[T](pairs: Iterable[tuple[int, T]]) -> RowsByKey[T]:
 
 
 def authors(
-    papers: "PaperQuerySet", keys: Collection[int], at: datetime | None = None
+    papers: QuerySet[Model], keys: Collection[int], at: datetime | None = None
 ) -> RowsByKey[PersonLink]:
     """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
     return grouped(
@@ -148,7 +145,7 @@ def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.order_by("paper_id", "position").values_list(*columns)
 
 
-def awards(papers: "PaperQuerySet", keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
+def awards(papers: QuerySet[Model], keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
     return grouped(
         (paper, AwardRow(*award)) for paper, *award in _honours(papers.model, Keys(keys), moment(at))
@@ -162,7 +159,7 @@ def _honours(papers: type[Model], keys: Keys, at: datetime) -> Any:
 
 
 def paper_rows(
-    papers: "PaperQuerySet", keys: Collection[int], at: datetime | None = None
+    papers: QuerySet[Model], keys: Collection[int], at: datetime | None = None
 ) -> Mapping[int, PaperRow]:
     """Return the published papers that have these keys, titles alone. One query, none without keys."""
     rows = _lines(papers.model, Keys(keys), moment(at))
@@ -214,7 +211,7 @@ def card_columns(detailed: bool) -> list[str]:
 
 
 def cards(
-    papers: "PaperQuerySet", rows: Sequence[Any], at: datetime | None = None, *, detailed: bool = False
+    papers: QuerySet[Model], rows: Sequence[Any], at: datetime | None = None, *, detailed: bool = False
 ) -> list[PaperRow]:
     """Return what one line of a list shows of each of these rows. Three queries, four where `detailed`."""
     keys = [row.pk for row in rows]

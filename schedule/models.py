@@ -1,7 +1,7 @@
-"""When and where: rooms and sessions. Who and what is in them: `parts`, `presentation`."""
+"""When and where: sessions. Their rooms, and who and what is in them: `rooms`, `parts`, `presentation`."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -11,50 +11,20 @@ from django.utils.translation import pgettext_lazy
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, SlugKey, UidField
-from content.models import Content, Ordered, ends_before_start
+from content.fields import HttpURLField, UidField
+from content.models import Content, ends_before_start
 from content.page_paths import path_of
 from schedule import timetable
 from schedule.cancellation import Cancellable, Status
 from schedule.following import Agenda, AgendaStar, Release
 from schedule.parts import SessionRole, Speaker
 from schedule.presentation import ENDS_BEFORE_START, Presentation
-from schedule.querysets import RoomQuerySet, SessionQuerySet
+from schedule.querysets import SessionQuerySet
 from schedule.rescheduling import set_null
-
-if TYPE_CHECKING:
-    from schedule.talkrows import TalkRow
+from schedule.rooms import Room
+from schedule.rows import TalkRow
 
 __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
-
-
-class Room(Ordered, Content):
-    """A place for sessions, or a virtual one."""
-
-    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="rooms")
-    slug = SlugKey(_("slug"), max_length=80)
-    name = models.CharField(_("name"), max_length=150)
-    capacity = models.PositiveIntegerField(
-        _("capacity"), null=True, blank=True, help_text=_("Seats, or poster boards in a hall.")
-    )
-    virtual = models.BooleanField(_("virtual"), default=False)
-    stream_url = HttpURLField(_("stream"), blank=True)
-
-    objects = RoomQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["position", "name", "pk"]
-        verbose_name = _("room")
-        verbose_name_plural = _("rooms")
-        constraints = [
-            models.UniqueConstraint(fields=["edition", "slug"], name="room_slug_unique_in_edition")
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def get_absolute_url(self) -> str:
-        return path_of("schedule:room", self.edition.slug, self.slug)
 
 
 class Session(Cancellable, Content):
@@ -129,7 +99,7 @@ class Session(Cancellable, Content):
 
     # What `with_people()`, `with_talk_counts()`, `talkrows.fill()` and `timetable.nest()` found: public rows.
     shown_roles: list[SessionRole]
-    shown_talks: list["TalkRow"]
+    shown_talks: list[TalkRow]
     shown_parts: list["Session"]
     talk_count: int
     # What `told.marked()` found.
@@ -147,7 +117,7 @@ class Session(Cancellable, Content):
         return self.parent
 
     @property
-    def talks(self) -> list["TalkRow"]:
+    def talks(self) -> list[TalkRow]:
         """Its presentations by time, then board, then order, on a page that filled them in."""
         return timetable.running_order(vars(self).get("shown_talks", ()))
 

@@ -1,7 +1,7 @@
 """One appearance of a paper, or a talk of its own: when, where, on which board."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -18,9 +18,7 @@ from papers.rows import Appearing
 from schedule.cancellation import Cancellable, Status
 from schedule.querysets import PresentationQuerySet
 from schedule.rescheduling import set_null
-
-if TYPE_CHECKING:
-    from schedule.models import Room
+from schedule.rooms import Room
 
 ENDS_BEFORE_START = _("The end lies before the start.")
 OTHER_EDITION = {
@@ -74,7 +72,7 @@ class Presentation(Appearing, Cancellable, Ordered, Content):
     )
     board = models.CharField(_("poster board"), max_length=60, blank=True)
     room = models.ForeignKey(
-        "schedule.Room",
+        Room,
         set_null,
         verbose_name=_("room"),
         null=True,
@@ -127,7 +125,7 @@ class Presentation(Appearing, Cancellable, Ordered, Content):
         return self.end or (self.session.end if self.session else None)
 
     @property
-    def place(self) -> "Room | None":
+    def place(self) -> Room | None:
         """Its own room, else its session's."""
         return self.room or (self.session.room if self.session else None)
 

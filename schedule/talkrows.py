@@ -1,106 +1,25 @@
-"""The talks of sessions as plain values: what their lines show, read for all of them at once.
-
-Why plain values: see `papers.rows`.
-"""
+"""Read the talks of many sessions at once, as the plain values of `schedule.rows`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models.functions import Coalesce
 
-import markup
-from conference.summaries import EditionSummary
 from content.array_lookup import Among, Keys
-from content.page_paths import path_of
 from content.querysets import moment
 from papers.board_order import running_order
 from papers.models import Paper
-from papers.rows import Appearing, PaperRow, RowsByKey, authors, awards, grouped, material_links
+from papers.rows import PaperRow, RowsByKey, authors, awards, grouped, material_links
 from people.querysets import with_shown_names
 from people.rows import PersonLink
-from schedule.cancellation import Status
 from schedule.models import Presentation, Session, Speaker
+from schedule.rows import ParentSession, TalkRoom, TalkRow
 
 ABSTRACTS = ("abstract_html", "paper__abstract_html")
 # How many stand for talks that are too many for a page.
 TALKS_SHOWN = 10
-
-
-class TalkRoom(NamedTuple):
-    """A room of a talk's own."""
-
-    pk: int
-    slug: str
-    name: str
-
-
-class ParentSession(NamedTuple):
-    """The session of a talk, as far as the talk's line hangs on it."""
-
-    uid: str
-    title: str
-    edition: EditionSummary
-    kind: str
-    start: datetime
-    room_id: int | None
-    cancelled: bool
-
-    def get_absolute_url(self) -> str:
-        return path_of("schedule:session", self.edition.slug, self.uid, markup.slug(self.title))
-
-
-class _Talk(NamedTuple):
-    uid: str
-    kind: str
-    title: str
-    title_html: str
-    start: datetime | None
-    end: datetime | None
-    board: str
-    position: int
-    status: str
-    cancellation_reason: str
-    recording_url: str
-    room: TalkRoom | None
-    session: ParentSession
-    moved_from: datetime | None
-    abstract_html: str
-    paper: PaperRow | None
-    shown_speakers: tuple[PersonLink, ...]
-
-
-class TalkRow(Appearing, _Talk):
-    """A presentation as a line shows it. `moved_from` is when it was announced before the current release.
-
-    Its abstract is empty where it was not asked for.
-    """
-
-    __slots__ = ()
-
-    def get_absolute_url(self) -> str:
-        return (self.paper or self.session).get_absolute_url()
-
-    @property
-    def get_kind_display(self) -> str:
-        """The kind in words."""
-        return str(Presentation.Kind(self.kind).label)
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether it, or its session, stays in the program only to say that it does not happen."""
-        return self.status == Status.CANCELLED or self.session.cancelled
-
-    @property
-    def starts(self) -> datetime:
-        """Its own start, else its session's."""
-        return self.start or self.session.start
-
-    @property
-    def room_id(self) -> int | None:
-        """The key of its own room."""
-        return self.room.pk if self.room else None
 
 
 OWN = TalkRow._fields[: TalkRow._fields.index("room")]

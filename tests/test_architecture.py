@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,12 @@ BOOKKEEPING = {
     "search.Indexed",
     "search.Word",
 }
+# Modules with types that modules which they import name too, for type checkers alone.
+TYPES_BELOW_THEIR_MODULE = {
+    "conference.models": "Edition, which lower packages reach through `settings.EDITION_MODEL`",
+    "content.models": "Content, whose save() is made of functions that take its rows",
+    "papers.models": "Paper, which its queryset compares with others",
+}
 MODULE_LINES = 600
 TEMPLATE_LINES = 120
 # What shows content; deciding what is public is the querysets' business.
@@ -97,7 +104,11 @@ def tree(path: Path) -> ast.Module:
 
 def imports(path: Path) -> set[str]:
     """Name the modules that a file imports absolutely, late imports inside functions too."""
-    nodes = list(ast.walk(tree(path)))
+    return imports_in(tree(path))
+
+
+def imports_in(source: ast.Module) -> set[str]:
+    nodes = list(ast.walk(source))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     origins = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
     return plain | {f"{node.module}.{alias.name}" for node in origins for alias in node.names}
@@ -147,6 +158,60 @@ def test_no_floor_imports_what_stands_beside_the_house() -> None:
     roots = {short(path): {name.split(".")[0] for name in imports(path)} & OUTSIDE for path in product()}
 
     assert {path: names for path, names in roots.items() if names} == {}
+
+
+def module_name(path: Path) -> str:
+    return short(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def without_type_imports(source: ast.Module, modules: Collection[str]) -> ast.Module:
+    """Remove what is imported from these modules for type checkers alone."""
+    for node in ast.walk(source):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [
+                one for one in node.body if not isinstance(one, ast.ImportFrom) or one.module not in modules
+            ]
+    return source
+
+
+def import_graph(*, allowed: Collection[str]) -> dict[str, set[str]]:
+    """Return which product modules each of them imports, inside functions too.
+
+    An import for type checkers alone counts unless its module is `allowed`.
+    """
+    paths = {module_name(path): path for path in product()}
+    graph = {}
+    for module, path in paths.items():
+        names = imports_in(without_type_imports(tree(path), allowed))
+        found = {name if name in paths else name.rpartition(".")[0] for name in names}
+        graph[module] = (found & paths.keys()) - {module}
+    return graph
+
+
+def cycle(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules of one import cycle, the first of them again at the end; empty if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def test_modules_import_each_other_in_no_cycle() -> None:
+    assert cycle(import_graph(allowed=TYPES_BELOW_THEIR_MODULE)) == []
+
+
+@pytest.mark.parametrize("module", TYPES_BELOW_THEIR_MODULE)
+def test_listed_types_do_close_cycles(module: str) -> None:
+    others = TYPES_BELOW_THEIR_MODULE.keys() - {module}
+
+    assert module in cycle(import_graph(allowed=others))
+
+
+def test_cycles_are_recognised() -> None:
+    assert {*cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": set()})} == {"a", "b", "c"}
+    assert cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 
 
 def test_formats_and_records_know_no_app_and_no_database() -> None:

@@ -12,8 +12,8 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
 
-from accounts.account_sessions import AccountSession
 from accounts.memberships import Membership
+from accounts.sessions import AccountSession
 from api.models import Token
 from content.fields import new_uid
 from content.history import ChangeSet, Origin, RowChange

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q
 
-from accounts.account_sessions import AccountSession
+from accounts.sessions import AccountSession
 from content.history import RowChange
 from content.row_values import plain
 from exchange.models import Provenance

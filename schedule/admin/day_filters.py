@@ -1,17 +1,15 @@
 """Lists of the timetable narrowed to a program day of the edition."""
 
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
 from editorial.lists import EditionPartFilter
-
-if TYPE_CHECKING:
-    from editorial.model_admin import ContentAdmin
 
 
 class DayFilter(EditionPartFilter):
@@ -22,7 +20,7 @@ class DayFilter(EditionPartFilter):
     start = "start"
     edition: Edition | None = None
 
-    def choices_in(self, edition: int, model_admin: "ContentAdmin") -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
         self.edition = Edition.objects.filter(pk=edition).first()
         if self.edition is None:
             return []

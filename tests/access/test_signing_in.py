@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.account_sessions import AccountSession
+from accounts.sessions import AccountSession
 
 pytestmark = pytest.mark.django_db
 
