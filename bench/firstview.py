@@ -1,6 +1,6 @@
 """The first view of a day on a telephone in a slow network: how much is sent, when its largest part stands.
 
-`uv run python bench/firstview.py` fills a SQLite file by `generate_program` and forgets it; `--database URL`
+`uv run python bench/firstview.py` fills a SQLite file by `bench.generate` and forgets it; `--database URL`
 names a database for this alone. Needs nginx and Debian's Chromium. Prints a Markdown table.
 """
 

@@ -2,7 +2,7 @@
 
 Each is the first of its process after a poster of the edition was given another board.
 
-`uv run python bench/growth.py` fills SQLite files by `generate_program` and forgets them; `--server URL`
+`uv run python bench/growth.py` fills SQLite files by `bench.generate` and forgets them; `--server URL`
 names a PostgreSQL server, on which databases are made for this and dropped again. Prints a Markdown table.
 """
 

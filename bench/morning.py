@@ -1,6 +1,6 @@
 """The opening morning: many readers through nginx, while chairs edit and import.
 
-`uv run python bench/morning.py` fills a SQLite file by `generate_program` and forgets it; `--database URL`
+`uv run python bench/morning.py` fills a SQLite file by `bench.generate` and forgets it; `--database URL`
 names a database for this alone, with `CACHE_URL` processes share their pages. Readers come at a steady rate,
 whether or not answers do; the time of an answer counts from when it was due. It ends when it should, however
 slow the site is: who could not even ask by then is counted. Needs nginx. Prints a Markdown table.

@@ -1,6 +1,6 @@
 """How fast the pages of a large program are, warm and cold, beside what is possible on the same machine.
 
-`uv run python bench/pages.py` fills a SQLite file by `generate_program` and forgets it; `--database URL`
+`uv run python bench/pages.py` fills a SQLite file by `bench.generate` and forgets it; `--database URL`
 names a database for this alone, which is kept and used again. Needs wrk and nginx. Prints Markdown tables.
 """
 
@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench import servers  # noqa: E402
+from bench import generate, servers  # noqa: E402
 
 COLD = 7
 # PostgreSQL keeps a plan of what a connection asked so often: a server that was used has these.
@@ -69,7 +69,7 @@ def fill(papers: int, editions: int) -> None:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
     if not Edition.objects.exists():
-        call_command("generate_program", papers=papers, editions=editions, verbosity=0, stdout=sys.stderr)
+        generate.fill(papers, editions)
         with connection.cursor() as cursor:
             # As it comes by itself some minutes after an import.
             cursor.execute("ANALYZE")

@@ -75,10 +75,10 @@ def export(address: str, papers: int, file: Path) -> None:
     """Fill Plenary's database, unless it is filled, and write its program into a file."""
     own = {"DATABASE_URL": address, "PLENARY_VAR_DIR": str(file.parent / "plenary")}
     manage = [sys.executable, str(ROOT / "manage.py")]
-    made = ["generate_program", "--papers", str(papers), "--last-year", EDITION, "-v0"]
+    made = [sys.executable, "-m", "bench.generate", "--papers", str(papers), "--last-year", EDITION]
     steps = [[*manage, "export_program", "program_json", "--edition", EDITION, "-o", str(file)]]
     if not pretalxsite.is_filled(address, "conference_edition"):
-        steps = [[*manage, "migrate", "-v0"], [*manage, *made], *steps]
+        steps = [[*manage, "migrate", "-v0"], made, *steps]
     for step in steps:
         pretalxsite.quietly(step, own, file.parent, "Plenary cannot be filled")
 

@@ -1,6 +1,6 @@
 """A crowd at one page while it is being edited: how often each version is written, and how long readers wait.
 
-`uv run python bench/stampede.py` fills a SQLite file by `generate_program` and forgets it; `--database URL`
+`uv run python bench/stampede.py` fills a SQLite file by `bench.generate` and forgets it; `--database URL`
 names a database for this alone, with `CACHE_URL` processes share their pages. Needs wrk. Prints Markdown.
 """
 

@@ -1,6 +1,6 @@
 """What more processes bring: kept and cold pages a second with one, two and four of them.
 
-`uv run python bench/workers.py` fills a SQLite file by `generate_program` and forgets it; `--database URL`
+`uv run python bench/workers.py` fills a SQLite file by `bench.generate` and forgets it; `--database URL`
 names a database for this alone. Needs wrk. Prints a Markdown table.
 """
 

@@ -1,17 +1,16 @@
-"""Invented programs: the same for the same numbers, as large conferences are, and imported like any other."""
+"""Synthetic programs: the same for the same numbers, and as large conferences are."""
 
 from collections import Counter
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
+from bench.generate import generate, load
+from bench.synthetic.program import synthetic
 from conference.models import Edition
 from exchange.files import Context, Source
 from exchange.formats import program_json
-from exchange.inventing.program import invented
 from exchange.jobs.unset import stated
 from exchange.models import ImportRun
 from exchange.records import Program
@@ -23,7 +22,7 @@ SMALL, FIRST = 40, 2030
 
 
 def program(number: int = SMALL, seed: int = 1, year: int = FIRST) -> Program:
-    return invented(seed, number, year, FIRST)
+    return synthetic(seed, number, year, FIRST)
 
 
 def sizes(made: Program, kind: str) -> Counter[Any]:
@@ -86,31 +85,39 @@ def test_names_stand_in_many_scripts() -> None:
 
 
 @pytest.mark.django_db
-def test_command_writes_files_and_imports_them(tmp_path: Path) -> None:
-    numbers = {"papers": SMALL, "editions": 2, "last_year": FIRST + 1, "into": str(tmp_path)}
-    call_command("generate_program", **numbers, stdout=StringIO())
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["2030.json", "2031.json"]
+def test_files_are_written_and_imported_once(tmp_path: Path) -> None:
+    paths = generate(SMALL, editions=2, last_year=FIRST + 1, into=tmp_path)
+    assert sorted(tmp_path.iterdir()) == paths == [tmp_path / "2030.json", tmp_path / "2031.json"]
+    for path in paths:
+        load(path)
     assert list(Edition.objects.published().values_list("slug", flat=True)) == ["2031", "2030"]
     assert Paper.objects.filter(edition__slug="2031").count() == SMALL
     assert ImportRun.objects.count() == 2
-    call_command("generate_program", **numbers, stdout=StringIO())
+    for path in generate(SMALL, editions=2, last_year=FIRST + 1, into=tmp_path):
+        load(path)
     assert ImportRun.objects.count() == 2
 
 
 @pytest.mark.django_db
 def test_only_people_clash(tmp_path: Path) -> None:
-    """No room, board or time of an invented timetable does: what a chair finds is what chance brings."""
-    numbers = {"papers": 300, "last_year": FIRST, "into": str(tmp_path)}
-    call_command("generate_program", **numbers, stdout=StringIO())
+    """No room, board or time of a synthetic timetable does: what a chair finds is what chance brings."""
+    (path,) = generate(300, last_year=FIRST, into=tmp_path)
+    load(path)
     kinds = {str(one.kind) for one in clashes.of(Edition.objects.get(slug=str(FIRST)))}
     assert kinds <= {"person", "poster_and_talk"}
     assert Person.objects.exclude(native_name="").exists()
 
 
 @pytest.mark.parametrize(
-    "numbers", [{"papers": 0}, {"editions": 0}, {"papers": 100_001}, {"last_year": 2200}]
+    "numbers",
+    [
+        {"papers": 0},
+        {"papers": 600, "editions": 0},
+        {"papers": 100_001},
+        {"papers": 600, "last_year": 2200},
+    ],
 )
 def test_impossible_numbers_are_refused(numbers: dict[str, int], tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="Ask for 1 to 100,000 papers, and for years from 1900 to 2100"):
-        call_command("generate_program", into=str(tmp_path), **numbers)
+    with pytest.raises(ValueError, match="Ask for 1 to 100,000 papers, and for years from 1900 to 2100"):
+        generate(**numbers, into=tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -1,12 +1,12 @@
-"""A whole invented edition as records."""
+"""A synthetic edition as records."""
 
 import random
 from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from exchange.inventing import words
-from exchange.inventing.community import (
+from bench.synthetic import words
+from bench.synthetic.community import (
     Community,
     biography,
     community,
@@ -14,8 +14,8 @@ from exchange.inventing.community import (
     member,
     person_record,
 )
-from exchange.inventing.timetable import Timetable, days_for, rooms, timetable
-from exchange.inventing.writing import papers, topic_records
+from bench.synthetic.timetable import Timetable, days_for, rooms, timetable
+from bench.synthetic.writing import papers, topic_records
 from exchange.jobs.unset import stated
 from exchange.reading.slugs import slug
 from exchange.records import (
@@ -36,8 +36,8 @@ CHAIRS = (("General chair", 2), ("Program chair", 3), ("Area chair", 40))
 OUTSTANDING = 5
 
 
-def invented(seed: int, number: int, year: int, first_year: int) -> Program:
-    """Return the program of one year with so many papers; years since the first share people."""
+def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
+    """Return the program of one year. Years since `first_year` share people."""
     people = community(seed, number, year - first_year)
     chance = random.Random(f"{seed}:{year}")
     written = list(papers(seed, year, number, people))

@@ -1,4 +1,4 @@
-"""When and where invented papers are shown: parallel talks, great poster sessions, what is around them."""
+"""When and where papers are shown: parallel talks, large poster sessions, and what is around them."""
 
 import math
 import random
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from exchange.inventing import words
-from exchange.inventing.community import Community, Member
+from bench.synthetic import words
+from bench.synthetic.community import Community, Member
 from exchange.records import (
     PaperRecord,
     PresentationRecord,

@@ -1,11 +1,11 @@
-"""The people of invented programs: many come back in later years, some write much, some share a name."""
+"""The people of synthetic programs: many come back in later years, some write much, some share a name."""
 
 import random
 from dataclasses import dataclass
 from functools import lru_cache
 
-from exchange.inventing.names import CULTURES, Culture, Name
-from exchange.inventing.words import GOALS
+from bench.synthetic.names import CULTURES, Culture, Name
+from bench.synthetic.words import GOALS
 from exchange.reading.slugs import slug
 from exchange.records import UNSTATED, InstitutionRecord, PersonRecord, PersonRef
 

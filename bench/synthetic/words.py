@@ -1,4 +1,4 @@
-"""What invented papers are about, and the sentences they are told in. Only data; nothing is quoted."""
+"""Topics, methods and sentences of synthetic papers. Only data; nothing is quoted."""
 
 # Fields, with the topics below them.
 TOPICS = {

@@ -1,10 +1,10 @@
-"""Papers that were never written: titles, abstracts, authors, topics and materials, from a seed."""
+"""Synthetic papers: titles, abstracts, authors, topics and materials, from a seed."""
 
 import random
 from collections.abc import Iterator
 
-from exchange.inventing import words
-from exchange.inventing.community import Community, Member
+from bench.synthetic import words
+from bench.synthetic.community import Community, Member
 from exchange.reading.slugs import slug
 from exchange.records import AuthorRecord, MaterialRecord, PaperRecord, TopicRecord
 
