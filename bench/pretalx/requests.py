@@ -1,4 +1,4 @@
-"""What both sites are asked for in `bench/pretalx.py`: the same talks and people, at their own addresses."""
+"""What both sites are asked for: the same talks and people, at their own addresses."""
 
 import html
 import json
@@ -18,29 +18,29 @@ type Check = Callable[[list[bytes]], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Addresses of one site, and whether their answers show what they should.
+class Pages:
+    """Addresses of one site, and whether their responses show what they should.
 
-    `is_whole`: together they are one answer. `is_file`: how long one takes is what matters.
+    `is_whole`: together they count as one response. `is_file`: how long one takes is what matters.
     """
 
     addresses: list[str]
-    shows: Check
+    are_right: Check
     is_whole: bool = False
     is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Comparison:
     """One line of the tables."""
 
     name: str
-    other: Places
-    own: Places
+    theirs: Pages
+    ours: Pages
 
 
-def asked_for(slug: str, codes: dict[str, dict[str, str]]) -> list[Asked]:
-    """Return what is asked for of an edition; `codes` are pretalx's for talks and speakers."""
+def requests(slug: str, codes: dict[str, dict[str, str]]) -> list[Comparison]:
+    """Return what is requested of an edition; `codes` are pretalx's for talks and speakers."""
     from conference.models import Edition
 
     edition = Edition.objects.get(slug=slug)
@@ -57,10 +57,10 @@ def asked_for(slug: str, codes: dict[str, dict[str, str]]) -> list[Asked]:
     )
     return [
         *schedules(edition, titles),
-        Asked("a talk's page", each([f"{talk}/" for talk in talks], titles), each(pages, titles)),
-        Asked("a speaker's page", each(speakers, names), each(people, names)),
-        Asked("a talk's .ics", each([f"{talk}.ics" for talk in talks], titles), each(calendars, titles)),
-        answers(slug, min(SAMPLES, len(codes["talks"]))),
+        Comparison("a talk's page", each([f"{talk}/" for talk in talks], titles), each(pages, titles)),
+        Comparison("a speaker's page", each(speakers, names), each(people, names)),
+        Comparison("a talk's .ics", each([f"{talk}.ics" for talk in talks], titles), each(calendars, titles)),
+        api(slug, min(SAMPLES, len(codes["talks"]))),
         *files(root, titles),
     ]
 
@@ -77,7 +77,7 @@ def sampled(edition: Any, known: dict[str, str]) -> list[Any]:
     return found[:: max(1, len(found) // SAMPLES)][:SAMPLES]
 
 
-def schedules(edition: Any, titles: list[str]) -> list[Asked]:
+def schedules(edition: Any, titles: list[str]) -> list[Comparison]:
     """Return the schedule in two ways: each talk of it as HTML, and what a browser loads that opens it."""
     root = edition.get_absolute_url()
     sessions = edition.sessions.published().select_related("edition")
@@ -85,41 +85,41 @@ def schedules(edition: Any, titles: list[str]) -> list[Asked]:
     halls = [row.get_absolute_url() for row in sessions.filter(presentations__isnull=False).distinct()]
     shell = [f"{root}schedule/", f"{root}schedule/v/1.0/widgets/schedule.json"]
     return [
-        Asked(
+        Comparison(
             "the schedule as HTML with every talk",
-            Places([f"{root}schedule/nojs"], holding(titles), is_whole=True),
-            Places([*days, *halls], holding(titles), is_whole=True),
+            Pages([f"{root}schedule/nojs"], holding(titles), is_whole=True),
+            Pages([*days, *halls], holding(titles), is_whole=True),
         ),
-        Asked(
+        Comparison(
             "opening the schedule",
-            Places(shell, holding(titles), is_whole=True),
-            Places(days[1:2] or days, holding(["Coffee"]), is_whole=True),
+            Pages(shell, holding(titles), is_whole=True),
+            Pages(days[1:2] or days, holding(["Coffee"]), is_whole=True),
         ),
     ]
 
 
-def answers(slug: str, number: int) -> Asked:
+def api(slug: str, number: int) -> Comparison:
     """Return a page of the API: so many talks with all that belongs to them."""
     other = f"/api/events/{slug}/submissions/?page_size={number}&{EXPANDED}"
     own = f"/api/v1/papers/?edition={slug}&page_size={number}&{OWN_EXPANDED}"
-    return Asked(
+    return Comparison(
         f"API, {number} talks with speakers, slots, track",
-        Places([other], expanded(number, "speakers", "slots")),
-        Places([own], expanded(number, "authors", "presentations")),
+        Pages([other], expanded(number, "speakers", "slots")),
+        Pages([own], expanded(number, "authors", "presentations")),
     )
 
 
-def files(root: str, titles: list[str]) -> list[Asked]:
+def files(root: str, titles: list[str]) -> list[Comparison]:
     """Return the files that apps and calendars follow.
 
     Plenary's schedule.ics leaves out posters, which have no time of their own; that of all papers has them.
     """
     names = {"schedule.xml": "schedule.xml", "schedule.json": "schedule.json", "schedule.ics": "papers.ics"}
     return [
-        Asked(
+        Comparison(
             other,
-            Places([f"{root}schedule/export/{other}"], holding(titles), is_file=True),
-            Places([f"{root}{own}"], holding(titles), is_file=True),
+            Pages([f"{root}schedule/export/{other}"], holding(titles), is_file=True),
+            Pages([f"{root}{own}"], holding(titles), is_file=True),
         )
         for other, own in names.items()
     ]
@@ -133,17 +133,17 @@ def entries(body: bytes) -> int:
     return sum(len(events) for day in days for events in day["rooms"].values())
 
 
-def each(addresses: list[str], texts: list[str]) -> Places:
-    """Return places of which each shows its own text."""
+def each(addresses: list[str], texts: list[str]) -> Pages:
+    """Return pages of which each shows its own text."""
 
     def shows(bodies: list[bytes]) -> bool:
         return all(text in plain(body) for text, body in zip(texts, bodies, strict=True))
 
-    return Places(addresses, shows)
+    return Pages(addresses, shows)
 
 
 def holding(texts: list[str]) -> Check:
-    """Return whether answers show all texts together."""
+    """Return whether responses show all texts together."""
 
     def shows(bodies: list[bytes]) -> bool:
         everything = "".join(plain(body) for body in bodies)
@@ -153,7 +153,7 @@ def holding(texts: list[str]) -> Check:
 
 
 def expanded(number: int, people: str, places: str) -> Check:
-    """Return whether an answer of an API has so many talks, with people and places as objects."""
+    """Return whether a response of an API has so many talks, with people and places as objects."""
 
     def shows(bodies: list[bytes]) -> bool:
         rows = json.loads(bodies[0])["results"]
@@ -164,5 +164,5 @@ def expanded(number: int, people: str, places: str) -> Check:
 
 
 def plain(body: bytes) -> str:
-    """Return an answer as text: lines of calendars unfolded, characters as they are read."""
+    """Return a response as text: lines of calendars unfolded, characters as they are read."""
     return html.unescape(body.decode().replace("\r\n ", ""))

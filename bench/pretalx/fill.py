@@ -1,6 +1,6 @@
 """Fills pretalx with a program that Plenary exported. Only pretalx's own Python runs this.
 
-`python -P bench/pretalxfill.py PROGRAM` reads `program_json`; notes of talks and speakers hold the uids of
+`python -P bench/pretalx/fill.py PROGRAM` reads `program_json`; notes of talks and speakers hold the uids of
 papers and people. A paper is one talk at its first place in the program, its authors are the speakers, topics
 are tracks. Sessions that hold talks are no thing of pretalx's; one without any is a talk, or a break.
 """

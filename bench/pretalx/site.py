@@ -8,25 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench import servers
+from bench.common import HOST, WORKERS, found, free_port, running
 
 VERSION = "2026.2.1"
 PACKAGES = (f"pretalx=={VERSION}", "gunicorn==27.0.1", "psycopg[binary]==3.3.9")
 # The index has no wheels of these two; of all others nothing runs while they are installed.
 BUILT = ("csscompressor", "drf-flex-fields")
-# What is not measured gives way to whoever else uses the machine.
-GIVING_WAY = ("nice", "-n", "10")
-# Seconds: so long may each step before the measurement take.
-PATIENCE = 3600
-# A whole schedule.xml may take longer than gunicorn waits for a worker by itself.
-LONGEST_ANSWER = 300
+# What is not measured gives way to other work of the machine.
+NICE = ("nice", "-n", "10")
+STEP_SECONDS = 3600
+# A whole schedule.xml takes longer than gunicorn waits for a worker by default.
+RESPONSE_SECONDS = 300
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "pretalx.settings"}
-FILLING = Path(__file__).with_name("pretalxfill.py")
+FILL = Path(__file__).with_name("fill.py")
 # What is in the database, by the uids in the notes.
 CODES = {"talks": "submission_submission", "speakers": "person_speakerprofile"}
 
 
-def installed(folder: Path) -> Path:
+def install(folder: Path) -> Path:
     """Install pretalx into a folder, unless it is there; return its Python.
 
     Raises `SystemExit` with the reason where it cannot be installed.
@@ -42,7 +41,7 @@ def installed(folder: Path) -> Path:
             [*uv, "pip", "install", "--quiet", "--python", str(python), *wheels, *PACKAGES],
             [str(python), "-P", "-m", "pretalx", "rebuild", "--silent"],
         ):
-            quietly(command, own, folder.parent, f"pretalx {VERSION} cannot be installed here")
+            run_quietly(command, own, folder.parent, f"pretalx {VERSION} cannot be installed here")
     return python
 
 
@@ -63,27 +62,27 @@ def version(python: Path) -> str:
 
 
 @contextmanager
-def serving(folder: Path, database: str, program: Path, work: Path) -> Iterator[str]:
+def serve(folder: Path, database: str, program: Path, work: Path) -> Iterator[str]:
     """Serve pretalx by gunicorn from a database that is filled with a program, unless it holds one.
 
     `folder` holds the environment, `work` takes what this run writes.
     """
-    python = installed(folder)
+    python = install(folder)
     work.mkdir()
-    port, store = servers.free_port(), servers.free_port()
-    with servers.running([servers.found("redis-server"), *redis(store, work)], store):
+    port, store = free_port(), free_port()
+    with running([found("redis-server"), *redis(store, work)], store):
         own = {**environment(database, port, store, work), **statics(folder)}
         fill(python, own, database, program)
-        where = ["--bind", f"{servers.HOST}:{port}", "--workers", str(servers.WORKERS)]
-        lasting = ["--timeout", str(LONGEST_ANSWER), "--log-level", "warning"]
+        where = ["--bind", f"{HOST}:{port}", "--workers", str(WORKERS)]
+        lasting = ["--timeout", str(RESPONSE_SECONDS), "--log-level", "warning"]
         command = [str(python), "-P", "-m", "gunicorn", "pretalx.wsgi", *where, *lasting]
-        with servers.running(command, port, own) as address:
+        with running(command, port, own) as address:
             yield address
 
 
 def redis(port: int, work: Path) -> list[str]:
     """Return the options of a Redis that nobody else has and that writes nothing."""
-    where = ["--bind", servers.HOST, "--port", str(port), "--dir", str(work)]
+    where = ["--bind", HOST, "--port", str(port), "--dir", str(work)]
     return [*where, "--save", "", "--appendonly", "no", "--loglevel", "warning"]
 
 
@@ -98,8 +97,8 @@ def environment(database: str, port: int, store: int, work: Path) -> dict[str, s
         **SETTINGS,
         "PRETALX_CONFIG_FILE": str(config),
         "PRETALX_DATA_DIR": str(work),
-        "PRETALX_SITE_URL": f"http://{servers.HOST}:{port}",
-        "PRETALX_REDIS": f"redis://{servers.HOST}:{store}/0",
+        "PRETALX_SITE_URL": f"http://{HOST}:{port}",
+        "PRETALX_REDIS": f"redis://{HOST}:{store}/0",
         "PRETALX_DB_TYPE": "postgresql",
         "PRETALX_DB_NAME": place["dbname"],
         "PRETALX_DB_USER": place.get("user", ""),
@@ -119,8 +118,8 @@ def fill(python: Path, own: dict[str, str], database: str, program: Path) -> Non
     if is_filled(database):
         return
     work, failed = Path(own["PRETALX_DATA_DIR"]), "pretalx cannot be filled"
-    quietly([str(python), "-P", "-m", "pretalx", "migrate", "-v0"], own, work, failed)
-    quietly([str(python), "-P", str(FILLING), str(program)], own, work, failed)
+    run_quietly([str(python), "-P", "-m", "pretalx", "migrate", "-v0"], own, work, failed)
+    run_quietly([str(python), "-P", str(FILL), str(program)], own, work, failed)
 
 
 def is_filled(database: str, table: str = "event_event") -> bool:
@@ -144,15 +143,15 @@ def codes(database: str) -> dict[str, dict[str, str]]:
         }
 
 
-def quietly(command: list[str], own: dict[str, str], where: Path, failed: str) -> None:
+def run_quietly(command: list[str], own: dict[str, str], where: Path, failed: str) -> None:
     """Run a step before the measurement; raises `SystemExit` with the end of what it said when it fails."""
     done = subprocess.run(
-        [*GIVING_WAY, *command],
+        [*NICE, *command],
         cwd=where,
         env={**os.environ, **own},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=STEP_SECONDS,
     )
     if done.returncode:
         raise SystemExit(f"{failed}:\n{' '.join(command)}\n{(done.stdout + done.stderr)[-2000:].strip()}")
