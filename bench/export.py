@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.common import Results, analyze, django_on, measure, parser
+from bench.harness import Results, analyze, django_on, measure, parser
 
 FORMAT, FILE = "csv", "papers.csv"
 SECONDS, MEGABYTES = 8, 250

@@ -5,7 +5,7 @@
 
 import re
 
-from bench.common import Results, client, measure, parser, program, sample
+from bench.harness import Results, client, measure, parser, program, sample
 
 TIMES = 5
 SCHEDULE_MS, CALENDAR_MS = 1_000, 2_000

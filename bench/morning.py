@@ -22,7 +22,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bench.common import GZIP, ROOT, SITE, Results, fetch, granian, nginx, parser, percentile, program, sample
+from bench.harness import (
+    GZIP,
+    ROOT,
+    SITE,
+    Results,
+    fetch,
+    granian,
+    nginx,
+    parser,
+    percentile,
+    program,
+    sample,
+)
 
 if TYPE_CHECKING:
     from conference.models import Edition

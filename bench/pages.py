@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from bench.common import (
+from bench.harness import (
     SITE,
     Results,
     Sample,

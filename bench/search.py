@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from bench.common import Results, analyze, django_on, measure, parser, percentile
+from bench.harness import Results, analyze, django_on, measure, parser, percentile
 
 if TYPE_CHECKING:
     from search.index import DocumentRecord

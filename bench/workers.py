@@ -5,7 +5,7 @@
 
 import time
 
-from bench.common import (
+from bench.harness import (
     SITE,
     UNCACHED_SITE,
     fetch,

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.common import (
+from bench.harness import (
     GZIP,
     ROOT,
     SITE,

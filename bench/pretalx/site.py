@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.common import HOST, WORKERS, found, free_port, running
+from bench.harness import HOST, WORKERS, found, free_port, running
 
 VERSION = "2026.2.1"
 PACKAGES = (f"pretalx=={VERSION}", "gunicorn==27.0.1", "psycopg[binary]==3.3.9")
