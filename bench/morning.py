@@ -83,9 +83,9 @@ class Edits:
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--seconds", type=int, default=180)
+    options.add_argument("--seconds", type=int, default=120)
     options.add_argument("--rate", type=int, default=600, help="requests a second")
-    options.add_argument("--warm", type=int, default=60, help="seconds of reading before")
+    options.add_argument("--warm", type=int, default=150, help="seconds of reading before")
     chosen = options.parse_args()
     with program("morning", chosen) as (folder, results):
         paper, addresses = sample().paper, requested()
@@ -221,13 +221,18 @@ def look(host: str, paper: "Paper", edits: Edits, seen: Seen) -> None:
     while not edits.ended.wait(0.02):
         connection = http.client.HTTPConnection(host, timeout=PATIENCE_SECONDS)
         asked, committed = time.perf_counter(), len(edits.moments)
-        connection.request("GET", address)
-        response = connection.getresponse()
-        page = response.read().decode()
+        try:
+            connection.request("GET", address)
+            response = connection.getresponse()
+            page = response.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            seen.errors.append(f"{address}: {error}")
+            continue
+        finally:
+            connection.close()
         # A paper's address follows its title.
         is_moved = response.status == http.client.MOVED_PERMANENTLY
         address = response.getheader("Location", address) if is_moved else address
-        connection.close()
         found = re.search(rf"<h1>{EDITED} (\d+)</h1>", page)
         version = int(found[1]) if found else last
         seen.went_back += version < last

@@ -59,7 +59,7 @@ def everything() -> list[str]:
     pages += [f"/search/?q={word}" for word in ("learning", "graph", "attention", "sparse", "model")]
     files = ("schedule.xml", "schedule.json", "papers.ics", "posters/", "awards/")
     pages += [f"{root}{name}" for name in files]
-    pages += [f"/api/v1/papers/?edition={edition.slug}&page={number}" for number in range(1, 20)]
+    pages += [f"/api/v1/papers/?edition={edition.slug}&page_size={size}" for size in (20, 50, 100)]
     return [*(row.get_absolute_url() for row in (*papers, *people)), *pages * TIMES]
 
 
