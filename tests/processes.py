@@ -51,8 +51,13 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def manage(folder: Path, command: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command as on a server, with nothing in the environment but this."""
+    return python(folder, "manage.py", *command.split(), *words, **more)
+
+
+def python(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run Python from the root of the project, with nothing in the environment but this."""
     return subprocess.run(
-        [*PYTHON, "manage.py", *command.split(), *words],
+        [*PYTHON, *words],
         cwd=ROOT,
         env=environment(folder, **more),
         capture_output=True,

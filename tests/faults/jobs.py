@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from bench.generate import fill
 from conference.models import Edition
 from exchange.jobs import private_files, tasks
 from exchange.jobs.models import ImportJob
@@ -42,7 +42,7 @@ class Job:
 def build() -> None:
     """Make two editions: one from a file, one with a timetable."""
     call_command("migrate", verbosity=0)
-    call_command("generate_program", papers=PAPERS, verbosity=0, stdout=StringIO())
+    fill(PAPERS)
     edition = make.make_edition()
     room = make.make_room(edition)
     for number in range(SESSIONS):

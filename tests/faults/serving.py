@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.processes import DATABASE, ROOT, copy_tables, environment, manage
+from tests.processes import DATABASE, ROOT, copy_tables, environment, python
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
@@ -101,8 +101,13 @@ def install(folder: Path, **more: str) -> None:
     """Make an installation in a folder: migrated, with a program, and its static files."""
     if not more:
         copy_tables(folder / DATABASE)
-    for command in ("migrate -v 0", "generate_program --papers 20 -v 0", "collectstatic --noinput -v 0"):
-        said = manage(folder, command, **more)
+    commands = (
+        "manage.py migrate -v 0",
+        "-m bench.generate --papers 20",
+        "manage.py collectstatic --noinput -v 0",
+    )
+    for command in commands:
+        said = python(folder, *command.split(), **more)
         assert said.returncode == 0, said.stderr
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
+from bench.generate import fill
 from conference.models import Edition
 from content.invalidation import tags_between
 from pagecache.keys import Key
@@ -21,7 +21,7 @@ EDITED = ["Aardvarks first of all", "Zzz last of all", r"Sparse $\alpha$ again"]
 @pytest.fixture
 def edition() -> Edition:
     """A program with poster sessions, talks, awards and speakers."""
-    call_command("generate_program", papers=90, editions=1, seed=3, verbosity=0)
+    fill(90, seed=3)
     return Edition.objects.get()
 
 

@@ -1,0 +1,87 @@
+"""Makes synthetic editions as files, and imports them as any other program.
+
+`uv run -m bench.generate --papers 600` fills the database that `DATABASE_URL` names, which should hold
+nothing else. The same numbers make the same program.
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.core.management import call_command
+
+from bench.synthetic.program import synthetic
+from exchange.files import Context
+from exchange.records import EditionRecord
+
+LAST_YEAR = 2031
+MAX_PAPERS = 100_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make synthetic editions and import them.")
+    parser.add_argument("--papers", type=int, default=600, help="papers of each edition (default: 600)")
+    parser.add_argument("--editions", type=int, default=1, help="how many years (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="another seed makes another program")
+    parser.add_argument("--last-year", type=int, default=LAST_YEAR, help=f"the newest (default: {LAST_YEAR})")
+    parser.add_argument("--into", type=Path, help="folder of the files (default: var/generated)")
+    parser.add_argument("--no-import", action="store_true", help="only write the files")
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
+    django.setup()
+    for path in generate(options.papers, options.editions, options.seed, options.last_year, options.into):
+        print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)", flush=True)
+        if not options.no_import:
+            start = time.monotonic()
+            load(path)
+            print(f"  imported in {time.monotonic() - start:.1f} s", flush=True)
+
+
+def generate(
+    papers: int, editions: int = 1, seed: int = 1, last_year: int = LAST_YEAR, into: Path | None = None
+) -> list[Path]:
+    """Write one `program_json` file for each year, and return them, oldest first.
+
+    Raises `ValueError` for numbers that are not possible.
+    """
+    if not (1 <= papers <= MAX_PAPERS and 1 <= editions <= last_year - 1900 and last_year <= 2100):
+        raise ValueError(f"Ask for 1 to {MAX_PAPERS:,} papers, and for years from 1900 to 2100.")
+    folder = into or settings.VAR_DIR / "generated"
+    folder.mkdir(parents=True, exist_ok=True)
+    first = last_year - editions + 1
+    return [write(folder, seed, papers, year, first) for year in range(first, last_year + 1)]
+
+
+def write(folder: Path, seed: int, papers: int, year: int, first_year: int) -> Path:
+    """Write the file of one year."""
+    # Formats translate their labels, which Django allows only once it is set up.
+    from exchange.formats import program_json
+
+    program = synthetic(seed, papers, year, first_year)
+    if not isinstance(program.edition, EditionRecord):
+        raise TypeError("A synthetic program has an edition.")
+    (file,) = program_json.write(program, Context(str(year), year, str(program.edition.timezone)))
+    path = folder / file.name
+    with path.open("wb") as target:
+        target.writelines(file.chunks)
+    return path
+
+
+def load(path: Path) -> None:
+    """Import a file that `generate` wrote."""
+    call_command(
+        "import_program", "program_json", str(path), edition=path.stem, verbosity=0, no_progress=True
+    )
+
+
+def fill(papers: int, editions: int = 1, seed: int = 1, last_year: int = LAST_YEAR) -> None:
+    """Generate a program and import it."""
+    for path in generate(papers, editions, seed, last_year):
+        load(path)
+
+
+if __name__ == "__main__":
+    main()

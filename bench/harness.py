@@ -1,0 +1,405 @@
+"""What the benchmarks share: databases with a synthetic program, servers, figures with budgets."""
+
+import argparse
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from conference.models import Edition
+    from papers.models import Paper
+    from people.models import Person
+    from schedule.models import Session
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+HOST = "127.0.0.1"
+WORKERS = 2
+CONNECTIONS = 16
+START_SECONDS = 30
+GZIP = {"Accept-Encoding": "gzip"}
+SITE = "website.wsgi:application"
+UNCACHED_SITE = "website.wsgi:django"
+
+type Server = AbstractContextManager[str]
+
+
+# Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured value, and the budget that it has to keep, if any."""
+
+    name: str
+    value: float
+    unit: str
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def budget(self) -> str:
+        """The budget in words, and whether it is missed."""
+        if self.at_most is not None:
+            return f"at most {self.at_most:g}{'' if self.value <= self.at_most else ' MISSED'}"
+        if self.at_least is not None:
+            return f"at least {self.at_least:g}{'' if self.value >= self.at_least else ' MISSED'}"
+        return ""
+
+    def row(self) -> str:
+        """Return the row of a Markdown table."""
+        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
+        return f"| {self.name} | {f'{value} {self.unit}'.strip()} | {self.budget} |"
+
+
+@dataclass(slots=True)
+class Results:
+    """The figures of one run. Each is printed when it is added."""
+
+    bench: str
+    database: str
+    papers: int
+    figures: list[Figure] = field(default_factory=list)
+
+    def add(self, name: str, value: float, unit: str, **budget: float) -> None:
+        """Add a figure; `at_most` or `at_least` is its budget."""
+        if not self.figures:
+            print(self.heading(), flush=True)
+        self.figures.append(Figure(name, value, unit, **budget))
+        print(self.figures[-1].row(), flush=True)
+
+    def heading(self) -> str:
+        title = f"# {self.bench}, {self.database}, {self.papers:,} papers"
+        return f"{title}\n\n| what | measured | budget |\n|---|---|---|"
+
+    def save(self) -> None:
+        """Write the figures, and what they were measured on, into `bench/results/`."""
+        RESULTS.mkdir(exist_ok=True)
+        load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
+        machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}, load {load} at the end"
+        about = f"{machine}. Three million steps of an empty loop take {empty_loop():.2f} s."
+        rows = "\n".join(figure.row() for figure in self.figures)
+        path = RESULTS / f"{self.bench}-{self.database}.md"
+        path.write_text(f"{self.heading()}\n{rows}\n\n{about}\n")
+
+
+def empty_loop() -> float:
+    start = time.process_time()
+    number = 0
+    while number < 3_000_000:
+        number += 1
+    return time.process_time() - start
+
+
+def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
+    """Return the options that every benchmark has."""
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument("--papers", type=int, default=papers)
+    options.add_argument(
+        "--database", help="address of a database for this alone, filled if it is empty (default: SQLite)"
+    )
+    options.add_argument("--save", action="store_true", help="write the figures into bench/results/")
+    return options
+
+
+# Programs
+
+
+@contextmanager
+def django_on(database: str | None) -> Iterator[Path]:
+    """Set Django up on a database, or on a new file; yield a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PLENARY_VAR_DIR"] = folder
+        os.environ["DATABASE_URL"] = database or f"sqlite:///{folder}/bench.sqlite3"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "conference.settings"
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        yield Path(folder)
+
+
+@contextmanager
+def program(bench: str, options: argparse.Namespace) -> Iterator[tuple[Path, Results]]:
+    """Set Django up on a database with a synthetic program; yield a folder and the results of the run."""
+    from bench.generate import fill
+
+    with django_on(options.database) as folder:
+        from django.core.management import call_command
+        from django.db import connection
+
+        from papers.models import Paper
+
+        call_command("collectstatic", verbosity=0, interactive=False)
+        if not Paper.objects.exists():
+            fill(options.papers)
+        analyze()
+        results = Results(bench, connection.vendor, Paper.objects.count())
+        yield folder, results
+        if options.save:
+            results.save()
+
+
+def analyze() -> None:
+    """Let the database count its rows, as it does by itself some minutes after an import."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Rows of the largest edition that belong together: all their pages show `paper`.
+
+    `paper` is one of the person with the most papers; `neighbor` is another one of its poster session.
+    """
+
+    edition: "Edition"
+    paper: "Paper"
+    neighbor: "Paper"
+    session: "Session"
+    person: "Person"
+
+    def pages(self) -> dict[str, Callable[[], str]]:
+        """Return where the pages of these rows are: a changed title moves a page."""
+        root = self.edition.get_absolute_url()
+        day = self.edition.day_of(self.session.start)
+        return {
+            "paper": self.paper.get_absolute_url,
+            "person": self.person.get_absolute_url,
+            "session": lambda: self.talks().get_absolute_url(),
+            "poster session": self.session.get_absolute_url,
+            "day": lambda: f"{root}schedule/{day}/",
+            "day as grid": lambda: f"{root}schedule/{day}/?view=grid",
+            "list of papers": lambda: f"{root}papers/",
+            "home page": lambda: root,
+        }
+
+    def talks(self) -> "Session":
+        """Return the largest session of talks."""
+        from django.db.models import Count
+
+        from schedule.models import Session
+
+        sessions = Session.objects.published().filter(edition=self.edition, kind="oral")
+        largest: Session = sessions.annotate(size=Count("presentations")).order_by("-size", "pk")[0]
+        return largest
+
+
+def sample() -> Sample:
+    """Return rows to measure with."""
+    from django.db.models import Count
+
+    from conference.models import Edition
+    from people.models import Person
+    from schedule.models import Presentation
+
+    edition = Edition.objects.published().annotate(size=Count("papers")).order_by("-size", "-year")[0]
+    person = Person.objects.annotate(size=Count("authorships")).order_by("-size", "pk")[0]
+    posters = Presentation.objects.filter(edition=edition, kind="poster", paper__status="published")
+    poster = posters.filter(paper__authorships__person=person).order_by("pk")[0]
+    others = posters.filter(session=poster.session).exclude(pk=poster.pk).order_by("pk")
+    if poster.paper is None or others[0].paper is None:
+        raise SystemExit("The program has no posters.")
+    return Sample(edition, poster.paper, others[0].paper, poster.session, person)
+
+
+def client() -> "Client":
+    """Return a client that asks Django in this process, past the page cache."""
+    from django.test import Client
+
+    return Client(SERVER_NAME=HOST)
+
+
+def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> tuple[float, float]:
+    """Return the milliseconds that a call takes by the clock, and those that processors compute for it.
+
+    The second counts this process and the database's. On a machine with other work it is what repeats; on one
+    with nothing else to do the two are the same.
+    """
+    computed, start = processor_seconds(), time.perf_counter()
+    call(*args, **kwargs)
+    return (time.perf_counter() - start) * 1000, (processor_seconds() - computed) * 1000
+
+
+def processor_seconds() -> float:
+    """Return what this process, and the PostgreSQL process that serves its connection, have computed."""
+    from django.db import connection
+
+    seconds = time.process_time()
+    if connection.vendor == "postgresql" and connection.connection is not None:
+        backend = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat")
+        seconds += int(backend.read_text().split()[0]) / 1e9
+    return seconds
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Return the value below which this share of all lies, such as 0.99."""
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(len(ranked) * share))]
+
+
+# Servers
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server((HOST, 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@contextmanager
+def running(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run a server while the block does; yield its address. Its whole process group ends with it."""
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for(port, process)
+        yield f"http://{HOST}:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until a server listens. Raises `SystemExit` when it does not."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex((HOST, port)) == 0:
+                return
+        time.sleep(0.05)
+    raise SystemExit(f"{process.args!r} does not listen on port {port}.")
+
+
+def granian(application: str, environment: Mapping[str, str] | None = None, workers: int = WORKERS) -> Server:
+    """Serve a WSGI application as in production."""
+    port = free_port()
+    where = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
+    strength = ["--workers", str(workers), "--blocking-threads", "16", "--backpressure", "128"]
+    own = {"MALLOC_ARENA_MAX": "1", **(environment or {})}
+    return running([sys.executable, "-m", "granian", *where, *strength, application], port, own)
+
+
+NGINX = """
+daemon off; {user}worker_processes {workers}; pid {folder}/nginx.pid; error_log {folder}/error.log warn;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  {around}
+  server {{ listen {host}:{port}; access_log {folder}/access.log plenary buffer=64k flush=1s;
+    include {shipped}/locations.conf; }}
+}}
+"""
+
+
+def nginx(folder: Path, site: str) -> Server:
+    """Put nginx in front of a site with the configuration of `deploy/`, but without https."""
+    port, shipped = free_port(), ROOT / "deploy" / "nginx"
+    folder.mkdir()
+    around, _, _ = (shipped / "plenary.conf").read_text("utf-8").partition("\nserver {")
+    places = {"include /etc/nginx/plenary/upstream.conf": f"server {site.removeprefix('http://')}"}
+    places["/var/cache/nginx/plenary"] = f"{folder}/cache"
+    for shipped_text, here in places.items():
+        around = around.replace(shipped_text, here)
+    # As root, so that nginx can read the files of a folder of root's own.
+    user = "user root; " if os.geteuid() == 0 else ""
+    names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": shipped}
+    config = folder / "nginx.conf"
+    config.write_text(NGINX.format(user=user, around=around, **names))
+    return running([found("nginx"), "-p", str(folder), "-c", str(config)], port)
+
+
+def found(name: str) -> str:
+    """Return where a program of Debian's is. Raises `SystemExit` when it is missing."""
+    path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
+    if path is None:
+        raise SystemExit(f"{name} is missing: apt-get install {name}")
+    return path
+
+
+def fetch(
+    address: str, headers: Mapping[str, str] = GZIP, timeout: int = 300
+) -> tuple[bytes, dict[str, str]]:
+    """Return the body and the headers of a response. Raises `OSError` for an error."""
+    with urlopen(Request(address, headers=dict(headers)), timeout=timeout) as response:  # noqa: S310
+        return response.read(), dict(response.headers.items())
+
+
+def rate(
+    address: str,
+    seconds: int,
+    headers: Mapping[str, str] = GZIP,
+    connections: int = CONNECTIONS,
+    script: Path | None = None,
+) -> float:
+    """Return responses a second, by wrk. Raises `SystemExit` when one is an error.
+
+    `script` tells wrk in Lua what to request instead.
+    """
+    options = [f"-H{name}: {value}" for name, value in headers.items()]
+    options += [f"-s{script}"] if script else []
+    command = [found("wrk"), "-t1", f"-c{connections}", f"-d{seconds}s", *options, address]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    if "Non-2xx" in output:
+        raise SystemExit(f"{address} answers with errors:\n{output}")
+    return float(output.split("Requests/sec:")[1].split()[0])
+
+
+# Memory
+
+
+def worker_processes(address: str, server: str = "granian") -> list[int]:
+    """Return the workers of a server: the children of the process that was started with its port."""
+    port = address.rpartition(":")[2].encode()
+    commands = {
+        int(folder.name): (folder / "cmdline").read_bytes().split(b"\0")
+        for folder in Path("/proc").iterdir()
+        if folder.name.isdigit() and (folder / "cmdline").exists()
+    }
+    started = [
+        key
+        for key, words in commands.items()
+        if server.encode() in words and any(word.rpartition(b":")[2] == port for word in words)
+    ]
+    return [key for key in commands if parent(key) in started]
+
+
+def parent(process: int) -> int:
+    """Return the process that started one; 0 for one that has ended."""
+    try:
+        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def megabytes(process: int, counted: str = "Rss") -> float:
+    """Return the memory of a process: all of it (`Rss`), or its part of what is shared (`Pss`)."""
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    sizes = dict(line.split(":", 1) for line in lines if ":" in line)
+    return int(sizes[counted].split()[0]) / 1024
