@@ -71,8 +71,8 @@ def test_encrypted_file_is_refused() -> None:
 @pytest.mark.parametrize(
     ("bound", "most", "said"),
     [
-        ("MOST_FILES", 1, "The ZIP file holds more than 1 files."),
-        ("MOST_BYTES", 3_000_000, "The files are larger than 3 MB together."),
+        ("MAX_FILES", 1, "The ZIP file holds more than 1 files."),
+        ("MAX_BYTES", 3_000_000, "The files are larger than 3 MB together."),
     ],
 )
 def test_more_than_a_program_has_is_refused(

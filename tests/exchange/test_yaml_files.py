@@ -48,8 +48,8 @@ def test_what_is_no_plain_yaml_is_refused(text: str | bytes, said: str) -> None:
 @pytest.mark.parametrize(
     ("bound", "said"),
     [
-        ("MOST_BYTES", "The file is larger than 0 MB. Is this a conference program?"),
-        ("MOST_EVENTS", "The file holds too many values for a conference program."),
+        ("MAX_BYTES", "The file is larger than 0 MB. Is this a conference program?"),
+        ("MAX_YAML_EVENTS", "The file holds too many values for a conference program."),
     ],
 )
 def test_more_than_a_program_has_is_refused(monkeypatch: pytest.MonkeyPatch, bound: str, said: str) -> None:
