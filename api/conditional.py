@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import http_date, quote_etag
 from rest_framework import status
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -29,7 +30,7 @@ def is_anonymous(request: HttpRequest) -> bool:
     return not ("HTTP_AUTHORIZATION" in request.META or request.user.is_authenticated)
 
 
-def say_who_may_read(request: "HttpRequest", response: HttpResponse) -> None:
+def say_who_may_read(request: Request, response: HttpResponse) -> None:
     """Let pages of any site read what everybody may read; no cookie and no token comes along."""
     response["Access-Control-Allow-Origin"] = "*"
     response["Access-Control-Expose-Headers"] = EXPOSED
@@ -51,7 +52,7 @@ def best_encoding(request: HttpRequest, content: bytes) -> str:
     return next((name for name in ENCODERS if name in wanted and len(content) >= MIN_COMPRESSED_BYTES), "")
 
 
-def conditional(request: Any, response: "HttpResponse", scopes: Scopes) -> Any:
+def conditional(request: Any, response: HttpResponse, scopes: Scopes) -> Any:
     """Give a good answer its ETag and date, or 304 in its place where the asker has it already.
 
     The date is that of the scopes which were there before it was made.
@@ -96,11 +97,11 @@ class Answering(APIView):
         if request.method in ("GET", "HEAD") and is_anonymous(request):
             self.scopes = read_scopes(timezone.now())
 
-    def options(self, request: "HttpRequest", *args: object, **kwargs: object) -> Response:
+    def options(self, request: HttpRequest, *args: object, **kwargs: object) -> Response:
         """Answer a browser that asks whether a page of another site may read."""
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def dispatch(self, request: "HttpRequest", *args: object, **kwargs: object) -> Any:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> Any:
         """Let an answer go with its request: they and the view hold each other, a megabyte for a list."""
         answer = super().dispatch(request, *args, **kwargs)
         del self.response

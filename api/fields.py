@@ -117,7 +117,7 @@ def page(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
     return Field(columns, lambda row: full(path(row)), schema)
 
 
-def with_names(rows: Any, at: "datetime | None") -> Any:
+def with_names(rows: Any, at: datetime | None) -> Any:
     """Add `shown_name`: the name as printed, unless that is hidden."""
     return with_shown_names(rows)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
@@ -32,7 +32,6 @@ from people.models import PersonName
 from schedule.models import Presentation, Session, SessionRole, Speaker
 
 if TYPE_CHECKING:
-    from django.db.models import Model
     from django_stubs_ext import StrPromise
 
     from content.models import Content
@@ -122,7 +121,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         fields: list[str] = []
 
     def __init__(
-        self, data: QueryDict, rows: "Iterable[object]", reader: Reader, others: Iterable[str] = ()
+        self, data: QueryDict, rows: Iterable[object], reader: Reader, others: Iterable[str] = ()
     ) -> None:
         self.reader = reader
         self.others = {*GENERAL, *others}
@@ -206,7 +205,7 @@ class Searched(ResourceFilter):
 
     q = words()
 
-    def searched(self, rows: "Iterable[Model]", name: str, value: str) -> Any:
+    def searched(self, rows: QuerySet[Any], name: str, value: str) -> Any:
         return rows
 
 

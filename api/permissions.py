@@ -47,11 +47,11 @@ class Asker:
             return False
         return access_of(self.user).may(action, model)
 
-    def may_part(self, action: str, part: type[Model], owner: "Model") -> bool:
+    def may_part(self, action: str, part: type[Model], owner: Model) -> bool:
         """Tell whether they may do this with rows that are written with their owner."""
         return self.may(action, part) and access_of(self.user).may_part(action, part, owner)
 
-    def may_with(self, row: "Model", action: str) -> bool:
+    def may_with(self, row: Model, action: str) -> bool:
         """Tell whether a role reaches this row, and the token."""
         is_theirs = access_of(self.user).may(action, type(row), row)
         return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
@@ -69,14 +69,14 @@ class Asker:
             return True
         return not rows.exclude(pk__in=allowed.values("pk")).exists()
 
-    def reads_all(self, row: "Model") -> bool:
+    def reads_all(self, row: Model) -> bool:
         """Tell whether they may read all that can be written of a row, former names and addresses too."""
         access, model = access_of(self.user), type(row)
         if not self.may("view", model) or access.everywhere("view", model):
             return self.may("view", model)
         return access.may("change" if model is Person else "view", model, row)
 
-    def fields(self, row: "Model") -> frozenset[str] | None:
+    def fields(self, row: Model) -> frozenset[str] | None:
         """Return the only columns that they may write; `None` for all."""
         return access_of(self.user).fields(type(row), row)
 

@@ -41,7 +41,7 @@ type Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is read of rows: these columns of those whose `owner` is among some keys, in this order."""
+    """A query for the columns of rows whose `owner` is one of some keys, in an order."""
 
     owner: str
     columns: tuple[str, ...]

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
 VERSION = "v1"
@@ -83,7 +82,7 @@ class Many:
         return not isinstance(self.shape, str)
 
 
-def as_they_are(rows: "Iterable[Model]", at: "datetime | None") -> Any:
+def as_they_are(rows: QuerySet[Any], at: "datetime | None") -> Any:
     return rows
 
 

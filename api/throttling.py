@@ -16,7 +16,7 @@ from rest_framework.throttling import BaseThrottle
 from accounts.client_address import client_address
 
 if TYPE_CHECKING:
-    from django.views import View
+    from rest_framework.views import APIView
 
 MINUTE = 60
 
@@ -30,7 +30,7 @@ class PerMinute(BaseThrottle):
     def timer(self) -> float:
         return time.time()
 
-    def allow_request(self, request: Request, view: "View") -> bool:
+    def allow_request(self, request: Request, view: "APIView") -> bool:
         who, most = self.who(request)
         now = self.timer()
         self.left = MINUTE - now % MINUTE

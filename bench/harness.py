@@ -283,7 +283,7 @@ def running(command: list[str], port: int, environment: Mapping[str, str] | None
         process.wait()
 
 
-def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     """Wait until a server listens. Raises `SystemExit` when it does not."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:

@@ -34,7 +34,7 @@ class ShownFinder(AppDirectoriesFinder):
 class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # its package has no types
     """Bundles stylesheets, hashes names, and compresses files under the names that pages ask for.
 
-    Each file stands there under its plain name too.
+    Files stay available under their plain names too.
     """
 
     def post_process(

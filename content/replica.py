@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 if TYPE_CHECKING:
-    from content.models import Content
+    from django.db.models import Model
 
 REPLICA = "replica"
 
@@ -41,17 +41,17 @@ def reading(allowed: bool = True) -> Iterator[None]:
 class ReplicaRouter:
     """Sends reading to the copy inside `reading()`, and outside of any transaction."""
 
-    def db_for_read(self, model: "type[Content]", **hints: Any) -> str | None:
+    def db_for_read(self, model: "type[Model]", **hints: Any) -> str | None:
         if not _reading.get() or REPLICA not in settings.DATABASES:
             return None
         instance = hints.get("instance")
         # A row that was read for writing stays with its database.
         return instance._state.db if instance is not None and instance._state.db else REPLICA
 
-    def db_for_write(self, model: "type[Content]", **hints: object) -> str:
+    def db_for_write(self, model: "type[Model]", **hints: object) -> str:
         return "default"
 
-    def allow_relation(self, one: "Content", other: object, **hints: object) -> bool:
+    def allow_relation(self, one: object, other: object, **hints: object) -> bool:
         return True
 
     def allow_migrate(self, database: str, app_label: str, **hints: object) -> bool:

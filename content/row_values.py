@@ -67,7 +67,7 @@ def linked(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list
     return found
 
 
-def read(rows: "QuerySet[Any]", names: Iterable[str]) -> dict[int, Values]:
+def read(rows: QuerySet[Any], names: Iterable[str]) -> dict[int, Values]:
     """Return these fields of the rows by primary key. One query."""
     wanted = list(names)
     columns = [rows.model._meta.get_field(name).attname for name in wanted]

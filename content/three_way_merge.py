@@ -57,7 +57,7 @@ def shown_fields(form: Any) -> list[str]:
     return [name for name in form.base_fields if name in known]
 
 
-def differences(form: "forms.Form", formsets: list[Any], seen: Seen) -> Iterator[Difference]:
+def differences(form: forms.BaseForm, formsets: list[Any], seen: Seen) -> Iterator[Difference]:
     """Compare what was sent with what is here; forms are bound to the rows as they are now."""
     if form is not None:
         yield from _fields(form, seen.get("", {}).get("", ""))

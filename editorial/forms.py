@@ -198,7 +198,7 @@ class OrderedFormSet(PartFormSet):
         gone = {*map(id, self.deleted_forms)}
         return sorted((form for form in kept if id(form) not in gone), key=self._place)
 
-    def _place(self, form: "forms.Form") -> tuple[int, int]:
+    def _place(self, form: forms.BaseForm) -> tuple[int, int]:
         return reordered(form.cleaned_data.get("position"), form.initial.get("position"))
 
     def save(self, commit: bool = True) -> list[Any]:

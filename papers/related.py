@@ -60,7 +60,7 @@ class Related:
     related: list[PaperRow]
 
 
-def related(paper: "Paper", at: datetime | None = None, most: int = MAX_RELATED) -> Related:
+def related(paper: Paper, at: datetime | None = None, most: int = MAX_RELATED) -> Related:
     """Return what stands beside a paper. Two queries, those of `like()`, and one for each day not kept."""
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _taking_place(paper)}
@@ -85,12 +85,12 @@ def _taking_place(paper: Any) -> list[Any]:
     return [one for one in paper.appearances if one.session and not one.called_off]
 
 
-def _day(paper: "Paper", moment: datetime, at: datetime | None) -> DayTalks:
+def _day(paper: Paper, moment: datetime, at: datetime | None) -> DayTalks:
     edition = paper.edition
     return day_talks_around(edition, at, *edition.day_bounds(edition.day_of(moment)))
 
 
-def _way(paper: "Paper", order: Sequence[int | None]) -> Way:
+def _way(paper: Paper, order: Sequence[int | None]) -> Way:
     """Return the keys of the papers before and after this one in a session."""
     if paper.pk not in order:
         return None, None

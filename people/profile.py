@@ -96,7 +96,7 @@ def entries(people: Iterable[Any]) -> list[IndexEntry]:
     return [IndexEntry(person, sorted(set(_years(person)))) for person in people]
 
 
-def _years(person: "Person") -> Iterable[int]:
+def _years(person: Person) -> Iterable[int]:
     for relation in PersonQuerySet.APPEARANCES:
         for row in getattr(person, f"shown_{relation}"):
             yield attrgetter(row.edition_lookup.replace("__", "."))(row).year

@@ -65,7 +65,7 @@ class Rescheduled(models.Model):
         self,
         using: str | None = None,
         fields: Iterable[str] | None = None,
-        from_queryset: "models.QuerySet[Any] | None" = None,
+        from_queryset: models.QuerySet[Any] | None = None,
     ) -> None:
         super().refresh_from_db(using, fields, from_queryset)
         columns = self._meta.concrete_fields

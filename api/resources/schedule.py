@@ -163,7 +163,7 @@ SPEAKERS = Shape(
 )
 
 
-def placed(rows: Any, at: "datetime | None") -> Any:
+def placed(rows: Any, at: datetime | None) -> Any:
     """With what a presentation has of its own, or else of its session."""
     return rows.annotate(
         begins=Coalesce("start", "session__start", NEVER),

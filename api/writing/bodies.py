@@ -179,7 +179,7 @@ def body_serializer(written: WritableResource) -> type[Body]:
     return type(title, (StrictSerializer,), {**fields, "__doc__": f"What can be written: {title[:-4]}."})
 
 
-# Where a name stands: the mapping or list that holds it, its place there, its path, what it points at.
+# A reference in a body: its container, its key or index there, its path, the resource it refers to.
 type ReferencePlace = tuple[Any, Any, str, str]
 
 

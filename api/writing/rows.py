@@ -235,7 +235,7 @@ def part_key(part: WritablePart, row: Any) -> tuple[Any, ...]:
 
 
 def comparable(value: Any) -> Any:
-    """Return a value as rows are told apart by it."""
+    """Return the value that keys are compared by: of a row its primary key."""
     return getattr(value, "pk", value)
 
 
@@ -253,8 +253,8 @@ def default_of(part: WritablePart, column: str) -> Any:
 def validate_part(part: WritablePart, name: str, plan: PartPlan) -> None:
     """Hold rows against the model's rules, as `full_clean()` does.
 
-    What they point at was just read, and what is unique among the owner's rows follows from the keys:
-    neither is asked of the database again for each row.
+    Referenced rows were just read, and uniqueness within the owner follows from the keys: neither is
+    queried again for each row.
     """
     errors: Errors = {}
     others = [rule for rule in part.model._meta.constraints if not _is_unique_in_owner(part, rule)]

@@ -128,15 +128,15 @@ class EditionAdmin(PublishAdmin, PreviewedAdmin, ContentAdmin):
         return super().get_deleted_objects(objs, request)
 
     @admin.display(description=_("dates"), ordering="start_date")
-    def dates(self, edition: "Edition") -> str:
+    def dates(self, edition: Edition) -> str:
         return str(edition.date_line)
 
     @admin.display(description=_("place"), ordering="city")
-    def place(self, edition: "Edition") -> str:
+    def place(self, edition: Edition) -> str:
         return str(edition.place_line)
 
     @admin.display(description=_("public"))
-    def public(self, edition: "Edition") -> SafeString:
+    def public(self, edition: Edition) -> SafeString:
         moments = ((label, moment(getattr(edition, name), edition)) for label, name in SWITCHES)
         return format_html_join("", '<span class="switch"><b>{}</b> {}</span>', moments)
 

@@ -149,7 +149,7 @@ class Shelves:
 
 
 def parts_by_owner(
-    listing: Listing, rows: "QuerySet[Any]", edition: Edition, *, known_as: bool = False
+    listing: Listing, rows: QuerySet[Any], edition: Edition, *, known_as: bool = False
 ) -> dict[int, list[Values]]:
     """Return the parts of each owner, in order. One query; one more for the institutions of authors.
 

@@ -151,7 +151,7 @@ def _judge(part: PartRow) -> None:
     part.row.clean()
 
 
-def _take_names(person: "Person", value: list[str]) -> None:
+def _take_names(person: Person, value: list[str]) -> None:
     here = set(current(PERSON, person, "other_names", None))  # type: ignore[arg-type]  # people have no edition
     PersonName.objects.filter(person=person, hidden=False, name__in=here - {*value}).delete()
     for name in value:

@@ -56,9 +56,9 @@ def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.Progr
     job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
     if job is None:
         return
-    with private_files.telling(key) as told:
+    with private_files.telling(key) as progress:
         try:
-            work(job, told)
+            work(job, progress)
         except ProgramError as error:
             _stop(job, state, State.REFUSED, _listed(error))
         except OvertakenError:
@@ -83,15 +83,15 @@ def _listed(error: ProgramError) -> list[list[str]]:
     return [[str(one.where), one.field, one.message] for one in error.problems]
 
 
-def _previewed(job: ImportJob, told: private_files.ProgressWriter) -> None:
+def _previewed(job: ImportJob, progress: private_files.ProgressWriter) -> None:
     plans: list[Plan] = []
 
     def look(plan: Plan) -> None:
         permit(plan, job.user)
         plans.append(plan)
 
-    report = _loaded(job, told, dry_run=True, look=look)
-    told("storing", 0, 0)
+    report = _loaded(job, progress, dry_run=True, look=look)
+    progress("storing", 0, 0)
     with transaction.atomic():
         store(plans[0], job)
         _pass(
@@ -105,7 +105,7 @@ def _previewed(job: ImportJob, told: private_files.ProgressWriter) -> None:
         )
 
 
-def _written(job: ImportJob, told: private_files.ProgressWriter) -> None:
+def _written(job: ImportJob, progress: private_files.ProgressWriter) -> None:
     def look(plan: Plan) -> None:
         permit(plan, job.user)
         if digest(plan) != job.digest:
@@ -113,33 +113,33 @@ def _written(job: ImportJob, told: private_files.ProgressWriter) -> None:
 
     try:
         with transaction.atomic():
-            report = _loaded(job, told, look=look)
+            report = _loaded(job, progress, look=look)
             # In the transaction of the import: either both are so, or neither.
             _pass(job, State.DONE, before=State.WRITING, run=report.run, has_files=False)
     except ChangedError:
         _pass(job, State.READING, before=State.WRITING, is_again=True)
-        _previewed(job, told)
+        _previewed(job, progress)
         return
     PlannedRow.objects.filter(job=job).delete()
     private_files.forget(job.pk)
 
 
-def _loaded(job: ImportJob, told: private_files.ProgressWriter, **options: Any) -> Report:
-    program = _read(job, told)
+def _loaded(job: ImportJob, progress: private_files.ProgressWriter, **options: Any) -> Report:
+    program = _read(job, progress)
     slug = job.edition.slug if job.edition else _new_slug(program)
     options |= {
         "user": job.user,
         "concealed": concealed(job.user),
         "protected": protected(job.user),
-        "progress": told,
+        "progress": progress,
     }
     return load(program, slug, format_name=job.format, files=job.files, **options)
 
 
-def _read(job: ImportJob, told: private_files.ProgressWriter) -> Program:
+def _read(job: ImportJob, progress: private_files.ProgressWriter) -> Program:
     fmt = readable()[job.format]
-    told("reading", 0, 0)
-    sources = _sources(job, told)
+    progress("reading", 0, 0)
+    sources = _sources(job, progress)
     edition = job.edition
     context = Context(edition.slug, edition.year, edition.timezone) if edition else Context("", 0, "UTC")
     if fmt.read is None:
@@ -147,22 +147,22 @@ def _read(job: ImportJob, told: private_files.ProgressWriter) -> Program:
     return fmt.read(sources, context)
 
 
-def _sources(job: ImportJob, told: private_files.ProgressWriter) -> list[Source]:
+def _sources(job: ImportJob, progress: private_files.ProgressWriter) -> list[Source]:
     if job.url and not job.files:
-        _fetch(job, told)
+        _fetch(job, progress)
     try:
         return private_files.kept(job.pk, job.files)
     except FileNotFoundError:
         raise _refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
 
 
-def _fetch(job: ImportJob, told: private_files.ProgressWriter) -> None:
+def _fetch(job: ImportJob, progress: private_files.ProgressWriter) -> None:
     """Fetch the program from its address, once: what is shown is what will be written."""
     pages = readable()[job.format].pages
     if pages is None:
         raise _refused(gettext("This format cannot be fetched. Upload the file."))
     token = private_files.take_token(job.pk) or os.environ.get(pages.token, "")
-    found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), told)
+    found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
     private_files.keep(job.pk, ([source.content] for source in found))
     job.files = [source.name for source in found]
     job.save(update_fields=["files"])

@@ -10,7 +10,7 @@ from django.db.models import Field
 from django.utils.duration import duration_iso_string
 
 if TYPE_CHECKING:
-    from content.models import Content
+    from django.db.models import Model
 
 # The index is made anew, everybody signs in again, and no task is done twice.
 LEFT_OUT = frozenset(("django_tasks_database", "search", "sessions"))
@@ -26,7 +26,7 @@ def tables(apps: Any) -> Iterator[Any]:
             yield model
 
 
-def columns(model: "type[Content]") -> "list[Field[Any, Any]]":
+def columns(model: "type[Model]") -> list[Field[Any, Any]]:
     """Return the columns that are stored as they are: not what the database computes."""
     return [field for field in model._meta.concrete_fields if not field.generated]
 

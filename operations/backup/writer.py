@@ -23,7 +23,7 @@ from operations.backup.snapshot import snapshot
 from operations.backup.tables import columns, plain, tables
 
 if TYPE_CHECKING:
-    from content.models import Content
+    from django.db.models import Model
 
 PIECE = 1 << 20
 AT_ONCE = 2000
@@ -48,7 +48,7 @@ class Writer:
         self.tables: dict[str, dict[str, Any]] = {}
         self.files: dict[str, dict[str, Any]] = {}
 
-    def table(self, model: "type[Content]") -> None:
+    def table(self, model: "type[Model]") -> None:
         """Write the rows of a table, one a line, in the order of their keys."""
         label, fields = model._meta.label_lower, columns(model)
         names = [field.attname for field in fields]

@@ -46,7 +46,7 @@ def database_errors() -> Iterator[str]:
             yield from (str(line) for (line,) in cursor.fetchall() if line != "ok")
 
 
-def has_edition(model: "type[Content]") -> bool:
+def has_edition(model: type[Content]) -> bool:
     return any(field.name == EDITION for field in model._meta.concrete_fields)
 
 
@@ -86,7 +86,7 @@ def is_numbered(places: Iterable[int]) -> bool:
 
 
 def is_ordered(rows: list[tuple[int, int | None]]) -> bool:
-    """Whether siblings, as pairs of place and parent, stand at 1 to n: all in one, or level by level."""
+    """Whether pairs of position and parent count from 1: all together, or each level by itself."""
     levels: dict[int | None, list[int]] = defaultdict(list)
     for place, parent in rows:
         levels[parent].append(place)
@@ -94,7 +94,7 @@ def is_ordered(rows: list[tuple[int, int | None]]) -> bool:
 
 
 def rows_with_gaps() -> dict[Any, set[int]]:
-    """Return the owners whose rows do not stand at 1 to n, by model. One query a model."""
+    """Return the owners whose rows are not numbered from 1, by model. One query per model."""
     found: dict[Any, set[int]] = {}
     for model in filter(has_places, content_models()):
         owner = f"{model.siblings_of}_id"

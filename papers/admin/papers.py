@@ -75,11 +75,11 @@ class PaperAdmin(ContentAdmin):
         return f"{row} ({row.edition.slug})"
 
     @admin.display(description=_("title"), ordering="sort_title")
-    def shown_title(self, paper: "Paper") -> SafeString:
+    def shown_title(self, paper: Paper) -> SafeString:
         return mark_safe(str(paper.title_html))
 
     @admin.display(description=_("authors"))
-    def authors(self, paper: "Paper") -> str:
+    def authors(self, paper: Paper) -> str:
         names = [row.name for row in paper.authorships.all()]
         more = len(names) - SHOWN_AUTHORS
         shown = ", ".join(names[:SHOWN_AUTHORS])
@@ -91,7 +91,7 @@ class PaperAdmin(ContentAdmin):
         }
 
     @admin.display(description=_("appearances"))
-    def appearances(self, paper: "Paper") -> str:
+    def appearances(self, paper: Paper) -> str:
         return ", ".join(sorted({row.get_kind_display() for row in paper.presentations.all()}))
 
 

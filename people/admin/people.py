@@ -109,11 +109,11 @@ class PersonAdmin(SplitAdmin):
         return int(person.role_rows)
 
     @admin.display(description=_("merged into"))
-    def merged(self, person: "Person") -> str:
+    def merged(self, person: Person) -> str:
         return str(person.merged_into or "")
 
     @admin.display(description=_("papers"))
-    def papers(self, person: "Person") -> SafeString | str:
+    def papers(self, person: Person) -> SafeString | str:
         if not person.pk:
             return gettext("None yet.")
         rows = person.authorships.select_related("paper__edition").order_by(
@@ -200,7 +200,7 @@ class InstitutionAdmin(MergeAdmin):
         return f"{row.name} ({row.country})" if row.country else str(row.name)
 
     @admin.display(description=_("merged into"))
-    def merged(self, institution: "Institution") -> str:
+    def merged(self, institution: Institution) -> str:
         return str(institution.merged_into or "")
 
     @admin.display(description=_("authors"))

@@ -63,7 +63,9 @@ def hidden_names(people: Iterable[Any]) -> set[str]:
     return {name.casefold() for name in rows.values_list("name", flat=True)}
 
 
-def preset(survivor: "Person", others: Iterable[Any], hidden: Iterable[str] = ()) -> dict[str, int]:
+def preset(
+    survivor: Person | Institution, others: Iterable[Any], hidden: Iterable[str] = ()
+) -> dict[str, int]:
     """Return whose value holds unless somebody chooses: the survivor's own, else the first that there is."""
     rows = [survivor, *others]
     found = {}
@@ -134,7 +136,7 @@ def _locked(model: Any, rows: list[Any]) -> list[Any]:
     return [found[row.pk] for row in rows if row.pk in found]
 
 
-def _move_distinctions(survivor: "Person", gone: list[Any]) -> None:
+def _move_distinctions(survivor: Person | Institution, gone: list[Any]) -> None:
     """Who is not the merged one is not the survivor; what told these apart is no longer so."""
     model = DISTINCTIONS[type(survivor)]
     ours = {survivor.pk, *(row.pk for row in gone)}
@@ -149,7 +151,7 @@ def _move_distinctions(survivor: "Person", gone: list[Any]) -> None:
                 row.save()
 
 
-def _lead_on(survivor: "Person", gone: list[Any], values: dict[str, Any]) -> None:
+def _lead_on(survivor: Person | Institution, gone: list[Any], values: dict[str, Any]) -> None:
     """Let the rows that were merged lead to the one that stays."""
     unique = UNIQUE[type(survivor)]
     for row in gone:

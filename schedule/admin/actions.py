@@ -123,9 +123,7 @@ class PutInSession(BulkAction):
         super().write([*(line for line in lines if line.made is not None), *moved])
 
 
-def scheduled(
-    paper: Any, session: "Session", kind: str, waits: Any, access: Access
-) -> tuple[BulkChange, str]:
+def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Access) -> tuple[BulkChange, str]:
     """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
         if not access.may("change", Presentation, waits):

@@ -225,15 +225,15 @@ class ReleaseAdmin(ContentAdmin):
         return rows.defer("snapshot")
 
     @admin.display(description=_("shown from"), ordering="published_at")
-    def shown_from(self, release: "Release") -> str:
+    def shown_from(self, release: Release) -> str:
         return moment(release.published_at, release.edition)
 
     @admin.display(description=_("changes"))
-    def change_count(self, release: "Release") -> int:
+    def change_count(self, release: Release) -> int:
         return len(release.changes)
 
     @admin.display(description=_("told"))
-    def told(self, release: "Release") -> SafeString | str:
+    def told(self, release: Release) -> SafeString | str:
         lines = [(told_change(read_change(row), release.edition, {}),) for row in release.changes]
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"
 

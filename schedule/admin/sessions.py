@@ -131,11 +131,11 @@ class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAd
         return initial
 
     @admin.display(description=_("title"), ordering="title")
-    def shown_title(self, session: "Session") -> SafeString:
+    def shown_title(self, session: Session) -> SafeString:
         return mark_safe(str(session.title_html))
 
     @admin.display(description=_("when"), ordering="start")
-    def when(self, session: "Session") -> str:
+    def when(self, session: Session) -> str:
         return times.when(session.start, session.end, session.edition.zone)
 
     @admin.display(description=_("presentations"))
@@ -190,7 +190,7 @@ class PresentationAdmin(ClashAdmin, OrderedAdmin):
     ]
 
     @admin.display(description=_("when"), ordering="session__start")
-    def when(self, presentation: "Presentation") -> str:
+    def when(self, presentation: Presentation) -> str:
         starts, ends = presentation.starts, presentation.ends
         if starts is None:
             return gettext("not scheduled")

@@ -75,7 +75,7 @@ def listens(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
-def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + PATIENCE
     while not listens(port):
         is_well = time.monotonic() < end and process.poll() is None
@@ -84,7 +84,7 @@ def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 @contextmanager
-def running(command: list[str], port: int, env: dict[str, str]) -> "Iterator[subprocess.Popen[bytes]]":
+def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server while the block does; its whole group of processes ends with it."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet, start_new_session=True)
