@@ -33,7 +33,6 @@ from editorial.history_views import HistoryAdmin
 from editorial.list_export import ExportAdmin
 from editorial.lists import ContentList, matching
 from editorial.ordering import PlacesAdmin
-from editorial.preview_link import PreviewLinkAdmin
 from editorial.stale_forms import StaleAdmin
 from editorial.text_help import TextHelpAdmin, with_help
 
@@ -101,7 +100,7 @@ class Fields(ScopedChoices):
         return field
 
 
-class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, HistoryAdmin, StaleAdmin):
+class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm
@@ -196,6 +195,14 @@ class ContentAdmin(Fields, TextHelpAdmin, PreviewLinkAdmin, ExportAdmin, History
         with working_on(self.edition_for_form(request, object_id)), as_one_change_set(request):
             stale = self.refused(request, object_id) if object_id else None
             return stale or change_list(super().changeform_view(request, object_id, form_url, extra_context))
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        row = context.get("original")
+        if row is not None and hasattr(row, "get_absolute_url") and (edition := edition_of(row)):
+            context["preview_url"] = edition.get_preview_url(row.get_absolute_url())
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

@@ -6,19 +6,21 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from conference.admin.preview import PreviewedAdmin
-from conference.admin.publish import PublishAdmin
+from conference.admin.preview import as_public_view, preview_view
+from conference.admin.publish import publish_view
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.fields import validate_timezone
 from editorial.field_actions import publish, unpublish
 from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, moment
+from editorial.pages import page_urls
 
 SWITCHES = [
     (_("Site"), "public_from"),
@@ -63,7 +65,7 @@ class MenuInline(OrderedInline):
 
 
 @admin.register(Edition)
-class EditionAdmin(PublishAdmin, PreviewedAdmin, ContentAdmin):
+class EditionAdmin(ContentAdmin):
     desk_order = 10
     list_display = ["name", "dates", "place", "timezone", "public", "paper_count", "session_count"]
     list_filter = ["conference", "mode"]
@@ -98,6 +100,14 @@ class EditionAdmin(PublishAdmin, PreviewedAdmin, ContentAdmin):
         ),
         (_("Look"), {"fields": ["description", "accent", "logo"]}),
     ]
+
+    def get_urls(self) -> list[URLPattern]:
+        pages = [
+            ("<int:key>/publish/", "publish", publish_view),
+            ("<int:key>/preview/", "preview", preview_view),
+            ("<int:key>/as-public/", "as_public", as_public_view),
+        ]
+        return [*page_urls(self, pages), *super().get_urls()]
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
         """Times are read in the zone entered beside them; before that in the one stored."""

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
@@ -32,6 +32,7 @@ from editorial.current_edition import LIST_FILTER, working_on
 from editorial.desk import DeskCount as Line
 from editorial.desk import Switch, switches, waiting_of
 from editorial.form_fields import ZonedField, ZonedWidget
+from editorial.model_admin import ContentAdmin
 from editorial.model_admin import moment as written
 
 CHANGED = _("Somebody changed this after you opened the page. Look again, then decide.")
@@ -83,97 +84,94 @@ class Outlook:
     waiting: list[Line]
 
 
-class PublishAdmin(admin.ModelAdmin[Any]):
-    """Editions that go public."""
+def publish_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Show what a part of an edition would show; with POST, let it go public, or take it back."""
+    edition = model_admin.get_object(request, str(key))
+    part = PUBLISH_SCOPES.get(request.GET.get("part", "everything"))
+    if edition is None or part is None:
+        raise Http404("No such edition, or no such part.")
+    if not model_admin.has_change_permission(request, edition):
+        raise PermissionDenied
+    with working_on(edition):
+        return PublishPage(model_admin, request, edition, part, timezone.now()).respond()
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.publish_view)
-        return [path("<int:key>/publish/", view, name="conference_edition_publish"), *super().get_urls()]
 
-    def publish_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Show what a part of an edition would show; with POST, let it go public, or take it back."""
-        edition = self.get_object(request, str(key))
-        part = PUBLISH_SCOPES.get(request.GET.get("part", "everything"))
-        if edition is None or part is None:
-            raise Http404("No such edition, or no such part.")
-        if not self.has_change_permission(request, edition):
-            raise PermissionDenied
-        with working_on(edition):
-            return self.asked(request, edition, part, timezone.now())
+@dataclass(frozen=True, slots=True)
+class PublishPage:
+    """One request to the page of a part of an edition."""
 
-    def asked(
-        self, request: HttpRequest, edition: Edition, part: PublishScope, now: datetime
-    ) -> HttpResponse:
+    model_admin: ContentAdmin
+    request: HttpRequest
+    edition: Edition
+    part: PublishScope
+    now: datetime
+
+    def respond(self) -> HttpResponse:
         """Do what was asked for, or show the page that asks."""
+        request = self.request
         if request.method != "POST":
-            return self.page(request, edition, part, PublishForm(initial=begun(edition, part, now)), now)
-        if request.POST.get("was") != state_of(edition):
+            return self.render(PublishForm(initial=begun(self.edition, self.part, self.now)))
+        if request.POST.get("was") != state_of(self.edition):
             messages.warning(request, CHANGED)
-            return redirect(address(edition, part))
+            return redirect(address(self.edition, self.part))
         if "take_back" in request.POST:
-            return self.taken_back(request, edition, part)
+            return self.take_back()
         form = PublishForm(request.POST)
         if not form.is_valid():
-            return self.page(request, edition, part, form, now)
-        return self.published(request, edition, part, form, now)
+            return self.render(form)
+        return self.go_public(form)
 
-    def published(
-        self, request: HttpRequest, edition: Edition, part: PublishScope, form: PublishForm, now: datetime
-    ) -> HttpResponse:
+    def go_public(self, form: PublishForm) -> HttpResponse:
         """Let the part go public, and say so."""
-        at = form.at(now)
+        edition, part, at = self.edition, self.part, form.at(self.now)
         gates = [
             gate for gate in GATES if gate in part.gates or (form.cleaned_data["site"] and gate == GATES[0])
         ]
-        behind = self.drafts(request, edition, part) if form.cleaned_data["drafts"] else []
+        behind = self.drafts() if form.cleaned_data["drafts"] else []
         count = set_gates(edition, gates, at, [rows for _shown, rows in behind])
-        self.log_change(request, edition, [{"changed": {"fields": gates}}])
+        self.model_admin.log_change(self.request, edition, [{"changed": {"fields": gates}}])
         words = gettext("%(edition)s: %(part)s, public since %(when)s.")
-        if at > now:
+        if at > self.now:
             words = gettext("%(edition)s: %(part)s, public from %(when)s.")
         said = words % {"edition": edition, "part": part.label, "when": written(at, edition)}
         if count:
             drafts = ngettext("%(count)d draft was published.", "%(count)d drafts were published.", count)
             said = f"{said} {drafts % {'count': count}}"
-        messages.success(request, said)
+        messages.success(self.request, said)
         return redirect(desk_of(edition))
 
-    def taken_back(self, request: HttpRequest, edition: Edition, part: PublishScope) -> HttpResponse:
+    def take_back(self) -> HttpResponse:
         """Hide the part, and say so."""
+        edition, part = self.edition, self.part
         set_gates(edition, part.gates, None)
-        self.log_change(request, edition, [{"changed": {"fields": [*part.gates]}}])
+        self.model_admin.log_change(self.request, edition, [{"changed": {"fields": [*part.gates]}}])
         words = gettext("%(edition)s: %(part)s, no longer public.")
-        messages.success(request, words % {"edition": edition, "part": part.label})
+        messages.success(self.request, words % {"edition": edition, "part": part.label})
         return redirect(desk_of(edition))
 
-    def drafts(
-        self, request: HttpRequest, edition: Edition, part: PublishScope
-    ) -> list[tuple[PublishedRows, Any]]:
+    def drafts(self) -> list[tuple[PublishedRows, Any]]:
         """Return the drafts of the part that this user may publish: of each kind all, or none."""
-        access = access_for(request)
+        access, site = access_for(self.request), self.model_admin.admin_site
         return [
-            (shown, shown.drafts(self.admin_site.get_model_admin(shown.model).get_queryset(request), edition))
-            for shown in rows_of_scope(part)
-            if shown.has_drafts and access.may_all("change", shown.model, edition)
+            (one, one.drafts(site.get_model_admin(one.model).get_queryset(self.request), self.edition))
+            for one in rows_of_scope(self.part)
+            if one.has_drafts and access.may_all("change", one.model, self.edition)
         ]
 
-    def page(
-        self, request: HttpRequest, edition: Edition, part: PublishScope, form: PublishForm, now: datetime
-    ) -> HttpResponse:
+    def render(self, form: PublishForm) -> HttpResponse:
         """Show the page that asks."""
+        edition, part, now = self.edition, self.part, self.now
         moments = [getattr(edition, gate) for gate in part.gates]
         site = edition.public_from
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Publish: %(edition)s") % {"edition": edition},
-            "opts": self.opts,
+        title = gettext("Publish: %(edition)s") % {"edition": edition}
+        context = self.model_admin.frame(self.request, title) | {
             "edition": edition,
             "form": form,
-            "media": self.media + form.media,
+            "media": self.model_admin.media + form.media,
             "part": part,
             "parts": PUBLISH_SCOPES.values(),
             "switches": states(edition, part, now),
-            "outlook": self.outlook(request, edition, part, now),
+            "outlook": self.outlook(),
             "is_open": all(one is not None and one <= now for one in [*moments, site]),
             "is_set": any(moments),
             "asks_for_site": GATES[0] not in part.gates and (site is None or site > now),
@@ -181,16 +179,17 @@ class PublishAdmin(admin.ModelAdmin[Any]):
             "now": written(now, edition),
             "desk_url": desk_of(edition),
         }
-        return TemplateResponse(request, "admin/conference/edition/publish.html", context).render()
+        return TemplateResponse(self.request, "admin/conference/edition/publish.html", context).render()
 
-    def outlook(self, request: HttpRequest, edition: Edition, part: PublishScope, now: datetime) -> Outlook:
+    def outlook(self) -> Outlook:
         """Return what the part would show. One query or two for each kind of row, and the desk's own."""
+        edition, part, access = self.edition, self.part, access_for(self.request)
         shown = rows_of_scope(part)
-        seen = published_counts(edition, shown, now, {*part.gates, GATES[0]})
-        at_most = sum(one.count for one in published_counts(edition, shown, now, GATES))
-        drafts = [(one, rows.count()) for one, rows in self.drafts(request, edition, part)]
+        seen = published_counts(edition, shown, self.now, {*part.gates, GATES[0]})
+        at_most = sum(one.count for one in published_counts(edition, shown, self.now, GATES))
+        drafts = [(one, rows.count()) for one, rows in self.drafts()]
         apps = {one.model._meta.app_label for one in shown}
-        lines = waiting_of(edition, lambda model: access_for(request).may_all("view", model, edition))
+        lines = waiting_of(edition, lambda model: access.may_all("view", model, edition))
         return Outlook(
             [one for one in seen if one.count],
             at_most - sum(one.count for one in seen),

@@ -5,17 +5,19 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_tasks_db.models import DBTaskResult
 
+from editorial.pages import page_urls
 from exchange.admin.conflicts import ConflictAdmin
 from exchange.admin.count_labels import COUNTED
 from exchange.admin.jobs import ImportJobAdmin
 from exchange.admin.read_only import ReadOnlyAdmin, in_words, row_link
-from exchange.admin.undo import UndoAdmin
+from exchange.admin.undo import may_undo, undo_view
 from exchange.exports import list_files
 from exchange.imports.kinds import KINDS
 from exchange.imports.steps import WORDS
@@ -28,7 +30,7 @@ admin.site.unregister(DBTaskResult)
 
 
 @admin.register(ImportRun)
-class ImportRunAdmin(UndoAdmin, ReadOnlyAdmin):
+class ImportRunAdmin(ReadOnlyAdmin):
     list_display = ["started_at", "edition", "format", "source", "user", "summary", "open_conflicts"]
     list_filter = ["edition", "format"]
     list_select_related = ["edition", "user"]
@@ -38,6 +40,21 @@ class ImportRunAdmin(UndoAdmin, ReadOnlyAdmin):
         (_("What came in"), {"fields": ["counted"]}),
         (_("To look at"), {"fields": ["remarks"]}),
     ]
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*page_urls(self, [("<int:key>/undo/", "undo", undo_view)]), *super().get_urls()]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        run = self.get_object(request, object_id)
+        can_undo = run is not None and run.undone_at is None and may_undo(self, request, run)
+        more = {"can_undo": can_undo, **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, more)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -1,13 +1,10 @@
 """Taking an import back in the admin: a page that says what will happen, and a button."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import path
 from django.utils.translation import gettext as _
 
 from content.restoring import CannotRestoreError
@@ -17,57 +14,36 @@ from exchange.jobs.undo import CannotUndoError, plan, told, undo
 from exchange.models import ImportRun
 
 
-class UndoAdmin(ScopedAdmin):
-    """The page on which an import is taken back."""
+def may_undo(model_admin: ScopedAdmin, request: HttpRequest, run: ImportRun) -> bool:
+    """Tell whether the user may take this import back."""
+    return access_for(request).may("delete", ImportRun, run) and model_admin.has_view_permission(request, run)
 
-    def get_urls(self) -> list[Any]:
-        view = self.admin_site.admin_view(self.undo_view)
-        return [path("<int:key>/undo/", view, name="exchange_importrun_undo"), *super().get_urls()]
 
-    def may_undo(self, request: HttpRequest, run: ImportRun) -> bool:
-        """Tell whether the user may take this import back."""
-        return access_for(request).may("delete", ImportRun, run) and self.has_view_permission(request, run)
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        run = self.get_object(request, object_id)
-        offered = run is not None and run.undone_at is None and self.may_undo(request, run)
-        return super().change_view(
-            request, object_id, form_url, {"can_undo": offered, **(extra_context or {})}
-        )
-
-    def undo_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Say what will happen; with POST, do it."""
-        run = get_object_or_404(self.get_queryset(request), pk=key)
-        if not self.may_undo(request, run):
-            raise PermissionDenied
-        found, reasons = None, []
-        try:
-            found = plan(run)
-            permit_undo(found, request.user)
-            if request.method == "POST":
-                done = undo(run, request.user, look=permit_undo)
-                messages.success(
-                    request, _("The import was taken back: %s.") % (", ".join(told(done)) or "-")
-                )
-                return redirect("admin:exchange_importrun_change", run.pk)
-        except CannotUndoError as error:
-            reasons = [str(error)]
-        except CannotRestoreError as error:
-            reasons = error.reasons
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Take an import back: %(run)s") % {"run": run},
-            "opts": self.opts,
-            "run": run,
-            "reasons": reasons,
-            "lines": told(found) if found else [],
-            "kept": found.kept if found else [],
-            "can_go": found is not None and not reasons,
-        }
-        return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
+def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Say what will happen; with POST, do it."""
+    run = get_object_or_404(model_admin.get_queryset(request), pk=key)
+    if not may_undo(model_admin, request, run):
+        raise PermissionDenied
+    found, reasons = None, []
+    try:
+        found = plan(run)
+        permit_undo(found, request.user)
+        if request.method == "POST":
+            done = undo(run, request.user, look=permit_undo)
+            messages.success(request, _("The import was taken back: %s.") % (", ".join(told(done)) or "-"))
+            return redirect("admin:exchange_importrun_change", run.pk)
+    except CannotUndoError as error:
+        reasons = [str(error)]
+    except CannotRestoreError as error:
+        reasons = error.reasons
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": _("Take an import back: %(run)s") % {"run": run},
+        "opts": model_admin.opts,
+        "run": run,
+        "reasons": reasons,
+        "lines": told(found) if found else [],
+        "kept": found.kept if found else [],
+        "can_go": found is not None and not reasons,
+    }
+    return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)

@@ -7,15 +7,27 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.versions import Seen, read, signed
-from editorial.stale_forms import SEEN, SHOWN
+from editorial.model_admin import ContentAdmin
+from editorial.stale_forms import SEEN, SHOWN, versions_page
 from papers.models import Topic
 from schedule import clashes
-from schedule.admin.edit_session import UNSHOWN, SittingAdmin, decide, difference, lock, one_sitting, told
+from schedule.admin.edit_session import (
+    UNSHOWN,
+    decide,
+    difference,
+    get_session,
+    lock,
+    may,
+    one_sitting,
+    rows_of,
+    saved_changes,
+    told,
+)
 from schedule.editing.boardlists import BoardsError
 from schedule.editing.poster_boards import BoardsForm, Hanging, PosterRow, topic_paths
 from schedule.editing.saving import save_boards
@@ -27,10 +39,10 @@ ON_BOARDS = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
 class BoardsPage:
     """One request to the page of a session's boards."""
 
-    def __init__(self, desk: Any, request: HttpRequest, session: Session) -> None:
+    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, session: Session) -> None:
         self.session, self.edition = session, session.edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
-        rows = desk.rows_of(request, Presentation).filter(session=session).taking_place().posters()
+        rows = rows_of(model_admin, request, Presentation).filter(session=session).taking_place().posters()
         talks = rows.select_related("edition", "paper__topic", "session", "room").defer(*UNSHOWN)
         self.hanging = Hanging([PosterRow(talk) for talk in talks.order_by("position", "pk")])
         self.seen: Seen = read(self.sent.get(SEEN, "")) or self.hanging.now()
@@ -42,7 +54,7 @@ class BoardsPage:
         if self.sent:
             self.hanging.read(self.sent, self.seen)
         talks_here = [row.talk for row in self.hanging.rows]
-        self.may_change = all(desk.may(request, "change", Presentation, talk) for talk in talks_here)
+        self.may_change = all(may(model_admin, request, "change", Presentation, talk) for talk in talks_here)
 
     def act(self) -> None:
         """Assign boards if the button asks for it."""
@@ -99,53 +111,41 @@ class BoardsPage:
         }
 
 
-class BoardsAdmin(SittingAdmin):
-    """The sessions' admin, with a page for the boards of a poster session."""
+def boards_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Show the posters of a session with their boards, as they are or as planned; save the plan."""
+    session = get_session(model_admin, request, key)
+    if request.method == "POST" and "_save" in request.POST:
+        return save(model_admin, request, session)
+    page = BoardsPage(model_admin, request, session)
+    page.act()
+    return render(model_admin, request, page, saved_changes(request, session.edition))
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.boards_view)
-        return [path("<int:key>/boards/", view, name="schedule_session_boards"), *super().get_urls()]
 
-    def tools(self, row: Any) -> list[dict[str, Any]]:
-        address = reverse("admin:schedule_session_boards", args=[row.pk])
-        own = [{"words": _("Poster boards"), "address": address}] if row.kind == Session.Kind.POSTER else []
-        return [*super().tools(row), *own]
+def render(
+    model_admin: ContentAdmin, request: HttpRequest, page: BoardsPage, saved: dict[str, Any] | None = None
+) -> HttpResponse:
+    title = _("Poster boards: %(session)s") % {"session": page.session}
+    context = model_admin.frame(request, title, **page.context(), saved=saved)
+    return TemplateResponse(request, "admin/schedule/boards.html", context)
 
-    def boards_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Show the posters of a session with their boards, as they are or as planned; save the plan."""
-        session = self.session_in_hand(request, key)
-        if request.method == "POST" and "_save" in request.POST:
-            return self.save_hanging(request, session)
-        page = BoardsPage(self, request, session)
-        page.act()
-        return self.boards_page(request, page, saved=self.saved_sitting(request, session.edition))
 
-    def boards_page(self, request: HttpRequest, page: BoardsPage, **more: Any) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Poster boards: %(session)s") % {"session": page.session},
-            "opts": self.opts,
-            **page.context(),
-            **more,
-        }
-        return TemplateResponse(request, "admin/schedule/boards.html", context)
-
-    def save_hanging(self, request: HttpRequest, session: Session) -> HttpResponse:
-        """Save all boards, or none and say why."""
-        with one_sitting(request) as log:
-            lock(Presentation._base_manager.filter(session=session))
-            page = BoardsPage(self, request, session)
-            if not page.may_change:
-                raise PermissionDenied
-            count = len(page.hanging.moved)
-            if not page.settle():
-                return self.two_versions(request, page.differences(), page.hanging.now(), page.address)
-            is_saved = save_boards(page.hanging)
-        if page.hanging.wrong:
-            return self.boards_page(request, page)
-        if not is_saved or log.change_set is None:
-            messages.info(request, _("Nothing was changed, so there was nothing to save."))
-            return redirect(page.address)
-        words = ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
-        messages.success(request, words)
-        return redirect(f"{page.address}?saved={log.change_set.pk}")
+def save(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
+    """Save all boards, or none and say why."""
+    with one_sitting(request) as log:
+        lock(Presentation._base_manager.filter(session=session))
+        page = BoardsPage(model_admin, request, session)
+        if not page.may_change:
+            raise PermissionDenied
+        count = len(page.hanging.moved)
+        if not page.settle():
+            now, back = page.hanging.now(), page.address
+            return versions_page(model_admin, request, page.differences(), now, discard=back)
+        is_saved = save_boards(page.hanging)
+    if page.hanging.wrong:
+        return render(model_admin, request, page)
+    if not is_saved or log.change_set is None:
+        messages.info(request, _("Nothing was changed, so there was nothing to save."))
+        return redirect(page.address)
+    words = ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
+    messages.success(request, words)
+    return redirect(f"{page.address}?saved={log.change_set.pk}")

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -16,9 +16,11 @@ from django.utils.translation import ngettext
 
 from editorial.access import access_for
 from editorial.current_edition import asked_edition, editions_for
+from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.clashes import Clash, ClashKind, ClashSubject
 from schedule.clashes.findings import NameList
+from schedule.models import Session
 
 # Where the rows of clashes have their forms.
 MODELS = {
@@ -78,38 +80,30 @@ class ClashAdmin(admin.ModelAdmin[Any]):
             self.message_user(request, said(found), messages.WARNING)
 
 
-class ClashPage(ClashAdmin):
-    """The sessions' admin, with a page of all clashes of an edition."""
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.clashes_view)
-        return [path("clashes/", view, name="schedule_session_clashes"), *super().get_urls()]
-
-    def clashes_view(self, request: HttpRequest) -> HttpResponse:
-        """List the clashes of the edition asked for, else of the newest; of one kind where it is given."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        edition = asked_edition(request)
-        if edition and not access_for(request).may_all("view", self.model, edition):
-            raise PermissionDenied
-        found = clashes.of(edition) if edition else []
-        kinds = Counter(clash.kind for clash in found)
-        kind = request.GET.get("kind", "")
-        shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found
-        page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Clashes of %(edition)s") % {"edition": edition} if edition else _("Clashes"),
-            "opts": self.opts,
-            "edition": edition,
-            "editions": editions_for(request),
-            "kinds": [(one, kinds[one]) for one in ClashKind if one in kinds],
-            "kind": kind if kind in kinds else "",
-            "total": len(found),
-            "page": page,
-            "clashes": [linked(clash) for clash in page],
-        }
-        return TemplateResponse(request, "admin/schedule/clashes.html", context)
+def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """List the clashes of the edition asked for, else of the newest; of one kind where it is given."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    edition = asked_edition(request)
+    if edition and not access_for(request).may_all("view", Session, edition):
+        raise PermissionDenied
+    found = clashes.of(edition) if edition else []
+    kinds = Counter(clash.kind for clash in found)
+    kind = request.GET.get("kind", "")
+    shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found
+    page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
+    context = model_admin.frame(
+        request,
+        _("Clashes of %(edition)s") % {"edition": edition} if edition else _("Clashes"),
+        edition=edition,
+        editions=editions_for(request),
+        kinds=[(one, kinds[one]) for one in ClashKind if one in kinds],
+        kind=kind if kind in kinds else "",
+        total=len(found),
+        page=page,
+        clashes=[linked(clash) for clash in page],
+    )
+    return TemplateResponse(request, "admin/schedule/clashes.html", context)
 
 
 def said(found: list[Clash]) -> SafeString:

@@ -1,13 +1,12 @@
-"""What the pages of the timetable editor share: the edition, what a sitting saved, and taking it back."""
+"""What the pages of the timetable editor share: rights, the edition, what was saved, and taking it back."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,11 +18,11 @@ from content.history import ChangeSet, Origin
 from content.recording import Log, together
 from content.three_way_merge import CHOICE, MINE, THEIRS
 from content.timeline import change_set_rows
-from content.versions import Seen
 from editorial.access import access_for
-from editorial.stale_forms import versions_page
+from editorial.model_admin import ContentAdmin
 from editorial.undo_views import AFTERWARDS
 from schedule.admin.clashes import linked
+from schedule.models import Session
 
 TIMETABLE = "timetable"
 MODELS = {"schedule.session", "schedule.presentation"}
@@ -40,96 +39,71 @@ def one_sitting(request: HttpRequest) -> Iterator[Log]:
         yield log
 
 
-class SittingAdmin(admin.ModelAdmin[Any]):
-    """Pages that change several rows of the timetable at once."""
+def rows_of(model_admin: ContentAdmin, request: HttpRequest, model: type[Model]) -> Any:
+    """Return the rows of a model that its own admin lets this user see."""
+    return model_admin.admin_site.get_model_admin(model).get_queryset(request)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        row = context.get("original")
-        if row is not None and access_for(request).may_all("view", self.model, row.edition):
-            context["tools"] = [*context.get("tools", []), *self.tools(row)]
-        return super().render_change_form(request, context, *args, **kwargs)
 
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        access = access_for(request)
-        may_plan = access.everywhere("view", self.model) or bool(access.editions("view", self.model))
-        return super().changelist_view(request, {"may_plan": may_plan, **(extra_context or {})})
+def may(
+    model_admin: ContentAdmin, request: HttpRequest, action: str, model: type[Model], row: Model | None
+) -> bool:
+    """Tell whether the user may change or add a whole row, as the admin of its model says."""
+    # Who may change some fields of a row, as a session chair, moves nothing.
+    asked: Any = model_admin.admin_site.get_model_admin(model)
+    return bool(asked.may_whole(request, action, row))
 
-    def tools(self, row: Any) -> list[dict[str, Any]]:
-        """Return the pages of a row besides its form."""
-        day = row.edition.day_of(row.start)
-        return [{"words": _("Timetable"), "address": f"{timetable_address(row.edition, day=day)}#s{row.pk}"}]
 
-    def rows_of(self, request: HttpRequest, model: Any) -> Any:
-        """Return the rows of a model that its own admin lets this user see."""
-        return self.admin_site.get_model_admin(model).get_queryset(request)
+def require_full_view(request: HttpRequest, edition: Edition | None) -> None:
+    """Refuse who sees some sessions of an edition: clashes and plans tell of all of them."""
+    if not access_for(request).may_all("view", Session, edition):
+        raise PermissionDenied
 
-    def may(self, request: HttpRequest, what: str, model: Any, row: Any = None) -> bool:
-        """Tell whether the user may view, change or add a row, as the admin of its model says."""
-        # Who may change some fields of a row, as a session chair, moves nothing.
-        desk: Any = self.admin_site.get_model_admin(model)
-        return bool(desk.may_whole(request, what, row))
 
-    def refuse_partial_sight(self, request: HttpRequest, edition: Edition | None) -> None:
-        """Refuse who sees some rows of an edition: clashes and plans tell of all of them."""
-        if not access_for(request).may_all("view", self.model, edition):
-            raise PermissionDenied
+def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Edition | None:
+    """Return the edition asked for, else the newest that the user may see."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    asked = request.POST.get("edition") or request.GET.get("edition", "")
+    editions = rows_of(model_admin, request, Edition)
+    found: Edition | None = None
+    if asked:
+        found = editions.filter(pk=asked).first() if asked.isdecimal() else None
+        if found is None:
+            raise Http404("No such edition.")
+    found = found or editions.first()
+    require_full_view(request, found)
+    return found
 
-    def editions(self, request: HttpRequest) -> Any:
-        return self.rows_of(request, Edition)
 
-    def edition_or_newest(self, request: HttpRequest) -> Edition | None:
-        """Return the edition asked for, else the newest that the user may see."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        asked = request.POST.get("edition") or request.GET.get("edition", "")
-        editions = self.editions(request)
-        found: Edition | None = None
-        if asked:
-            found = editions.filter(pk=asked).first() if asked.isdecimal() else None
-            if found is None:
-                raise Http404("No such edition.")
-        found = found or editions.first()
-        self.refuse_partial_sight(request, found)
-        return found
+def get_session(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Session:
+    """Return a session that the user may see, with its edition, room and whole."""
+    rows = model_admin.get_queryset(request).select_related("edition", "room", "parent")
+    session: Session = get_object_or_404(rows, pk=key)
+    if not model_admin.has_view_permission(request, session):
+        raise PermissionDenied
+    require_full_view(request, session.edition)
+    return session
 
-    def session_in_hand(self, request: HttpRequest, key: int) -> Any:
-        """Return a session that the user may see, with its edition, room and whole."""
-        rows = self.get_queryset(request).select_related("edition", "room", "parent")
-        session = get_object_or_404(rows, pk=key)
-        if not self.has_view_permission(request, session):
-            raise PermissionDenied
-        self.refuse_partial_sight(request, session.edition)
-        return session
 
-    # Two versions
+# What was saved
 
-    def two_versions(
-        self, request: HttpRequest, differences: list[dict[str, Any]], shown: Seen, back: str
-    ) -> HttpResponse:
-        """Show what somebody else made of the same rows beside what is planned, with a choice for each."""
-        return versions_page(self, request, differences, shown, discard=back)
 
-    # What was saved
+def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, Any] | None:
+    """Return the changes of the change set that the address names, as the page shows them."""
+    key = request.GET.get("saved", "")
+    change_set = ChangeSet.objects.filter(pk=key).first() if key.isdecimal() else None
+    if change_set is None or not is_in_timetable(change_set, edition):
+        return None
+    rows = change_set.rows.order_by("pk")
+    found = change_set_rows([change_set], rows[:MAX_LISTED_DIFFERENCES], edition)[0].rows
+    more = max(0, rows.count() - MAX_LISTED_DIFFERENCES)
+    return {"change_set": change_set, "rows": found, "more": more, "undo": undo_address(change_set)}
 
-    def saved_sitting(self, request: HttpRequest, edition: Edition) -> dict[str, Any] | None:
-        """Return what the sitting that the address names has changed, as the page tells it."""
-        key = request.GET.get("saved", "")
-        change_set = ChangeSet.objects.filter(pk=key).first() if key.isdecimal() else None
-        if change_set is None or not self.is_sitting_of(change_set, edition):
-            return None
-        rows = change_set.rows.order_by("pk")
-        found = change_set_rows([change_set], rows[:MAX_LISTED_DIFFERENCES], edition)[0].rows
-        more = max(0, rows.count() - MAX_LISTED_DIFFERENCES)
-        return {"change_set": change_set, "rows": found, "more": more, "undo": undo_address(change_set)}
 
-    def is_sitting_of(self, change_set: ChangeSet, edition: Edition) -> bool:
-        """Tell whether all that was changed stands in the timetable of this edition."""
-        rows = set(change_set.rows.order_by().values_list("model", "edition_key").distinct())
-        return bool(rows) and rows <= {(model, edition.pk) for model in MODELS}
+def is_in_timetable(change_set: ChangeSet, edition: Edition) -> bool:
+    """Tell whether all that was changed stands in the timetable of this edition."""
+    rows = set(change_set.rows.order_by().values_list("model", "edition_key").distinct())
+    return bool(rows) and rows <= {(model, edition.pk) for model in MODELS}
 
 
 def timetable_address(edition: Edition, **more: object) -> str:
@@ -150,6 +124,21 @@ def timetable_of(change_set: ChangeSet) -> str:
 
 
 AFTERWARDS.append(timetable_of)
+
+
+def session_tools(session: Session) -> list[dict[str, Any]]:
+    """Return the pages of a session besides its form."""
+    day = session.edition.day_of(session.start)
+    timetable = f"{timetable_address(session.edition, day=day)}#s{session.pk}"
+    talks = reverse("admin:schedule_session_talks", args=[session.pk])
+    found = [
+        {"words": _("Timetable"), "address": timetable},
+        {"words": _("Order and times"), "address": talks},
+    ]
+    if session.kind == Session.Kind.POSTER:
+        boards = reverse("admin:schedule_session_boards", args=[session.pk])
+        found.append({"words": _("Poster boards"), "address": boards})
+    return found
 
 
 def edition_tools(edition: Edition) -> list[dict[str, Any]]:

@@ -7,14 +7,23 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conference.models import Edition
 from editorial.current_edition import working_on
-from schedule.admin.edit_session import UNSHOWN, SittingAdmin, lock, one_sitting
+from editorial.model_admin import ContentAdmin
+from schedule.admin.edit_session import (
+    UNSHOWN,
+    edition_or_newest,
+    lock,
+    may,
+    one_sitting,
+    rows_of,
+    saved_changes,
+)
 from schedule.editing.poster_assignment import SPOKEN, AssignmentPlan, SessionTalks, plan, sessions_with_talks
 from schedule.editing.saving import save_posters
 from schedule.models import Presentation, Session
@@ -23,14 +32,16 @@ from schedule.models import Presentation, Session
 class PostersPage:
     """One request to the page that sends talks' papers to poster sessions."""
 
-    def __init__(self, desk: Any, request: HttpRequest, edition: Edition) -> None:
+    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
         self.edition = edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
-        rows = desk.rows_of(request, Presentation).filter(edition=edition).taking_place()
+        rows = rows_of(model_admin, request, Presentation).filter(edition=edition).taking_place()
         self.rows = (
             rows.filter(paper__isnull=False).select_related("edition", "paper", "session").defer(*UNSHOWN)
         )
-        sessions = desk.get_queryset(request).filter(edition=edition, kind="poster").taking_place()
+        sessions = (
+            rows_of(model_admin, request, Session).filter(edition=edition, kind="poster").taking_place()
+        )
         self.targets: list[Session] = list(sessions.in_order())
         spoken = self.rows.filter(kind__in=SPOKEN).exclude(session__kind="poster").exclude(session=None)
         self.spoken = spoken
@@ -70,59 +81,56 @@ class PostersPage:
         return plan(self.picked, self.posters)
 
 
-class PostersAdmin(SittingAdmin):
-    """The sessions' admin, with a page that sends papers from talks to posters."""
+def posters_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """Show the sessions with talks and where their posters could hang; preview and make them."""
+    edition = edition_or_newest(model_admin, request)
+    if edition is None:
+        return render(model_admin, request, None)
+    if request.method == "POST" and "_save" in request.POST:
+        return save(model_admin, request, edition)
+    page = PostersPage(model_admin, request, edition)
+    more: dict[str, Any] = {"saved": saved_changes(request, edition)}
+    if request.method == "POST":
+        more["plan"] = page.plan
+        more["is_none_picked"] = not page.picked
+        more["aimless"] = [one for one in page.picked if one.target is None]
+    return render(model_admin, request, edition, page=page, **more)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.posters_view)
-        return [path("posters/", view, name="schedule_session_posters"), *super().get_urls()]
 
-    def posters_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the sessions with talks and where their posters could hang; preview and make them."""
-        edition = self.edition_or_newest(request)
-        if edition is None:
-            return self.posters_page(request, {"edition": None})
-        if request.method == "POST" and "_save" in request.POST:
-            return self.save_sendings(request, edition)
-        page = PostersPage(self, request, edition)
-        more: dict[str, Any] = {"saved": self.saved_sitting(request, edition)}
-        if request.method == "POST":
-            more["plan"] = page.plan
-            more["is_none_picked"] = not page.picked
-            more["aimless"] = [one for one in page.picked if one.target is None]
-        return self.posters_page(request, {"edition": edition, "page": page, **more})
+def render(
+    model_admin: ContentAdmin, request: HttpRequest, edition: Edition | None, **more: object
+) -> HttpResponse:
+    context = model_admin.frame(
+        request,
+        _("Posters after their talks"),
+        edition=edition,
+        editions=rows_of(model_admin, request, Edition),
+        may_add=may(model_admin, request, "add", Presentation, edition),
+        **more,
+    )
+    with working_on(edition):
+        return TemplateResponse(request, "admin/schedule/posters.html", context).render()
 
-    def posters_page(self, request: HttpRequest, more: dict[str, Any]) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Posters after their talks"),
-            "opts": self.opts,
-            "editions": self.editions(request),
-            "may_add": self.may(request, "add", Presentation, more["edition"]),
-            **more,
-        }
-        with working_on(more["edition"]):
-            return TemplateResponse(request, "admin/schedule/posters.html", context).render()
 
-    def save_sendings(self, request: HttpRequest, edition: Edition) -> HttpResponse:
-        """Make the posters; what was sent meanwhile is not made twice."""
-        if not self.may(request, "add", Presentation, edition):
+def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Make the posters; what was sent meanwhile is not made twice."""
+    if not may(model_admin, request, "add", Presentation, edition):
+        raise PermissionDenied
+    with one_sitting(request) as log:
+        lock(Session._base_manager.filter(edition=edition))
+        page = PostersPage(model_admin, request, edition)
+        found = page.plan
+        touched = [one.poster for one in found.sendings if one.poster]
+        if not all(may(model_admin, request, "change", Presentation, poster) for poster in touched):
             raise PermissionDenied
-        with one_sitting(request) as log:
-            lock(self.model._base_manager.filter(edition=edition))
-            page = PostersPage(self, request, edition)
-            found = page.plan
-            touched = [one.poster for one in found.sendings if one.poster]
-            if not all(self.may(request, "change", Presentation, poster) for poster in touched):
-                raise PermissionDenied
-            is_saved = save_posters(found)
-        if not is_saved:
-            return self.posters_page(request, {"edition": edition, "page": page, "plan": found})
-        here = f"{reverse('admin:schedule_session_posters')}?edition={edition.pk}"
-        count = len(found.sendings)
-        if log.change_set is None:
-            messages.info(request, _("All of these papers have a poster already."))
-            return redirect(here)
-        words = ngettext("%(n)d poster is in its session.", "%(n)d posters are in their sessions.", count)
-        messages.success(request, words % {"n": count})
-        return redirect(f"{here}&saved={log.change_set.pk}")
+        is_saved = save_posters(found)
+    if not is_saved:
+        return render(model_admin, request, edition, page=page, plan=found)
+    here = f"{reverse('admin:schedule_session_posters')}?edition={edition.pk}"
+    count = len(found.sendings)
+    if log.change_set is None:
+        messages.info(request, _("All of these papers have a poster already."))
+        return redirect(here)
+    words = ngettext("%(n)d poster is in its session.", "%(n)d posters are in their sessions.", count)
+    messages.success(request, words % {"n": count})
+    return redirect(f"{here}&saved={log.change_set.pk}")

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -16,25 +17,27 @@ from django.utils.translation import gettext_lazy as _
 from conference.admin.models import EditionAdmin
 from conference.models import Edition
 from content import times
+from editorial.access import access_for
 from editorial.current_edition import edition_in_hand
 from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, cancel, publish
 from editorial.forms import ContentForm, PartForm
 from editorial.lists import related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
+from editorial.pages import Page, page_urls
 from papers.admin.papers import PaperAdmin
 from papers.models import Paper
 from schedule.admin import desk
 from schedule.admin.actions import put_in_session, set_room, set_session
-from schedule.admin.boards import BoardsAdmin
-from schedule.admin.clashes import ClashAdmin, ClashPage
+from schedule.admin.boards import boards_view
+from schedule.admin.clashes import ClashAdmin, clashes_view
 from schedule.admin.day_filters import DayFilter, SessionDayFilter
-from schedule.admin.edit_session import edition_tools
-from schedule.admin.large_sessions import ManyAdmin
-from schedule.admin.posters import PostersAdmin
+from schedule.admin.edit_session import edition_tools, session_tools
+from schedule.admin.large_sessions import leaves_out_presentations, presentation_links
+from schedule.admin.posters import posters_view
 from schedule.admin.releases import ReleaseAdmin
-from schedule.admin.talks import TalksAdmin
-from schedule.admin.timetable import TimetableAdmin
+from schedule.admin.talks import talks_view
+from schedule.admin.timetable import planned_view, timetable_view
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # When a new session begins, and how long it lasts, until a chair says otherwise.
@@ -93,8 +96,19 @@ class PresentationInline(OrderedInline):
     list_select_related = ("paper", "edition")
 
 
+# The pages of the timetable editor, and of all clashes.
+SESSION_PAGES: list[Page] = [
+    ("<int:key>/boards/", "boards", boards_view),
+    ("<int:key>/talks/", "talks", talks_view),
+    ("clashes/", "clashes", clashes_view),
+    ("posters/", "posters", posters_view),
+    ("timetable/", "timetable", timetable_view),
+    ("timetable/clashes/", "planned", planned_view),
+]
+
+
 @admin.register(Session)
-class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAdmin, ClashPage, ContentAdmin):
+class SessionAdmin(ClashAdmin, ContentAdmin):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
     list_filter = ["edition", CheckFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
@@ -113,6 +127,16 @@ class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAd
         (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
+    def get_urls(self) -> list[URLPattern]:
+        return [*page_urls(self, SESSION_PAGES), *super().get_urls()]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        access = access_for(request)
+        may_plan = access.everywhere("view", Session) or bool(access.editions("view", Session))
+        return super().changelist_view(request, {"may_plan": may_plan, **(extra_context or {})})
+
     def for_list(self, rows: QuerySet[Any]) -> Any:
         return rows.annotate(presentation_rows=with_count(Session, "presentations"))
 
@@ -129,6 +153,33 @@ class SessionAdmin(ManyAdmin, BoardsAdmin, PostersAdmin, TalksAdmin, TimetableAd
             start = datetime.combine(day, MORNING, edition.zone)
             initial |= {"start": start, "end": start + LASTING}
         return initial
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        session = context.get("original")
+        if session is not None and access_for(request).may_all("view", Session, session.edition):
+            context["tools"] = session_tools(session)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+        inlines = super().get_inlines(request, obj)
+        if not leaves_out_presentations(request, obj):
+            return inlines
+        return [one for one in inlines if one.model is not Presentation]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        sets = super().get_fieldsets(request, obj)
+        if not leaves_out_presentations(request, obj):
+            return sets
+        return [*sets, (_("Presentations"), {"fields": ["presentations_elsewhere"]})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [*super().get_readonly_fields(request, obj), "presentations_elsewhere"]
+
+    @admin.display(description=_("too many for one form"))
+    def presentations_elsewhere(self, session: Session) -> SafeString:
+        return presentation_links(session)
 
     @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Session) -> SafeString:

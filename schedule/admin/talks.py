@@ -7,15 +7,27 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from content.three_way_merge import CHOICE, MINE, THEIRS
 from content.versions import Seen, read, signed
 from editorial.current_edition import working_on
-from editorial.stale_forms import SEEN, SHOWN
+from editorial.model_admin import ContentAdmin
+from editorial.stale_forms import SEEN, SHOWN, versions_page
 from schedule import clashes
-from schedule.admin.edit_session import UNSHOWN, SittingAdmin, decide, difference, lock, one_sitting, told
+from schedule.admin.edit_session import (
+    UNSHOWN,
+    decide,
+    difference,
+    get_session,
+    lock,
+    may,
+    one_sitting,
+    rows_of,
+    saved_changes,
+    told,
+)
 from schedule.editing.clock import end_after, moment_on, wall
 from schedule.editing.lineup import Lineup, SpreadForm
 from schedule.editing.saving import save_lineup
@@ -26,10 +38,10 @@ from schedule.models import Presentation, Session
 class TalksPage:
     """One request to the page of a session's presentations."""
 
-    def __init__(self, desk: Any, request: HttpRequest, session: Session) -> None:
+    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, session: Session) -> None:
         self.session, self.edition = session, session.edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
-        rows = desk.rows_of(request, Presentation).filter(session=session)
+        rows = rows_of(model_admin, request, Presentation).filter(session=session)
         talks = list(
             rows.select_related("edition", "paper", "session", "room")
             .defer(*UNSHOWN)
@@ -46,8 +58,8 @@ class TalksPage:
         self.form = SpreadForm(self.sent or None, initial=clocks)
         if self.sent:
             self.lineup.read(self.sent, self.seen)
-        self.may_change = desk.may(request, "change", Session, session) and all(
-            desk.may(request, "change", Presentation, talk) for talk in talks
+        self.may_change = may(model_admin, request, "change", Session, session) and all(
+            may(model_admin, request, "change", Presentation, talk) for talk in talks
         )
 
     def act(self) -> None:
@@ -80,6 +92,10 @@ class TalksPage:
             lineup.put(lineup.stored)
         lineup.is_stale = lineup.is_stale and choice not in (MINE, THEIRS)
         return not (lineup.stale or lineup.is_stale)
+
+    @property
+    def address(self) -> str:
+        return reverse("admin:schedule_session_talks", args=[self.session.pk])
 
     def differences(self) -> list[dict[str, Any]]:
         """Return what both sides changed, as the page of two versions shows it."""
@@ -116,54 +132,40 @@ class TalksPage:
         }
 
 
-class TalksAdmin(SittingAdmin):
-    """The sessions' admin, with a page for the presentations inside a session."""
+def talks_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Show the presentations of a session as they are, or as they are planned; save the plan."""
+    session = get_session(model_admin, request, key)
+    if request.method == "POST" and "_save" in request.POST:
+        return save(model_admin, request, session)
+    page = TalksPage(model_admin, request, session)
+    page.act()
+    return render(model_admin, request, page, saved_changes(request, session.edition))
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.talks_view)
-        return [path("<int:key>/talks/", view, name="schedule_session_talks"), *super().get_urls()]
 
-    def tools(self, row: Any) -> list[dict[str, Any]]:
-        address = reverse("admin:schedule_session_talks", args=[row.pk])
-        return [*super().tools(row), {"words": _("Order and times"), "address": address}]
+def render(
+    model_admin: ContentAdmin, request: HttpRequest, page: TalksPage, saved: dict[str, Any] | None = None
+) -> HttpResponse:
+    title = _("Order and times: %(session)s") % {"session": page.session}
+    context = model_admin.frame(request, title, **page.context(), saved=saved)
+    with working_on(page.edition):
+        return TemplateResponse(request, "admin/schedule/talks.html", context).render()
 
-    def talks_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Show the presentations of a session as they are, or as they are planned; save the plan."""
-        session = self.session_in_hand(request, key)
-        if request.method == "POST" and "_save" in request.POST:
-            return self.save_talks(request, session)
-        page = TalksPage(self, request, session)
-        page.act()
-        saved = self.saved_sitting(request, session.edition)
-        return self.talks_page(request, page, saved=saved)
 
-    def talks_page(self, request: HttpRequest, page: TalksPage, **more: Any) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Order and times: %(session)s") % {"session": page.session},
-            "opts": self.opts,
-            **page.context(),
-            **more,
-        }
-        with working_on(page.edition):
-            return TemplateResponse(request, "admin/schedule/talks.html", context).render()
-
-    def save_talks(self, request: HttpRequest, session: Session) -> HttpResponse:
-        """Save order and times, or nothing and say why."""
-        with one_sitting(request) as log:
-            lock(Presentation._base_manager.filter(session=session))
-            page = TalksPage(self, request, session)
-            if not page.may_change:
-                raise PermissionDenied
-            if not page.settle():
-                here = reverse("admin:schedule_session_talks", args=[session.pk])
-                return self.two_versions(request, page.differences(), page.lineup.now(), here)
-            is_saved = save_lineup(page.lineup)
-        if page.lineup.wrong:
-            return self.talks_page(request, page)
-        here = reverse("admin:schedule_session_talks", args=[session.pk])
-        if not is_saved or log.change_set is None:
-            messages.info(request, _("Nothing was changed, so there was nothing to save."))
-            return redirect(here)
-        messages.success(request, _("Order and times of “%(session)s” were saved.") % {"session": session})
-        return redirect(f"{here}?saved={log.change_set.pk}")
+def save(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
+    """Save order and times, or nothing and say why."""
+    with one_sitting(request) as log:
+        lock(Presentation._base_manager.filter(session=session))
+        page = TalksPage(model_admin, request, session)
+        if not page.may_change:
+            raise PermissionDenied
+        if not page.settle():
+            now, back = page.lineup.now(), page.address
+            return versions_page(model_admin, request, page.differences(), now, discard=back)
+        is_saved = save_lineup(page.lineup)
+    if page.lineup.wrong:
+        return render(model_admin, request, page)
+    if not is_saved or log.change_set is None:
+        messages.info(request, _("Nothing was changed, so there was nothing to save."))
+        return redirect(page.address)
+    messages.success(request, _("Order and times of “%(session)s” were saved.") % {"session": session})
+    return redirect(f"{page.address}?saved={log.change_set.pk}")

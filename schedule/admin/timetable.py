@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
@@ -22,20 +21,25 @@ from content import times
 from content.versions import read, signed
 from editorial.current_edition import working_on
 from editorial.lists import with_count
-from editorial.stale_forms import SEEN, SHOWN
+from editorial.model_admin import ContentAdmin
+from editorial.stale_forms import SEEN, SHOWN, versions_page
 from schedule import clashes, timetable
 from schedule.admin.edit_session import (
-    SittingAdmin,
     decide,
     difference,
+    edition_or_newest,
     lock,
+    may,
     one_sitting,
+    rows_of,
+    saved_changes,
     timetable_address,
     told,
 )
 from schedule.editing.edit_session import SessionRow, Sitting, marked, sent_keys
 from schedule.editing.forms import SittingForm, asked_day
-from schedule.editing.saving import planned, save
+from schedule.editing.saving import planned
+from schedule.editing.saving import save as save_moves
 from schedule.grid import grid
 from schedule.models import Room, Session
 
@@ -45,11 +49,11 @@ DELETED = _("Nothing was saved: a session that you moved was deleted meanwhile. 
 class Board:
     """One request to the page: an edition, a day of it, and the sitting so far."""
 
-    def __init__(self, desk: Any, request: HttpRequest, edition: Edition) -> None:
-        self.desk, self.request, self.edition = desk, request, edition
+    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
+        self.model_admin, self.request, self.edition = model_admin, request, edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
-        self.sessions = desk.get_queryset(request).filter(edition=edition)
-        rooms = desk.rows_of(request, Room).filter(edition=edition).order_by("position", "name", "pk")
+        self.sessions = rows_of(model_admin, request, Session).filter(edition=edition)
+        rooms = rows_of(model_admin, request, Room).filter(edition=edition).order_by("position", "name", "pk")
         self.rooms: dict[int, Room] = {room.pk: room for room in rooms}
         used = self.sessions.program_days(edition.day_of)
         self.days = timetable.strip(edition.start_date, edition.end_date, used)
@@ -77,7 +81,7 @@ class Board:
         return found
 
     def row(self, session: Session) -> SessionRow:
-        may_move = self.desk.may(self.request, "change", Session, session)
+        may_move = may(self.model_admin, self.request, "change", Session, session)
         return SessionRow(session, self.edition, self.rooms, is_fixed=not may_move)
 
     def act(self) -> None:
@@ -149,87 +153,77 @@ class Board:
         }
 
 
-class TimetableAdmin(SittingAdmin):
-    """The sessions' admin, with the timetable editor."""
+def timetable_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """Show a day of the edition asked for, as it is or as it is planned; save the plan."""
+    edition = edition_or_newest(model_admin, request)
+    if edition is None:
+        return render(model_admin, request, {"edition": None})
+    if request.method == "POST" and "_save" in request.POST:
+        return save(model_admin, request, edition)
+    board = Board(model_admin, request, edition)
+    board.act()
+    saved = saved_changes(request, edition)
+    return render(model_admin, request, {**board.context(), "saved": saved})
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = [
-            path("timetable/", wrap(self.timetable_view), name="schedule_session_timetable"),
-            path("timetable/clashes/", wrap(self.planned_view), name="schedule_session_planned"),
-        ]
-        return [*own, *super().get_urls()]
 
-    def timetable_view(self, request: HttpRequest) -> HttpResponse:
-        """Show a day of the edition asked for, as it is or as it is planned; save the plan."""
-        edition = self.edition_or_newest(request)
-        if edition is None:
-            return self.timetable_page(request, {"edition": None})
-        if request.method == "POST" and "_save" in request.POST:
-            return self.save_sitting(request, edition)
-        board = Board(self, request, edition)
-        board.act()
-        saved = self.saved_sitting(request, edition)
-        return self.timetable_page(request, {**board.context(), "saved": saved})
+def render(
+    model_admin: ContentAdmin, request: HttpRequest, more: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    edition = more["edition"]
+    title = gettext("Timetable of %(edition)s") % {"edition": edition} if edition else gettext("Timetable")
+    editions = rows_of(model_admin, request, Edition)
+    context = model_admin.frame(request, title, editions=editions, **more)
+    with working_on(edition):
+        return TemplateResponse(request, "admin/schedule/timetable.html", context, status=status).render()
 
-    def timetable_page(self, request: HttpRequest, more: dict[str, Any], status: int = 200) -> HttpResponse:
-        edition = more["edition"]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Timetable of %(edition)s") % {"edition": edition}
-            if edition
-            else gettext("Timetable"),
-            "opts": self.opts,
-            "editions": self.editions(request),
-            **more,
+
+def planned_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """Answer what the moves that were sent would get in the way of; nothing is stored."""
+    edition = edition_or_newest(model_admin, request)
+    if edition is None or request.method != "POST":
+        return redirect("admin:schedule_session_timetable")
+    board = Board(model_admin, request, edition)
+    found = board.clashes()
+    return JsonResponse(
+        {
+            "html": render_to_string("admin/schedule/_timetable_clashes.html", found, request),
+            "sessions": found["by_session"],
+            "errors": {row.pk: [*row.errors.values()] for row in board.sitting.wrong},
+            "stale": [row.pk for row in board.sitting.stale],
         }
-        with working_on(edition):
-            return TemplateResponse(request, "admin/schedule/timetable.html", context, status=status).render()
+    )
 
-    def planned_view(self, request: HttpRequest) -> HttpResponse:
-        """Answer what the moves that were sent would get in the way of; nothing is stored."""
-        edition = self.edition_or_newest(request)
-        if edition is None or request.method != "POST":
-            return redirect("admin:schedule_session_timetable")
-        board = Board(self, request, edition)
-        found = board.clashes()
-        return JsonResponse(
-            {
-                "html": render_to_string("admin/schedule/_timetable_clashes.html", found, request),
-                "sessions": found["by_session"],
-                "errors": {row.pk: [*row.errors.values()] for row in board.sitting.wrong},
-                "stale": [row.pk for row in board.sitting.stale],
-            }
-        )
 
-    def save_sitting(self, request: HttpRequest, edition: Edition) -> HttpResponse:
-        """Save all moves, or none and say why."""
-        if not self.has_change_permission(request):
-            raise PermissionDenied
-        with one_sitting(request) as log:
-            lock(self.model._base_manager.filter(pk__in=sent_keys(request.POST)))
-            board = Board(self, request, edition)
-            count = len(board.sitting.moved)
-            if board.settle():
-                return self.two_placings(request, board)
-            if board.sitting.gone:
-                board.notes.append(DELETED)
-            is_saved = not board.sitting.gone and save(board.sitting)
-        if board.sitting.wrong or board.sitting.gone:
-            return self.timetable_page(request, board.context(), status=409 if board.sitting.gone else 200)
-        if not is_saved or log.change_set is None:
-            messages.info(request, gettext("Nothing was moved, so there was nothing to save."))
-            return redirect(timetable_address(edition, day=board.day))
-        words = ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
-        messages.success(request, words)
-        return redirect(timetable_address(edition, day=board.day, saved=log.change_set.pk))
+def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Save all moves, or none and say why."""
+    if not model_admin.has_change_permission(request):
+        raise PermissionDenied
+    with one_sitting(request) as log:
+        lock(Session._base_manager.filter(pk__in=sent_keys(request.POST)))
+        board = Board(model_admin, request, edition)
+        count = len(board.sitting.moved)
+        if board.settle():
+            return both_versions(model_admin, request, board)
+        if board.sitting.gone:
+            board.notes.append(DELETED)
+        is_saved = not board.sitting.gone and save_moves(board.sitting)
+    if board.sitting.wrong or board.sitting.gone:
+        return render(model_admin, request, board.context(), status=409 if board.sitting.gone else 200)
+    if not is_saved or log.change_set is None:
+        messages.info(request, gettext("Nothing was moved, so there was nothing to save."))
+        return redirect(timetable_address(edition, day=board.day))
+    words = ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
+    messages.success(request, words)
+    return redirect(timetable_address(edition, day=board.day, saved=log.change_set.pk))
 
-    def two_placings(self, request: HttpRequest, board: Board) -> HttpResponse:
-        """Show what somebody else made of the same sessions beside what was moved here."""
-        stale = board.sitting.stale
-        found = [
-            difference(board.sent, f"s{row.pk}", gettext("When and where"), row.session, row.was, row.now)
-            for row in stale
-        ]
-        shown = {"": {str(row.pk): "".join(marked(row.before)) for row in stale}}
-        return self.two_versions(request, found, shown, timetable_address(board.edition, day=board.day))
+
+def both_versions(model_admin: ContentAdmin, request: HttpRequest, board: Board) -> HttpResponse:
+    """Show what somebody else made of the same sessions beside what was moved here."""
+    stale = board.sitting.stale
+    found = [
+        difference(board.sent, f"s{row.pk}", gettext("When and where"), row.session, row.was, row.now)
+        for row in stale
+    ]
+    shown = {"": {str(row.pk): "".join(marked(row.before)) for row in stale}}
+    back = timetable_address(board.edition, day=board.day)
+    return versions_page(model_admin, request, found, shown, discard=back)
