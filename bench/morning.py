@@ -98,9 +98,7 @@ def main() -> None:
             seen = morning(front, addresses, paper, run_import, chosen)
             after = counts(site)
         report(seen, chosen, results)
-        for name in ("hit", "stale", "miss"):
-            key = f'plenary_page_cache_total{{outcome="{name}"}}'
-            results.add(f"page cache: {name}", after.get(key, 0) - before.get(key, 0), "requests")
+        report_work({name: value - before.get(name, 0) for name, value in after.items()}, results)
 
 
 def requested() -> Addresses:
@@ -294,6 +292,17 @@ def report(seen: Seen, options: argparse.Namespace, results: Results) -> None:
     results.add("older pages after newer ones", seen.went_back, "")
     for error in seen.errors[:5]:
         print(error)
+
+
+def report_work(counts: dict[str, float], results: Results) -> None:
+    """Report what the page cache did, and the views that took most of the time."""
+    for name in ("hit", "stale", "miss"):
+        results.add(f"page cache: {name}", counts.get(f'plenary_page_cache_total{{outcome="{name}"}}', 0), "")
+    views = {name: value for name, value in counts.items() if name.startswith("plenary_view_seconds_sum")}
+    for name, seconds in sorted(views.items(), key=lambda pair: -pair[1])[:6]:
+        times = counts[name.replace("_sum", "_count")]
+        view = name.split('"')[1]
+        results.add(f"view {view}, rendered {times:,.0f} times: mean", 1000 * seconds / max(1, times), "ms")
 
 
 if __name__ == "__main__":
