@@ -13,13 +13,15 @@ from django.db import models
 RETENTION = timedelta(days=1)
 # Rows are pruned by every hundredth change of an edition.
 PRUNE_EVERY = 100
-# A change of more tags invalidates the whole edition.
-MAX_TAGS_PER_CHANGE = 600
+# A change of more tags, two for each new title, invalidates the whole edition.
+MAX_TAGS_PER_CHANGE = 1200
 BATCH_ROWS = 500
 # The tag of every response, and the key that stands for the site in place of an edition's.
 SITE_TAG = "site"
 # Every purge names it: the tag, in headers, of responses that show more editions than headers can name.
 EDITIONS_TAG = "editions"
+PAPER_PREFIX = "paper:"
+TITLE_PREFIX = "title:"
 SITE_KEY = 0
 
 
@@ -50,6 +52,16 @@ def edition_tag(slug: str) -> str:
 def papers_tag(slug: str) -> str:
     """Return the tag of responses that the words of any paper may change: lists, counts, searches."""
     return f"papers:{slug}"
+
+
+def paper_tag(uid: str) -> str:
+    """Return the tag of responses that any text of this paper may change."""
+    return f"{PAPER_PREFIX}{uid}"
+
+
+def title_tag(uid: str) -> str:
+    """Return the tag of responses that show this paper's title beside a link to it alone."""
+    return f"{TITLE_PREFIX}{uid}"
 
 
 def record(edition_key: int, revision: int, at: datetime, tags: Iterable[str]) -> list[str]:

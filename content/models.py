@@ -71,8 +71,8 @@ class Content(models.Model):
                 log.changed(type(self), self.pk, before, after, edition)
                 self._leave_no_gap(before)
                 changed = {name for name in after if before[name] != after[name]}
-                if changed <= {*self.words} and (tag := self.cache_tag()):
-                    tags = {tag}
+                if changed <= {*self.words}:
+                    tags = self.cache_tags(changed) or None
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # What belongs to the row goes with it, out of another edition perhaps.
                     editions.add(self._edition_by(owner, before[owner]))
@@ -94,9 +94,9 @@ class Content(models.Model):
         model: Any = self._meta.get_field(owner).related_model
         return recording.row_editions(model, [key]).get(key)
 
-    def cache_tag(self) -> str:
-        """Return the tag of the responses that show the row's `words`, such as "paper:17"."""
-        return ""
+    def cache_tags(self, changed: Collection[str]) -> set[str]:
+        """Return the tags, such as "paper:17", of the responses that show these of the row's `words`."""
+        return set()
 
     def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:
         """Return what the database has in the fields that are going to be written; `None` for a new row."""

@@ -171,8 +171,8 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         model: Any = self.model
         names = [*dict.fromkeys([*fields, *model.derived_fields])]
         own = {*names} - {*model.derived_fields}
-        tags = {row.cache_tag() for row in rows} if own <= {*model.words} else {""}
-        with recording.together(), revision.lock(), revision.changing_only(None if "" in tags else tags):
+        tags = {tag for row in rows for tag in row.cache_tags(own)} if own <= {*model.words} else set()
+        with recording.together(), revision.lock(), revision.changing_only(tags or None):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:
                 revision.advance({row.stamped_edition() for row in rows})

@@ -1,19 +1,31 @@
 """The cache tags of a response: what it shows, so that a change of that invalidates it.
 
-Every response has the tag of the site and those of the editions that it shows. Pages on which a paper's words
-stand only beside a link to it have the tags of these papers; on any other the words of all papers count.
+Every response has the tag of the site and those of the editions that it shows. Pages on which a paper's text
+stands only beside a link to it have tags of these papers, or of their titles where no page shows more than
+that; on any other the text of all papers counts.
 """
 
 import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
-from content.invalidation import EDITIONS_TAG, SITE_TAG, edition_tag, papers_tag
+from content.invalidation import (
+    EDITIONS_TAG,
+    PAPER_PREFIX,
+    SITE_TAG,
+    TITLE_PREFIX,
+    edition_tag,
+    paper_tag,
+    papers_tag,
+    title_tag,
+)
 from pagecache.keys import API, Key, is_search
 
 # Of an edition: home page, papers, sessions, days, a talk's calendar. Not lists, which words put in order,
 # nor what counts or finds words.
 LINKING = re.compile(r"|(papers|sessions)/[^/]+/[^/]+/|schedule/[^/]+/|presentations/[^/]+\.ics")
+# Of these, where abstracts of the papers that they link to may be shown.
+WITH_ABSTRACTS = re.compile(r"/[^/]+/(sessions/.*|schedule/.*|.*\.ics)")
 LINKING_PERSON = re.compile(r"/people/[^/]+/[^/]+/")
 PAPER_LINK = re.compile(rb"/papers/([^/\"'<>\s]+)/")
 # Long lines of calendars are folded.
@@ -50,8 +62,15 @@ def tags_of(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]:
     if key.query or not is_linking(key.path, known):
         return frozenset(tags.union(map(papers_tag, editions)))
     text = body.replace(FOLD, b"") if key.path.endswith(".ics") else body
-    links = {*PAPER_LINK.findall(text), *PAPER_LINK.findall(key.path.encode())}
-    return frozenset(tags.union(f"paper:{uid.decode(errors='replace')}" for uid in links))
+    link_tag = paper_tag if WITH_ABSTRACTS.fullmatch(key.path) else title_tag
+    tags.update(link_tag(uid) for uid in linked_papers(text))
+    # The page of a paper.
+    return frozenset(tags.union(map(paper_tag, linked_papers(key.path.encode()))))
+
+
+def linked_papers(text: bytes) -> set[str]:
+    """Return the uids in all addresses of papers in a text."""
+    return {uid.decode(errors="replace") for uid in PAPER_LINK.findall(text)}
 
 
 def is_linking(path: str, slugs: Iterable[str]) -> bool:
@@ -64,7 +83,9 @@ def is_linking(path: str, slugs: Iterable[str]) -> bool:
 def header_tags(tags: frozenset[str]) -> list[str]:
     """Return the tags for headers, in order: in place of too many, that of all papers, or of all editions."""
     editions = [tag.partition(":")[2] for tag in tags if tag.startswith(edition_tag(""))]
-    of_all_papers = {tag for tag in tags if not tag.startswith("paper:")}.union(map(papers_tag, editions))
+    of_all_papers = {tag for tag in tags if not tag.startswith((PAPER_PREFIX, TITLE_PREFIX))}.union(
+        map(papers_tag, editions)
+    )
     for shorter in (tags, of_all_papers):
         if sum(map(len, shorter)) + len(shorter) <= MAX_HEADER_BYTES:
             return sorted(shorter)

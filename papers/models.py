@@ -1,6 +1,7 @@
 """What: papers with their authors in order, topics, material, awards. When they are shown: `schedule`."""
 
 import re
+from collections.abc import Collection
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from conference.models import Edition
 from content.fields import HttpURLField, LinesField, SlugKey, UidField
+from content.invalidation import paper_tag, title_tag
 from content.models import Content, Ordered
 from content.page_paths import path_of
 from papers.awards import Award, AwardGrant
@@ -162,8 +164,9 @@ class Paper(Content):
     def get_absolute_url(self) -> str:
         return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
-    def cache_tag(self) -> str:
-        return f"paper:{self.uid}"
+    def cache_tags(self, changed: Collection[str]) -> set[str]:
+        own = paper_tag(self.uid)
+        return {own, title_tag(self.uid)} if "title" in changed else {own}
 
     @property
     def doi_url(self) -> str:

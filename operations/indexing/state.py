@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Subquery
 
 from conference.models import Edition
 from conference.request_edition import SITE_STAMP
-from content.invalidation import papers_tag, tags_between
+from content.invalidation import PAPER_PREFIX, TITLE_PREFIX, papers_tag, tags_between
 from content.preview_context import GATES
 from content.querysets import public_parts
 from content.revision import SiteRevision
@@ -25,8 +25,6 @@ from search.models import Indexed
 VERSION = 1
 # The key of the whole site's state beside those of the editions.
 SITE = 0
-# The cache tags of papers begin so.
-PAPER = "paper:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +60,11 @@ class States:
         old, _, rest = self.known[key].partition(" ")
         new, _, now = self.wanted[key].partition(" ")
         tags = tags_between(key, int(old), int(new), None) if rest == now else None
-        things = (tags or set()) - {papers_tag(self.slugs[key])}
-        uids = {tag.removeprefix(PAPER) for tag in things if tag.startswith(PAPER)}
+        # The tag of a title never comes alone.
+        things = {tag for tag in tags or () if not tag.startswith(TITLE_PREFIX)} - {
+            papers_tag(self.slugs[key])
+        }
+        uids = {tag.removeprefix(PAPER_PREFIX) for tag in things if tag.startswith(PAPER_PREFIX)}
         return uids if len(uids) == len(things) else set()
 
 

@@ -198,7 +198,7 @@ def retitle(paper: Paper) -> None:
 
 def test_change_of_words_invalidates_the_paper_and_what_lists_papers(paper: Paper) -> None:
     retitle(paper)
-    assert tags(paper.edition) == "paper:17 papers:2021"
+    assert tags(paper.edition) == "paper:17 papers:2021 title:17"
 
 
 def test_words_of_several_papers_are_one_change(paper: Paper) -> None:
@@ -206,9 +206,15 @@ def test_words_of_several_papers_are_one_change(paper: Paper) -> None:
     with revision.lock():
         for changed in (paper, other, paper):
             retitle(changed)
-    assert tags(paper.edition) == "paper:17 paper:18 papers:2021"
+    assert tags(paper.edition) == "paper:17 paper:18 papers:2021 title:17 title:18"
     Paper.objects.bulk_update([paper, other], ["abstract"])
     assert tags(paper.edition) == "paper:17 paper:18 papers:2021"
+
+
+def test_change_of_an_abstract_leaves_pages_valid_that_show_the_title_alone(paper: Paper) -> None:
+    paper.abstract = "In short."
+    paper.save()
+    assert tags(paper.edition) == "paper:17 papers:2021"
 
 
 @pytest.mark.parametrize(
@@ -245,10 +251,10 @@ def test_withdrawal_of_a_paper_invalidates_the_edition(paper: Paper) -> None:
 def test_change_of_too_many_papers_invalidates_the_edition(
     paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revision, "MAX_TAGS_PER_CHANGE", 1)
+    monkeypatch.setattr(revision, "MAX_TAGS_PER_CHANGE", 2)
     papers = [paper, factories.make_paper(paper.edition, uid="18")]
     Paper.objects.bulk_update(papers[:1], ["title"])
-    assert tags(paper.edition) == "paper:17 papers:2021"
+    assert tags(paper.edition) == "paper:17 papers:2021 title:17"
     Paper.objects.bulk_update(papers, ["title"])
     assert tags(paper.edition) == "edition:2021"
 
@@ -257,8 +263,8 @@ def test_words_of_a_paper_with_an_award_of_another_year_are_told_to_both(paper: 
     newer = factories.make_edition(2026)
     factories.make_award(newer, [paper])
     retitle(paper)
-    assert tags(paper.edition) == "paper:17 papers:2021"
-    assert tags(newer) == "paper:17 papers:2026"
+    assert tags(paper.edition) == "paper:17 papers:2021 title:17"
+    assert tags(newer) == "paper:17 papers:2026 title:17"
 
 
 def test_change_of_the_site_invalidates_the_site(paper: Paper) -> None:
@@ -283,7 +289,7 @@ def test_tags_are_read_between_two_revisions_of_the_same_history(paper: Paper) -
     retitle(paper)
     factories.make_room(paper.edition)
     new = Edition.objects.get(pk=paper.edition_id)
-    both = {"paper:17", "papers:2021", "edition:2021"}
+    both = {"paper:17", "title:17", "papers:2021", "edition:2021"}
     assert tags_between(old.pk, old.revision, new.revision, old.changed_at) == both
     assert tags_between(old.pk, new.revision - 1, new.revision, None) == {"edition:2021"}
     assert tags_between(old.pk, old.revision, new.revision, old.changed_at - timedelta(seconds=1)) is None
@@ -296,7 +302,7 @@ def test_tags_are_pruned_after_a_day(paper: Paper) -> None:
     Invalidation.objects.update(at=now - timedelta(hours=23))
     retitle(paper)
     prune(now + timedelta(hours=2))
-    assert {*Invalidation.objects.values_list("tag", flat=True)} == {"paper:17", "papers:2021"}
+    assert {*Invalidation.objects.values_list("tag", flat=True)} == {"paper:17", "title:17", "papers:2021"}
 
 
 def test_every_hundredth_change_prunes(paper: Paper) -> None:

@@ -76,9 +76,9 @@ def test_commit_purges_what_it_invalidated(
     purger.wait()
 
     ((line, headers, body),) = cache.told
-    assert (line, body) == ("POST /purge", {"tags": ["editions", "paper:17", "papers:2021"]})
-    assert headers["Surrogate-Key"] == "editions paper:17 papers:2021"
-    assert headers["Cache-Tag"] == "editions,paper:17,papers:2021"
+    assert (line, body) == ("POST /purge", {"tags": ["editions", "paper:17", "papers:2021", "title:17"]})
+    assert headers["Surrogate-Key"] == "editions paper:17 papers:2021 title:17"
+    assert headers["Cache-Tag"] == "editions,paper:17,papers:2021,title:17"
     assert headers["Fastly-Key"] == "secret"
 
 

@@ -13,13 +13,14 @@ EVERYTHING = {"site", "edition:2020", "edition:2021"}
 @pytest.mark.parametrize(
     ("path", "query", "body", "tags"),
     [
-        ("/2021/", "", LINK, {"site", "edition:2021", "paper:17"}),
+        ("/2021/", "", LINK, {"site", "edition:2021", "title:17"}),
         ("/2021/", "", b"", {"site", "edition:2021"}),
         ("/2021", "", LINK, {"site", "edition:2021", "papers:2021"}),
-        ("/2021/papers/18/title/", "", LINK, {"site", "edition:2021", "paper:17", "paper:18"}),
+        ("/2021/papers/18/title/", "", LINK, {"site", "edition:2021", "title:17", "paper:18"}),
         ("/2021/papers/", "", LINK, {"site", "edition:2021", "papers:2021"}),
         ("/2021/awards/", "", LINK, {"site", "edition:2021", "papers:2021"}),
         ("/2021/schedule/2021-04-05/", "", LINK, {"site", "edition:2021", "paper:17"}),
+        ("/2021/sessions/5/posters/", "", LINK, {"site", "edition:2021", "paper:17"}),
         ("/2021/schedule/2021-04-05/", "view=grid", LINK, {"site", "edition:2021", "papers:2021"}),
         ("/2021/papers/5.bib", "", LINK, {"site", "edition:2021", "papers:2021"}),
         (
@@ -28,7 +29,7 @@ EVERYTHING = {"site", "edition:2020", "edition:2021"}
             b"URL:http://example.org/2021/pap\r\n ers/17/title/",
             {"site", "edition:2021", "paper:17"},
         ),
-        ("/people/ada/ada-lovelace/", "", LINK, {*EVERYTHING, "paper:17"}),
+        ("/people/ada/ada-lovelace/", "", LINK, {*EVERYTHING, "title:17"}),
         ("/people/", "", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
         ("/search/", "q=x", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
         ("/", "", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
