@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
+from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
 from exchange.imports.load import Report
-from exchange.imports.steps import WORDS
 
 WIDTH = 30
 NOTES_SHOWN = 20

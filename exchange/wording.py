@@ -10,8 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.timeline import RowLabels, field_label, shown_value
-from exchange.imports.kinds import KINDS, PERSON, Kind
-from exchange.imports.listings import GRANTS, MATERIALS, MENU, Listing, Values
+from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, PERSON, Kind, Listing, Values
 
 NOTHING = "–"
 LABELS = {

@@ -19,8 +19,8 @@ from exchange.admin.jobs import ImportJobAdmin
 from exchange.admin.read_only import ReadOnlyAdmin, in_words, row_link
 from exchange.admin.undo import may_undo, undo_view
 from exchange.exports import list_files
+from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
-from exchange.imports.steps import WORDS
 from exchange.models import ImportJob, ImportRun, Provenance
 
 __all__ = ["ConflictAdmin", "ImportJobAdmin", "list_files"]

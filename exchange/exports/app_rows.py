@@ -14,7 +14,7 @@ from conference.models import Edition
 from content.array_lookup import Among, Keys
 from exchange.exports.dump import rank
 from exchange.exports.printed_names import PrintedNames
-from exchange.imports.listings import MATERIALS
+from exchange.imports.kinds import MATERIALS
 from exchange.imports.rows import parts_by_owner
 from exchange.records import (
     EditionRecord,

@@ -17,10 +17,20 @@ import markup
 from conference.models import Conference, Edition
 from content.array_lookup import Among
 from exchange.files import Context, Format, Rows
-from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, KINDS, PARTS, PERSON, Kind
-from exchange.imports.listings import AUTHORS, MENU, Listing, Values
-from exchange.imports.people_records import persons
-from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner
+from exchange.imports.kinds import (
+    AUTHORS,
+    CONFERENCE,
+    EDITION,
+    INSTITUTION,
+    KINDS,
+    MENU,
+    PARTS,
+    PERSON,
+    Kind,
+    Listing,
+    Values,
+)
+from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, persons
 from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName

@@ -16,10 +16,8 @@ from exchange.exports.dump import Dump
 from exchange.formats.tables.columns import TABLES, Table
 from exchange.formats.tables.flow import menu_entries
 from exchange.formats.tables.rows import Entry, cells_of
-from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PERSON, Kind
-from exchange.imports.listings import MENU, Listing
-from exchange.imports.people_records import persons
-from exchange.imports.rows import in_batches, parts_by_owner
+from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
+from exchange.imports.rows import in_batches, parts_by_owner, persons
 from exchange.reading.csvfile import heading
 
 if TYPE_CHECKING:

@@ -1,36 +1,46 @@
-"""The kinds of things that files hold, as a table: which record stands for which model, field by field.
+"""What files hold, as a table: which record stands for which model, and the lists inside records.
 
-Declarations only: rows are read as values in `loading.rows` and written in `loading.writing`.
+Declarations only: `exchange.imports.rows` reads rows as values, `exchange.imports.writing` writes them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Final
 
-from conference.models import Announcement, Conference, Edition, Page, Sponsor
+from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 from content.models import Content
-from exchange.imports.listings import AUTHORS, COMMITTEE, GRANTS, MATERIALS, MENU, ROLES, SPEAKERS, Listing
-from exchange.records import (
-    AnnouncementRecord,
-    AwardRecord,
-    ConferenceRecord,
-    EditionRecord,
-    InstitutionRecord,
-    PageRecord,
-    PaperRecord,
-    PersonRecord,
-    PresentationRecord,
-    Record,
-    RoomRecord,
-    SessionRecord,
-    SponsorRecord,
-    TopicRecord,
-)
-from papers.models import Award, Paper, Topic
-from people.models import Institution, Person
-from schedule.models import Presentation, Room, Session
+from exchange import records
+from exchange.records import Record
+from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+from people.models import CommitteeRole, Institution, Person
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+
+# Fields of a record by name, as JSON holds them: texts, numbers, lists, parts of lists.
+type Values = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """A field whose value is a list of parts, each a row of its own, in order; compared as a whole.
+
+    `columns`: name in the part -> where the row has it. `identity`: what makes two parts the same one.
+    What is a list of plain texts, such as keywords, is an ordinary field.
+    """
+
+    name: str
+    model: type[Content]
+    owner: str
+    record: type[Record]
+    columns: Mapping[str, str]
+    identity: tuple[str, ...]
+    # The row keeps the person's name as printed.
+    is_printed: bool = False
+    # A list may name one thing twice only where this says so.
+    may_repeat: bool = False
+
+
+@dataclass(frozen=True)
 class Kind:
     """One kind of record. `key`: the field that identifies it; `references`: field -> kind pointed at."""
 
@@ -39,7 +49,6 @@ class Kind:
     record: type[Record]
     model: type[Content]
     key: str
-    plain: tuple[str, ...]
     references: Mapping[str, str] = field(default_factory=dict)
     listings: tuple[Listing, ...] = ()
     is_in_edition: bool = True
@@ -48,6 +57,15 @@ class Kind:
     # Fields that a file gives to new rows alone: what happened to a row that is here, this site knows itself.
     once: tuple[str, ...] = ()
 
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        """The fields that are neither the key nor a reference nor a list of parts."""
+        if self.record is records.PersonRecord:
+            # `ref` says who it is; identifiers and other names are lists of the person's own.
+            return PERSON_FIELDS
+        others = {"where", self.key, *self.references, *(listing.name for listing in self.listings)}
+        return tuple(one.name for one in fields(self.record) if one.name not in others)
+
     @property
     def fields(self) -> tuple[str, ...]:
         return (*self.plain, *self.references, *(listing.name for listing in self.listings))
@@ -55,149 +73,109 @@ class Kind:
     def listing(self, name: str) -> Listing | None:
         return next((listing for listing in self.listings if listing.name == name), None)
 
+    def is_self_reference(self, name: str) -> bool:
+        return self.references.get(name) == self.name
 
-CONFERENCE = Kind(
-    "conference",
-    "",
-    ConferenceRecord,
-    Conference,
-    "slug",
-    ("name", "full_name", "description", "website"),
-    is_in_edition=False,
+
+PERSON_FIELDS = ("name", "given", "family", "native_name", "orcid", "homepage", "biography", "affiliation")
+PRINTED: Final = {"person": "person__uid", "name": "name"}
+
+AUTHORS = Listing(
+    "authors",
+    Authorship,
+    "paper",
+    records.AuthorRecord,
+    {**PRINTED, **{name: name for name in ("affiliations", "corresponding", "presenting")}},
+    ("person",),
+    is_printed=True,
 )
+MATERIALS = Listing(
+    "materials",
+    Material,
+    "paper",
+    records.MaterialRecord,
+    {name: name for name in ("kind", "url", "label", "visible", "file")},
+    ("kind", "url"),
+    may_repeat=True,
+)
+GRANTS = Listing(
+    "grants",
+    AwardGrant,
+    "award",
+    records.GrantRecord,
+    {
+        "paper": "paper__uid",
+        "edition": "paper__edition__slug",
+        "person": "person__uid",
+        "citation": "citation",
+    },
+    ("paper", "edition", "person"),
+)
+ROLES = Listing(
+    "roles",
+    SessionRole,
+    "session",
+    records.RoleRecord,
+    {**PRINTED, "role": "role", "affiliation": "affiliation"},
+    ("person", "role"),
+    is_printed=True,
+)
+SPEAKERS = Listing(
+    "speakers",
+    Speaker,
+    "presentation",
+    records.SpeakerRecord,
+    {**PRINTED, "affiliation": "affiliation"},
+    ("person",),
+    is_printed=True,
+)
+COMMITTEE = Listing(
+    "committee",
+    CommitteeRole,
+    "edition",
+    records.CommitteeRecord,
+    {"person": "person__uid", "role": "role", "affiliation": "affiliation"},
+    ("person", "role"),
+)
+MENU = Listing(
+    "menu",
+    MenuItem,
+    "edition",
+    records.MenuRecord,
+    {"label": "label", "section": "section", "page": "page__slug", "url": "url", "parent": "parent_id"},
+    (),
+    may_repeat=True,
+)
+
+CONFERENCE = Kind("conference", "", records.ConferenceRecord, Conference, "slug", is_in_edition=False)
 EDITION = Kind(
     "edition",
     "",
-    EditionRecord,
+    records.EditionRecord,
     Edition,
     "slug",
-    (
-        "year",
-        "name",
-        "start_date",
-        "end_date",
-        "timezone",
-        "second_timezone",
-        "venue",
-        "city",
-        "country",
-        "mode",
-        "day_start_hour",
-        "description",
-        "accent",
-        "public_from",
-        "papers_public_from",
-        "schedule_public_from",
-    ),
     {"conference": "conference"},
     (MENU, COMMITTEE),
 )
 INSTITUTION = Kind(
-    "institution",
-    "institutions",
-    InstitutionRecord,
-    Institution,
-    "slug",
-    ("name", "aliases", "ror", "country"),
-    is_in_edition=False,
+    "institution", "institutions", records.InstitutionRecord, Institution, "slug", is_in_edition=False
 )
-# A person's reference lies in `PersonRecord.ref`; identifiers and other names are lists of the person's own.
-PERSON = Kind(
-    "person",
-    "people",
-    PersonRecord,
-    Person,
-    "uid",
-    ("name", "given", "family", "native_name", "orcid", "homepage", "biography", "affiliation"),
-    is_in_edition=False,
-)
-PAGE = Kind("page", "pages", PageRecord, Page, "slug", ("title", "body", "status"))
-SPONSOR = Kind(
-    "sponsor",
-    "sponsors",
-    SponsorRecord,
-    Sponsor,
-    "slug",
-    ("name", "tier", "url", "description", "position", "status"),
-    siblings=("edition",),
-)
-ANNOUNCEMENT = Kind(
-    "announcement",
-    "announcements",
-    AnnouncementRecord,
-    Announcement,
-    "uid",
-    ("title", "text", "published_at", "pinned", "status"),
-)
+PERSON = Kind("person", "people", records.PersonRecord, Person, "uid", is_in_edition=False)
+PAGE = Kind("page", "pages", records.PageRecord, Page, "slug")
+SPONSOR = Kind("sponsor", "sponsors", records.SponsorRecord, Sponsor, "slug", siblings=("edition",))
+ANNOUNCEMENT = Kind("announcement", "announcements", records.AnnouncementRecord, Announcement, "uid")
 TOPIC = Kind(
-    "topic",
-    "topics",
-    TopicRecord,
-    Topic,
-    "slug",
-    ("name", "position"),
-    {"parent": "topic"},
-    siblings=("edition",),
+    "topic", "topics", records.TopicRecord, Topic, "slug", {"parent": "topic"}, siblings=("edition",)
 )
-ROOM = Kind(
-    "room",
-    "rooms",
-    RoomRecord,
-    Room,
-    "slug",
-    ("name", "capacity", "virtual", "position", "stream_url"),
-    siblings=("edition",),
-)
-PAPER = Kind(
-    "paper",
-    "papers",
-    PaperRecord,
-    Paper,
-    "uid",
-    (
-        "title",
-        "abstract",
-        "lay_summary",
-        "track",
-        "keywords",
-        "decision",
-        "status",
-        "doi",
-        "pages",
-    ),
-    {"topic": "topic"},
-    (AUTHORS, MATERIALS),
-)
-AWARD = Kind(
-    "award",
-    "awards",
-    AwardRecord,
-    Award,
-    "uid",
-    ("name", "citation", "position", "status"),
-    {},
-    (GRANTS,),
-    siblings=("edition",),
-)
+ROOM = Kind("room", "rooms", records.RoomRecord, Room, "slug", siblings=("edition",))
+PAPER = Kind("paper", "papers", records.PaperRecord, Paper, "uid", {"topic": "topic"}, (AUTHORS, MATERIALS))
+AWARD = Kind("award", "awards", records.AwardRecord, Award, "uid", listings=(GRANTS,), siblings=("edition",))
 SESSION = Kind(
     "session",
     "sessions",
-    SessionRecord,
+    records.SessionRecord,
     Session,
     "uid",
-    (
-        "kind",
-        "title",
-        "abstract",
-        "start",
-        "end",
-        "status",
-        "cancellation_reason",
-        "stream_url",
-        "recording_url",
-        "chat_url",
-        "rescheduled_at",
-    ),
     {"room": "room", "parent": "session"},
     (ROLES,),
     once=("rescheduled_at",),
@@ -205,22 +183,9 @@ SESSION = Kind(
 PRESENTATION = Kind(
     "presentation",
     "presentations",
-    PresentationRecord,
+    records.PresentationRecord,
     Presentation,
     "uid",
-    (
-        "kind",
-        "title",
-        "abstract",
-        "start",
-        "end",
-        "position",
-        "board",
-        "status",
-        "cancellation_reason",
-        "recording_url",
-        "rescheduled_at",
-    ),
     {"paper": "paper", "session": "session", "room": "room"},
     (SPEAKERS,),
     siblings=("edition", "session"),
@@ -229,6 +194,5 @@ PRESENTATION = Kind(
 
 # Kinds with many rows in an edition, in the order in which they can be written: references point backwards.
 PARTS = (PAGE, SPONSOR, ANNOUNCEMENT, TOPIC, ROOM, PAPER, AWARD, SESSION, PRESENTATION)
-KINDS = {
-    kind.name: kind for kind in (CONFERENCE, EDITION, INSTITUTION, PERSON, *PARTS)
-}  # in the order of reports
+# In the order of reports.
+KINDS = {kind.name: kind for kind in (CONFERENCE, EDITION, INSTITUTION, PERSON, *PARTS)}

@@ -3,7 +3,7 @@
 Hand edits survive (`exchange.imports.provenance`); the same file twice changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,18 +11,22 @@ from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from conference.models import Conference, Edition
 from content import recording, revision
 from content.history import Origin
-from exchange.imports.comparison import Plan, Progress
-from exchange.imports.editions import edition_for
-from exchange.imports.kinds import KINDS
-from exchange.imports.rows import NOBODY, Concealed
-from exchange.imports.steps import Tally
-from exchange.imports.writing import Record, created, write_rows
-from exchange.models import Conflict, ImportRun
+from exchange.imports.compare import Plan, Progress, Tally, compare, records_of
+from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
+from exchange.imports.match_people import People
+from exchange.imports.provenance import Clash, open_conflicts
+from exchange.imports.rows import NOBODY, Concealed, EditionRows
+from exchange.imports.validation import validate
+from exchange.imports.writing import write_memory, write_rows
+from exchange.models import ImportRun
 from exchange.problems import Note, Problem, ProgramError, Where
-from exchange.reading.findings import Findings
-from exchange.records import Program
+from exchange.reading.findings import Findings, short
+from exchange.records import EditionRecord, Program, stated
+
+EDITIONS_SHOWN = 20
 
 # Called when an import is committed: what the floors above make of a program follows at once.
 after_import: list[Callable[[], object]] = []
@@ -82,8 +86,11 @@ def load(
     shown = progress or (lambda what, done, total: None)
     try:
         with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.lock():
-            plan = _planned(program, edition_slug, shown, concealed, protected, is_locking=not dry_run)
-            report = _report(plan, program)
+            findings = Findings()
+            plan = _planned(
+                program, edition_slug, findings, shown, concealed, protected, is_locking=not dry_run
+            )
+            report = _report(plan, (*program.notes, *findings.notes))
             look(plan)
             if not dry_run and any(plan.steps.values()):
                 write_rows(plan, shown)
@@ -114,21 +121,24 @@ def _refused(reason: str, error: Exception) -> ProgramError:
 def _planned(
     program: Program,
     edition_slug: str,
+    findings: Findings,
     progress: Progress,
     concealed: Concealed,
     protected: Concealed,
     *,
     is_locking: bool,
 ) -> Plan:
-    findings, edition = Findings(), edition_for(program, edition_slug)
-    plan = Plan(
-        program, edition, findings, progress, concealed=concealed, protected=protected, is_locking=is_locking
-    )
+    edition = edition_for(program, edition_slug)
+    people = People(program, edition, findings, concealed.get(PERSON.name, ()))
+    compared = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if records_of(program, kind)]
+    rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
+    plan = compare(program, rows, people, findings, protected=protected, progress=progress)
+    validate(plan, findings)
     findings.settle()
     return plan
 
 
-def _report(plan: Plan, program: Program) -> Report:
+def _report(plan: Plan, notes: Iterable[Note]) -> Report:
     tallies = {name: plan.tallies[name] for name in KINDS if name in plan.tallies}
     disputes = tuple(
         Dispute(step.kind.name, str(step.row), step.where, name, clash.base, clash.ours, clash.theirs)
@@ -136,40 +146,81 @@ def _report(plan: Plan, program: Program) -> Report:
         for step in plan.steps[name]
         for name, clash in step.merge.clashes.items()
     )
-    notes = tuple(dict.fromkeys((*program.notes, *plan.findings.notes)))
-    return Report(tallies, notes, disputes)
+    return Report(tallies, tuple(dict.fromkeys(notes)), disputes)
 
 
 def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
     """Write down the run and what it leaves behind, unless all it has is conflicts that are known already."""
+    if not _has_news(plan):
+        return None
     run.edition = plan.edition
     run.counts = {name: tally.as_dict() for name, tally in report.tallies.items()}
     run.notes = [[note.kind, str(note.where), note.message] for note in report.notes]
-    run.created = created(plan)
-    if not has_news(plan):
-        return None
+    created = {name: [step.row.pk for step in plan.steps[name] if step.is_new] for name in KINDS}
+    run.created = {name: keys for name, keys in created.items() if keys}
     run.finished_at = timezone.now()
     run.save()
-    Record(plan, run).write()
+    write_memory(plan, run)
     return run
 
 
-def has_news(plan: Plan) -> bool:
+def _has_news(plan: Plan) -> bool:
     """Whether any step writes more than conflicts that stand open already."""
     steps = [step for steps in plan.steps.values() for step in steps]
     if any(step.is_new or step.merge.taken or step.remembers_more for step in steps):
         return True
-    return _has_new_conflict(steps)
-
-
-def _has_new_conflict(steps: Sequence[Any]) -> bool:
-    keys = {step.memory.key: step for step in steps if step.merge.clashes}
+    clashing = {step.memory.key: step for step in steps if step.memory and step.merge.clashes}
     known = {
-        (one.provenance_id, one.field): (one.base, one.ours, one.theirs)
-        for one in Conflict.objects.filter(provenance__in=keys, resolved_at__isnull=True)
+        key: Clash(conflict.base, conflict.ours, conflict.theirs)
+        for key, conflict in open_conflicts(clashing).items()
     }
     return any(
-        known.get((key, name)) != (clash.base, clash.ours, clash.theirs)
-        for key, step in keys.items()
+        known.get((key, name)) != clash
+        for key, step in clashing.items()
         for name, clash in step.merge.clashes.items()
     )
+
+
+# Which edition an import is for
+
+
+def edition_for(program: Program, slug: str) -> Edition:
+    """Return the edition, unsaved if the file brings it. Raises `ProgramError` where there is none."""
+    record = program.edition
+    if record and record.slug != slug:
+        held, asked = short(record.slug), short(slug)
+        message = gettext(
+            "The file holds edition “%(held)s”, not “%(asked)s”. Name the edition that it holds."
+        ) % {"held": held, "asked": asked}
+        raise ProgramError([Problem(record.where, "slug", message)])
+    edition: Edition | None = Edition.objects.select_related("conference").filter(slug=slug).first()
+    if edition:
+        return edition
+    if record is None:
+        known = ", ".join(Edition.objects.values_list("slug", flat=True)[:EDITIONS_SHOWN]) or "none"
+        message = gettext(
+            "There is no edition “%(slug)s”. "
+            "Create it in the admin, or import a program_json file that holds it. Existing: %(known)s."
+        ) % {"slug": short(slug), "known": known}
+        raise ProgramError([Problem(Where(), "", message)])
+    return Edition(slug=slug, conference=_conference_of(program, record))
+
+
+def _conference_of(program: Program, record: EditionRecord) -> Conference:
+    """Return the series of a new edition: the one it names, the one in the file, or the only one here."""
+    named = stated(record.conference, "") or (program.conference.slug if program.conference else "")
+    if named:
+        found: Conference | None = Conference.objects.filter(slug=named).first()
+        if found:
+            return found
+        if program.conference and program.conference.slug == named:
+            return Conference(slug=named)
+        message = gettext("There is no conference “%(named)s” in this file or here. Add it to the file.") % {
+            "named": short(named)
+        }
+    else:
+        existing: list[Conference] = list(Conference.objects.all()[:2])
+        if len(existing) == 1:
+            return existing[0]
+        message = gettext("The file does not say which conference the edition belongs to. Add it.")
+    raise ProgramError([Problem(record.where, "conference", message)])

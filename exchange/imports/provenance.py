@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conference.models import Edition
-from exchange.imports.kinds import Kind
-from exchange.imports.listings import Listing, Values
+from exchange.imports.kinds import Kind, Listing, Values
 from exchange.imports.rows import in_batches
 from exchange.models import Conflict, Provenance
 

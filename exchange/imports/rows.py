@@ -1,25 +1,42 @@
-"""Rows of the database as plain values, in the terms of the records: what a file would say of them.
+"""The rows of an edition: found for records, read as plain values, and built from plain values.
 
 Read with few queries for many rows. Values are JSON: times in UTC, references as keys, lists as parts.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import batched
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
-from conference.models import Edition
+from conference.models import Edition, MenuItem
 from content.array_lookup import Among
 from content.models import Content
-from exchange.imports.kinds import INSTITUTION, KINDS, Kind
-from exchange.imports.listings import AUTHORS, GRANTS, MATERIALS, MENU, Listing, Values
-from papers.models import Authorship
+from content.row_values import plain
+from exchange.imports.kinds import (
+    AUTHORS,
+    GRANTS,
+    INSTITUTION,
+    KINDS,
+    MATERIALS,
+    MENU,
+    PERSON,
+    Kind,
+    Listing,
+    Values,
+)
+from exchange.problems import Where
+from exchange.reading.findings import Findings, short
+from exchange.records import PersonRecord, PersonRef, Record, stated
+from papers.models import Authorship, Paper
+from people import names
 from people.merged_rows import final_rows
+from people.models import Institution, Person, PersonIdentifier, PersonName
 
 BATCH_ROWS = 1000
 CHUNK_ROWS = 2000
@@ -36,18 +53,19 @@ def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
     yield from map(list, batched(keys, BATCH_ROWS, strict=False))
 
 
-def plain(value: object) -> Any:
-    """Return a value as JSON holds it."""
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
-    return value
+def report_concealed(where: Where, field: str, name: str, findings: Findings) -> None:
+    """Refuse what only drafts of other editions show, without a word about it but the file's own."""
+    said = gettext(
+        "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
+        "Ask somebody who may."
+    )
+    findings.problem(where, field, said % {"name": short(name)})
 
 
-class Shelf:
+# Rows by their keys
+
+
+class RowIndex:
     """The rows of one kind in one edition, found by their keys and by their primary keys.
 
     `whole` rows hold all that a file can say; others only what a reference needs. Locked, nobody changes a
@@ -55,13 +73,7 @@ class Shelf:
     """
 
     def __init__(
-        self,
-        kind: Kind,
-        edition: Edition,
-        hidden: frozenset[int],
-        *,
-        whole: bool,
-        is_locking: bool = True,
+        self, kind: Kind, edition: Edition, hidden: frozenset[int], *, whole: bool, is_locking: bool
     ) -> None:
         self.kind = kind
         self.rows: dict[str, Content] = {}
@@ -69,10 +81,10 @@ class Shelf:
         self.concealed: set[str] = set()
         if kind.is_in_edition and edition._state.adding:
             return
-        rows: Any = kind.model._default_manager.all()
+        rows: QuerySet[Any] = kind.model._default_manager.all()
         if kind.is_in_edition:
             rows = rows.filter(edition=edition)
-        rows = rows.defer(*kind.model.derived_fields) if whole else rows.only(*_bones(kind))
+        rows = rows.defer(*kind.model.derived_fields) if whole else rows.only(*_key_fields(kind))
         if whole and is_locking:
             rows = rows.select_for_update(of=("self",), no_key=True)
         for row in rows.order_by("pk").iterator(CHUNK_ROWS):
@@ -82,15 +94,14 @@ class Shelf:
                 self.concealed.add(getattr(row, kind.key))
             else:
                 self.put(row)
-        if kind is INSTITUTION:
-            self._follow_merges()
-
-    def _follow_merges(self) -> None:
-        """Let the slug of an institution that was merged mean the one that stays."""
-        rows: dict[int, Any] = {**self.by_pk}
-        links = {key: row.merged_into_id for key, row in rows.items() if row.merged_into_id in rows}
+        # The slug of an institution that was merged means the one that stays.
+        links = {
+            key: row.merged_into_id
+            for key, row in self.by_pk.items()
+            if isinstance(row, Institution) and row.merged_into_id in self.by_pk
+        }
         for key, there in final_rows(links).items():
-            self.rows[rows[key].slug] = rows[there]
+            self.rows[getattr(self.by_pk[key], kind.key)] = self.by_pk[there or key]
 
     def put(self, row: Content) -> None:
         self.rows[getattr(row, self.kind.key)] = row
@@ -98,15 +109,28 @@ class Shelf:
             self.by_pk[row.pk] = row
 
 
-def _bones(kind: Kind) -> list[str]:
+def _key_fields(kind: Kind) -> list[str]:
     """Return the fields by which a row is found and its rules are checked."""
     own = [name for name in ("name",) if name in kind.plain]
     own += ["merged_into"] if kind is INSTITUTION else []
     return ["pk", kind.key, *own, *(["edition"] if kind.is_in_edition else []), *kind.references]
 
 
-class Shelves:
-    """All shelves of one edition, filled when first asked for."""
+class Lookup(Protocol):
+    """Where parts of lists find the rows that they point at."""
+
+    def person(self, uid: str) -> Person: ...
+
+    def paper(self, edition: str, uid: str) -> Content | None: ...
+
+    def row(self, kind: str, key: str) -> Content | None: ...
+
+
+class EditionRows:
+    """All rows that a program may mean or point at, by kind; each kind is read when first asked for.
+
+    `whole` names the kinds that are compared. New rows are put here too, for references.
+    """
 
     def __init__(
         self,
@@ -116,21 +140,30 @@ class Shelves:
         *,
         is_locking: bool = True,
     ) -> None:
-        self.edition = edition
-        self._whole = frozenset(whole)
-        self._concealed = concealed
-        self._is_locking = is_locking
-        self._shelves: dict[str, Shelf] = {}
+        self.edition, self.concealed = edition, concealed
+        # By uid; filled by whoever settles who is who.
+        self.people: dict[str, Person] = {}
+        # Papers of other editions that awards go to, by edition and uid.
+        self.papers_elsewhere: dict[tuple[str, str], Paper] = {}
+        merged = Institution.objects.filter(merged_into__isnull=False)
+        gone = list(merged.values_list("slug", "pk", "merged_into__slug"))
+        # Institutions that were merged: slug -> the slug of the one that stays, slug -> own key.
+        self.merged_slugs = final_rows({slug: str(there) for slug, _, there in gone})
+        self.merged_keys = {slug: key for slug, key, _ in gone}
+        self._whole, self._is_locking = frozenset(whole), is_locking
+        self._indexes: dict[str, RowIndex] = {}
+        if edition.conference._state.adding:
+            self["conference"].put(edition.conference)
 
-    def __getitem__(self, name: str) -> Shelf:
-        if name not in self._shelves:
-            hidden = self._concealed.get(name, frozenset())
-            self._shelves[name] = shelf = Shelf(
+    def __getitem__(self, name: str) -> RowIndex:
+        if name not in self._indexes:
+            hidden = self.concealed.get(name, frozenset())
+            self._indexes[name] = index = RowIndex(
                 KINDS[name], self.edition, hidden, whole=name in self._whole, is_locking=self._is_locking
             )
-            for row in shelf.rows.values():
-                self._connect(row, shelf.kind)
-        return self._shelves[name]
+            for row in index.rows.values():
+                self._connect(row, index.kind)
+        return self._indexes[name]
 
     def _connect(self, row: Content, kind: Kind) -> None:
         """Give a row the rows that it points at, so that its rules ask no question of the database."""
@@ -140,12 +173,67 @@ class Shelves:
             if target is not None:
                 setattr(row, name, target)
 
-    def value(self, row: Content, kind: Kind, name: str) -> Any:
-        """Return the value of a plain field or a reference."""
-        if name not in kind.references:
-            return plain(getattr(row, name))
-        target = getattr(row, name)
-        return getattr(target, KINDS[kind.references[name]].key) if target else None
+    def person(self, uid: str) -> Person:
+        return self.people[uid]
+
+    def paper(self, edition: str, uid: str) -> Content | None:
+        return self.papers_elsewhere.get((edition, uid)) if edition else self.row("paper", uid)
+
+    def row(self, kind: str, key: str) -> Content | None:
+        return self[kind].rows.get(key)
+
+    def matched(
+        self, kind: Kind, records: Sequence[Record], findings: Findings
+    ) -> Iterator[tuple[Content, Record]]:
+        """Find or make the row of each record."""
+        if not records:
+            return
+        index = self[kind.name]
+        seen: dict[int, Where] = {}
+        namesakes = self._institutions_by_name() if kind is INSTITUTION else {}
+        merged = self.merged_slugs if kind is INSTITUTION else {}
+        # A file may still tell of both that a chair merged: the one that stays speaks.
+        for record in sorted(records, key=lambda one: getattr(one, kind.key) in merged):
+            key: str = getattr(record, kind.key)
+            if key in index.concealed:
+                report_concealed(record.where, kind.key, key, findings)
+                continue
+            row = index.rows.get(key) or namesakes.get(names.normal(stated(getattr(record, "name", ""), "")))
+            if row is None:
+                own = {"edition": self.edition} if kind.is_in_edition else {}
+                row = kind.model(**{kind.key: key}, **own)
+            index.rows[key] = row
+            if id(row) in seen and key in merged:
+                continue
+            if id(row) in seen:
+                message = gettext("Another %(name)s is the same: %(row)s. Keep one of them.") % {
+                    "name": kind.name,
+                    "row": seen[id(row)],
+                }
+                findings.problem(record.where, kind.key, f"“{short(key)}”: {message}")
+                continue
+            seen[id(row)] = record.where
+            yield row, record
+
+    def _institutions_by_name(self) -> dict[str, Institution]:
+        """Return the institutions here by name and alias; a name that two have stands for neither."""
+        found: dict[str, list[Institution]] = defaultdict(list)
+        rows = {id(row): row for row in self["institution"].rows.values() if isinstance(row, Institution)}
+        for row in rows.values():
+            for name in {row.name, *row.aliases}:
+                found[names.normal(name)].append(row)
+        return {name: owners[0] for name, owners in found.items() if name and len(owners) == 1}
+
+
+# From rows to values
+
+
+def field_value(row: Content, kind: Kind, name: str) -> object:
+    """Return the value of a plain field or a reference."""
+    if name not in kind.references:
+        return plain(getattr(row, name))
+    target = getattr(row, name)
+    return getattr(target, KINDS[kind.references[name]].key) if target else None
 
 
 def parts_by_owner(
@@ -157,7 +245,6 @@ def parts_by_owner(
     """
     found: dict[int, list[Values]] = defaultdict(list)
     taken = {**listing.columns, "known_as": "person__name"} if known_as else listing.columns
-    names = list(taken)
     columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
         "pk", f"{listing.owner}_id", *taken.values()
     )
@@ -165,33 +252,29 @@ def parts_by_owner(
     lines = list(columns)
     institutions = _institutions([key for key, *_ in lines]) if listing is AUTHORS else {}
     for key, owner, *values in lines:
-        part = dict(zip(names, values, strict=True))
+        part = dict(zip(taken, values, strict=True))
         if listing is AUTHORS:
             part["institutions"] = institutions.get(key, [])
         elif listing is MENU:
             part["key"] = key
-        found[owner].append(_finished(part, listing, edition))
+        elif listing is MATERIALS:
+            file = part.pop("file")
+            part["url"] = part["url"] or (file and media_address(file))
+        elif listing is GRANTS:
+            own = part["edition"] == edition.slug
+            part = {name: value or "" for name, value in part.items()} | ({"edition": ""} if own else {})
+        found[owner].append(part)
     return {owner: _tree(parts) for owner, parts in found.items()} if listing is MENU else found
 
 
 def _institutions(authorships: list[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
-    through: Any = Authorship.institutions.through
+    through = Authorship.institutions.through
     for keys in batched(authorships, MAX_KEYS_PER_QUERY, strict=False):
         links = through._default_manager.filter(Among("authorship_id", keys)).order_by("pk")
         for authorship, slug in links.values_list("authorship_id", "institution__slug"):
             found[authorship].append(slug)
     return found
-
-
-def _finished(part: Values, listing: Listing, edition: Edition) -> Values:
-    if listing is MATERIALS:
-        file = part.pop("file")
-        part["url"] = part["url"] or (file and media_address(file))
-    elif listing is GRANTS:
-        own = part["edition"] == edition.slug
-        part = {name: value or "" for name, value in part.items()} | ({"edition": ""} if own else {})
-    return part
 
 
 def media_address(file: str) -> str:
@@ -217,5 +300,65 @@ def _tree(lines: list[Values]) -> list[Values]:
     return [by_key[line["key"]] for line in lines if line["parent"] is None]
 
 
-def is_self_reference(kind: Kind, name: str) -> bool:
-    return kind.references.get(name) == kind.name
+def persons(keys: list[int]) -> Iterator[PersonRecord]:
+    """Read people as records, in the order of their keys; hidden names stay out."""
+    mine = Among("person_id", keys)
+    spellings: dict[int, list[str]] = defaultdict(list)
+    for person, name in PersonName.objects.filter(mine, hidden=False).values_list("person", "name"):
+        spellings[person].append(name)
+    ids: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for person, *pair in PersonIdentifier.objects.filter(mine).values_list("person", "scheme", "value"):
+        ids[person].append((pair[0], pair[1]))
+    rows = Person.objects.filter(Among("pk", keys)).order_by().values("pk", "uid", *PERSON.plain)
+    found = {row.pop("pk"): row for row in rows}
+    for key in (key for key in keys if key in found):
+        row = found[key]
+        ref = PersonRef(
+            name=row.pop("name"), uid=row.pop("uid"), orcid=row.pop("orcid"), ids=tuple(sorted(ids[key]))
+        )
+        yield PersonRecord(ref=ref, other_names=tuple(sorted(spellings[key])), **row)
+
+
+# From values to rows
+
+
+@dataclass(slots=True)
+class PartRow:
+    """One part of a list as an unsaved row, with the institutions that follow it."""
+
+    row: Any
+    identity: tuple[object, ...]
+    institutions: list[Any]
+
+
+def build_parts(listing: Listing, owner: Content, parts: list[Values], lookup: Lookup) -> list[PartRow]:
+    """Return the parts as unsaved rows in order. Asks the database for nothing that `lookup` has."""
+    if listing is MENU and isinstance(owner, Edition):
+        return _menu_lines(owner, parts, lookup)
+    return [_part_row(listing, owner, part, place, lookup) for place, part in enumerate(parts, start=1)]
+
+
+def _part_row(listing: Listing, owner: Content, part: Values, place: int, lookup: Lookup) -> PartRow:
+    values = {listing.owner: owner, "position": place}
+    for name in listing.columns:
+        if name == "person":
+            values["person"] = lookup.person(part["person"]) if part["person"] else None
+        elif listing is GRANTS and name in ("paper", "edition"):
+            values["paper"] = lookup.paper(part["edition"], part["paper"]) if part["paper"] else None
+        elif name in part:
+            values[name] = part[name]
+    institutions = [lookup.row("institution", slug) for slug in part.get("institutions", [])]
+    return PartRow(listing.model(**values), tuple(part[name] for name in listing.identity), institutions)
+
+
+def _menu_lines(
+    edition: Edition, parts: list[Values], lookup: Lookup, parent: MenuItem | None = None
+) -> list[PartRow]:
+    rows: list[PartRow] = []
+    for place, part in enumerate(parts, start=1):
+        target = {part["kind"]: part["target"]}
+        if part["kind"] == "page":
+            target = {"page": lookup.row("page", part["target"])}
+        row = MenuItem(edition=edition, parent=parent, label=part["label"], position=place, **target)
+        rows += [PartRow(row, (), []), *_menu_lines(edition, part["children"], lookup, row)]
+    return rows

@@ -4,18 +4,26 @@ Nothing is compared or written here.
 """
 
 from dataclasses import fields
-from typing import Any
 
 from django.utils.translation import gettext
 
-from conference.models import Edition, MenuItem
-from exchange.imports.kinds import EDITION, KINDS, PERSON, Kind
-from exchange.imports.listings import COMMITTEE, GRANTS, MENU, Listing, Values
-from exchange.imports.people import People
-from exchange.imports.rows import Shelves, in_batches, plain
+from conference.models import MenuItem
+from content.row_values import plain
+from exchange.imports.kinds import COMMITTEE, EDITION, GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
+from exchange.imports.match_people import People
+from exchange.imports.rows import EditionRows, in_batches
 from exchange.problems import Where
 from exchange.reading.findings import Findings, nearest, short
-from exchange.records import GrantRecord, MenuRecord, PersonRecord, PersonRef, Record, is_stated
+from exchange.records import (
+    GrantRecord,
+    MenuRecord,
+    PersonRecord,
+    PersonRef,
+    Program,
+    Record,
+    is_stated,
+    stated,
+)
 from papers.models import Paper
 from people import names
 from people.models import Person
@@ -23,34 +31,33 @@ from people.models import Person
 SECTIONS = frozenset(MenuItem.Section.values)
 
 
-class Statements:
+class StatedValues:
     """The values that the records of one program state."""
 
-    def __init__(self, people: People, shelves: Shelves, findings: Findings) -> None:
-        self.people, self.shelves, self.findings = people, shelves, findings
-        self.edition: Edition = shelves.edition
+    def __init__(self, program: Program, people: People, rows: EditionRows, findings: Findings) -> None:
+        self.people, self.rows, self.findings = people, rows, findings
+        self._own_slug = rows.edition.slug
         # Records with a reference that leads nowhere, by identity; how many such references there are.
         self.broken: set[int] = set()
-        self._dead = 0
-        # Papers of other editions that grants point at, by edition and uid.
-        self.elsewhere: dict[tuple[str, str], Paper] = {}
+        self._broken_count = 0
+        self._find_papers_elsewhere([grant for award in program.awards for grant in stated(award.grants, ())])
 
-    def find_elsewhere(self, grants: list[GrantRecord]) -> None:
+    def _find_papers_elsewhere(self, grants: list[GrantRecord]) -> None:
         """Look up the older papers that awards go to."""
         wanted = {(grant.edition, grant.paper) for grant in grants if self._is_elsewhere(grant)}
         for batch in in_batches(sorted({uid for _, uid in wanted})):
             found = Paper.objects.filter(uid__in=batch, edition__slug__in={slug for slug, _ in wanted})
             for paper in found.select_related("edition").defer(*Paper.derived_fields):
-                self.elsewhere[paper.edition.slug, paper.uid] = paper
+                self.rows.papers_elsewhere[paper.edition.slug, paper.uid] = paper
 
     def _is_elsewhere(self, grant: GrantRecord) -> bool:
-        return bool(grant.paper and grant.edition and grant.edition != self.edition.slug)
+        return bool(grant.paper and grant.edition and grant.edition != self._own_slug)
 
     def of(self, kind: Kind, record: Record) -> Values:
         """Return what the record states. A field whose references lead nowhere is reported and left out."""
-        before = self._dead
+        before = self._broken_count
         values = self._stated(kind, record)
-        if self._dead > before:
+        if self._broken_count > before:
             self.broken.add(id(record))
         return values
 
@@ -63,16 +70,16 @@ class Statements:
         for name, other in kind.references.items():
             value = getattr(record, name)
             if is_stated(value) and self.is_known(other, value or "", record.where, name):
-                values[name] = self.shelved_key(other, value) if value else None
+                values[name] = self.key_here(other, value) if value else None
         return values | self._lists(kind, record)
 
     def _lists(self, kind: Kind, record: Record) -> Values:
         values: Values = {}
         for listing in kind.listings:
-            parts, before = getattr(record, listing.name), self._dead
+            parts, before = getattr(record, listing.name), self._broken_count
             if is_stated(parts):
                 found = self._parts(listing, parts, record)
-                if self._dead == before:
+                if self._broken_count == before:
                     values[listing.name] = found
         return values
 
@@ -93,36 +100,38 @@ class Statements:
             )
         return values
 
-    def shelved_key(self, kind: str, key: str) -> str:
+    def key_here(self, kind: str, key: str) -> str:
         """Return the key under which the row stands here; an institution may have another one in the file."""
-        found: str = getattr(self.shelves[kind].rows[key], KINDS[kind].key)
+        found: str = getattr(self.rows[kind].rows[key], KINDS[kind].key)
         return found
 
     def is_known(self, kind: str, key: str, where: Where, path: str) -> bool:
         """Whether a reference leads somewhere; if not, say so."""
-        if not key or key in self.shelves[kind].rows:
+        if not key or key in self.rows[kind].rows:
             return True
         # Looking for a name like it takes time: not for the ten thousandth problem.
-        hint = "" if self.findings.is_full else nearest(key, self.shelves[kind].rows)
+        hint = "" if self.findings.is_full else nearest(key, self.rows[kind].rows)
         said = gettext(
             "There is no %(kind)s “%(key)s” in this file or in edition %(edition)s.%(hint)s "
             "Correct it, or add the %(kind)s."
         )
-        words = {"kind": kind, "key": short(key), "edition": self.edition.slug, "hint": hint}
+        words = {"kind": kind, "key": short(key), "edition": self._own_slug, "hint": hint}
         self._report(where, path, said % words)
         return False
 
     def _report(self, where: Where, path: str, message: str) -> None:
-        self._dead += 1
+        self._broken_count += 1
         self.findings.problem(where, path, message)
 
-    # Lists
-
-    def _parts(self, listing: Listing, parts: tuple[Any, ...], record: Record) -> list[Values]:
+    def _parts(self, listing: Listing, parts: tuple[Record, ...], record: Record) -> list[Values]:
         if listing is MENU:
-            return [self._line(line, record.where, f"menu[{index}]") for index, line in enumerate(parts)]
+            return [
+                self._line(line, record.where, f"menu[{index}]")
+                for index, line in enumerate(parts)
+                if isinstance(line, MenuRecord)
+            ]
         found: list[Values] = []
-        seen: set[tuple[Any, ...]] = set()
+        seen: set[tuple[object, ...]] = set()
         for index, part in enumerate(parts):
             values = self._part(listing, part, record, f"{listing.name}[{index}]")
             identity = tuple(values[name] for name in listing.identity)
@@ -134,7 +143,7 @@ class Statements:
         return found
 
     def _note_repeat(self, listing: Listing, values: Values, record: Record) -> None:
-        who = values.get("name") or values.get("paper") or self.people.by_uid[values["person"]].name
+        who = values.get("name") or values.get("paper") or self.rows.people[values["person"]].name
         message = gettext("%(who)s stands twice in %(name)s; taken once, at the first place.") % {
             "who": who,
             "name": listing.name,
@@ -150,7 +159,7 @@ class Statements:
             elif field.name == "institutions":
                 known = [slug for slug in value if self.is_known("institution", slug, record.where, path)]
                 values["institutions"] = list(
-                    dict.fromkeys(self.shelved_key("institution", slug) for slug in known)
+                    dict.fromkeys(self.key_here("institution", slug) for slug in known)
                 )
             elif field.name != "where":
                 values[field.name] = plain(value)
@@ -172,7 +181,7 @@ class Statements:
                 record.where, path, gettext("An award goes to a paper or a person: give one of them.")
             )
         if self._is_elsewhere(grant):
-            if (grant.edition, grant.paper) not in self.elsewhere:
+            if (grant.edition, grant.paper) not in self.rows.papers_elsewhere:
                 message = gettext("There is no paper “%(paper)s” in edition “%(edition)s”.") % {
                     "paper": short(grant.paper),
                     "edition": short(grant.edition),

@@ -8,11 +8,20 @@ from django.utils.translation import gettext
 
 from conference.models import MenuItem
 from content.models import Content
-from exchange.imports.kinds import PRESENTATION, Kind
-from exchange.imports.listings import GRANTS, MATERIALS, Listing
-from exchange.imports.parts import PartRow
-from exchange.imports.rows import in_batches, is_self_reference
-from exchange.imports.steps import Step
+from exchange.imports.compare import Plan, RowPlan
+from exchange.imports.kinds import (
+    GRANTS,
+    INSTITUTION,
+    KINDS,
+    MATERIALS,
+    PERSON,
+    PRESENTATION,
+    SESSION,
+    TOPIC,
+    Kind,
+    Listing,
+)
+from exchange.imports.rows import PartRow, in_batches, report_concealed
 from exchange.problems import Where
 from exchange.reading.findings import Findings, short
 from papers.querysets import TOPIC_LEVELS
@@ -20,11 +29,27 @@ from papers.querysets import TOPIC_LEVELS
 MISSING = frozenset(("blank", "null"))
 
 
-def check_row(step: Step, findings: Findings) -> None:
+def validate(plan: Plan, findings: Findings) -> None:
+    """Report what the rules of the rows say against what the plan would write."""
+    for name in KINDS:
+        for step in plan.steps[name]:
+            if step.is_new or step.merge.taken:
+                for listing in step.kind.listings:
+                    _check_parts(listing, step.parts.get(listing.name, []), step.where, findings)
+                _check_row(step, findings)
+    for kind, field in ((INSTITUTION, "ror"), (PERSON, "orcid")):
+        hidden = plan.rows.concealed.get(kind.name, frozenset())
+        _check_unique(plan.steps[kind.name], kind, field, findings, hidden)
+    for kind in (TOPIC, SESSION):
+        if steps := plan.steps[kind.name]:
+            _check_nesting(steps, plan.rows[kind.name].rows.values(), findings)
+
+
+def _check_row(step: RowPlan, findings: Findings) -> None:
     """Report what the row's own rules say against it."""
-    # A row cannot tell an unsaved parent from itself; nesting is judged by `check_nesting`.
+    # A row cannot tell an unsaved parent from itself; nesting is judged by `_check_nesting`.
     parents = {
-        name: getattr(step.row, name) for name in step.kind.references if is_self_reference(step.kind, name)
+        name: getattr(step.row, name) for name in step.kind.references if step.kind.is_self_reference(name)
     }
     for name in parents:
         setattr(step.row, name, None)
@@ -38,7 +63,7 @@ def check_row(step: Step, findings: Findings) -> None:
         findings.problem(step.where, "title", gettext("Give a paper, or a title of the talk's own."))
 
 
-def check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: Findings) -> None:
+def _check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: Findings) -> None:
     """Report what the rules of the rows of a list say against them."""
     for index, part in enumerate(parts):
         place = f"{listing.name}[{index}]"
@@ -82,7 +107,7 @@ def _sentence(row: Content, field: str, error: ValidationError) -> str:
     return " ".join(error.messages)
 
 
-def check_nesting(steps: Sequence[Step], rows: Iterable[Any], findings: Findings) -> None:
+def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Any], findings: Findings) -> None:
     """Report topics and sessions that stand below themselves, or too deep. `rows`: all, changed or not."""
     moved = {id(step.row) for step in steps}
     wholes = {id(row.parent) for row in rows if row.parent is not None and id(row) not in moved}
@@ -112,11 +137,11 @@ def check_nesting(steps: Sequence[Step], rows: Iterable[Any], findings: Findings
             findings.problem(step.where, "parent", message)
 
 
-def check_unique(
-    steps: Iterable[Step], kind: Kind, field: str, findings: Findings, concealed: Collection[int]
+def _check_unique(
+    steps: Iterable[RowPlan], kind: Kind, field: str, findings: Findings, concealed: Collection[int]
 ) -> None:
     """Report values that two rows would share although each may have its own only. One query."""
-    claims: dict[str, Step] = {}
+    claims: dict[str, RowPlan] = {}
     for step in steps:
         value = getattr(step.row, field)
         if not value or field not in step.merge.taken:
@@ -141,12 +166,3 @@ def check_unique(
                     "row": row,
                 }
                 findings.problem(step.where, field, message)
-
-
-def report_concealed(where: Where, field: str, name: str, findings: Findings) -> None:
-    """Refuse what only drafts of other editions show, without a word about it but the file's own."""
-    said = gettext(
-        "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
-        "Ask somebody who may."
-    )
-    findings.problem(where, field, said % {"name": short(name)})

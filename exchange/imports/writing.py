@@ -5,26 +5,39 @@ from collections.abc import Iterable, Iterator
 from itertools import batched
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from content import revision
-from exchange.imports.comparison import Plan, Progress
-from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PARTS, PERSON, Kind
-from exchange.imports.listings import Values
-from exchange.imports.parts import UPDATED, PartRow, write
+from content.ordering import PARKED
+from content.relations import linking
+from exchange.imports.compare import Plan, Progress, RowPlan
+from exchange.imports.kinds import (
+    AUTHORS,
+    EDITION,
+    GRANTS,
+    KINDS,
+    MATERIALS,
+    MENU,
+    PERSON,
+    Kind,
+    Listing,
+    Values,
+)
 from exchange.imports.provenance import Clash, open_conflicts
-from exchange.imports.rows import is_self_reference
-from exchange.imports.steps import Step
+from exchange.imports.rows import PartRow, field_value, in_batches, media_address
 from exchange.models import Change, Conflict, ImportRun, Provenance
+from papers.models import Authorship
 from people.models import PersonIdentifier, PersonName
 
 BATCH_ROWS = 500
-ORDER = (CONFERENCE, EDITION, INSTITUTION, PERSON, *PARTS)
+# An update names every row for every column: large batches take more memory and no less time.
+UPDATED_ROWS = 200
 
 
 def write_rows(plan: Plan, progress: Progress) -> None:
     """Write every row that is new or changed, in an order in which references point at what is there."""
-    for kind in ORDER:
+    for kind in KINDS.values():
         steps = plan.steps[kind.name]
         total, done = len(steps), 0
         for level in _levels(kind, [step for step in steps if step.is_new]):
@@ -45,12 +58,12 @@ def write_rows(plan: Plan, progress: Progress) -> None:
     _write_lists(EDITION, plan.steps["edition"], is_late=True)
 
 
-def _levels(kind: Kind, steps: list[Step]) -> Iterator[list[Step]]:
+def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
     """Sort new rows so that parents come before the rows below them."""
-    if not any(is_self_reference(kind, name) for name in kind.references):
+    if not any(kind.is_self_reference(name) for name in kind.references):
         yield steps
         return
-    levels: dict[int, list[Step]] = defaultdict(list)
+    levels: dict[int, list[RowPlan]] = defaultdict(list)
     for step in steps:
         row: Any = step.row
         depth, above = 0, row.parent
@@ -60,22 +73,22 @@ def _levels(kind: Kind, steps: list[Step]) -> Iterator[list[Step]]:
     yield from (levels[depth] for depth in sorted(levels))
 
 
-def _forget_derived(steps: Iterable[Step]) -> None:
+def _forget_derived(steps: Iterable[RowPlan]) -> None:
     """Let go of rendered text, which is long: it is in the database now, and read again if asked for."""
     for step in steps:
         for name in step.row.derived_fields:
             step.row.__dict__.pop(name, None)
 
 
-def _update(kind: Kind, steps: list[Step]) -> None:
+def _update(kind: Kind, steps: list[RowPlan]) -> None:
     names = {name for step in steps for name in step.merge.taken if name in (*kind.plain, *kind.references)}
     rows = [step.row for step in steps if names & step.merge.taken.keys()]
     if rows:
-        kind.model._default_manager.bulk_update(rows, sorted(names), batch_size=UPDATED)
+        kind.model._default_manager.bulk_update(rows, sorted(names), batch_size=UPDATED_ROWS)
         _forget_derived(steps)
 
 
-def _write_lists(kind: Kind, steps: Iterable[Step], *, is_late: bool = False) -> None:
+def _write_lists(kind: Kind, steps: Iterable[RowPlan], *, is_late: bool = False) -> None:
     if kind is EDITION and not is_late:
         return
     for listing in kind.listings:
@@ -83,12 +96,11 @@ def _write_lists(kind: Kind, steps: Iterable[Step], *, is_late: bool = False) ->
             step.row.pk: step.parts.pop(listing.name) for step in steps if listing.name in step.parts
         }
         if wanted:
-            write(listing, wanted)
-            editions = {step.row.stamped_edition() for step in steps}
-            revision.advance(editions)
+            write_parts(listing, wanted)
+            revision.advance({step.row.stamped_edition() for step in steps})
 
 
-def _write_person_lists(steps: list[Step]) -> None:
+def _write_person_lists(steps: list[RowPlan]) -> None:
     """Write identifiers, which are only added, and the other names that are not hidden."""
     ids, spellings, gone = [], [], []
     for step in steps:
@@ -113,112 +125,189 @@ def _write_person_lists(steps: list[Step]) -> None:
     PersonName.objects.bulk_create(spellings, batch_size=BATCH_ROWS)
 
 
-class Record:
-    """The memory of one run: provenance, changes, conflicts."""
+# Lists
 
-    def __init__(self, plan: Plan, run: ImportRun) -> None:
-        self.plan, self.run = plan, run
-        self._keys: dict[tuple[str, int], int] = {}
 
-    def write(self) -> list[Conflict]:
-        steps = [step for kind in ORDER for step in self.plan.steps[kind.name]]
-        for batch in batched(steps, BATCH_ROWS, strict=False):
-            self._remember(batch)
-        Change.objects.bulk_create(self._changes(steps), batch_size=BATCH_ROWS)
-        return self._write_conflicts(steps)
+def write_parts(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
+    """Make the lists of these owners (by primary key) exactly the wanted ones."""
+    for owners in in_batches(wanted):
+        _write_batch(listing, {owner: wanted[owner] for owner in owners})
 
-    def _remember(self, steps: Iterable[Step]) -> None:
-        rows = []
-        for step in steps:
-            if not step.remembers_more:
-                continue
-            row = Provenance(
+
+def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
+    standing = _standing(listing, wanted)
+    fresh: list[PartRow] = []
+    kept: list[PartRow] = []
+    names = {"position"}
+    for owner, parts in wanted.items():
+        for part in parts:
+            rows = standing.get((owner, part.identity), [])
+            if rows:
+                names |= _reuse(listing, part, rows.pop(0))
+                kept.append(part)
+            else:
+                fresh.append(part)
+    everything: Any = listing.model._default_manager
+    gone = [row.pk for rows in standing.values() for row in rows]
+    if gone:
+        everything.filter(pk__in=gone).delete()
+    if kept:
+        everything.filter(pk__in=[part.row.pk for part in kept]).update(position=F("position") + PARKED)
+        everything.bulk_update([part.row for part in kept], sorted(names), batch_size=UPDATED_ROWS)
+    _create(listing, fresh)
+    if listing is AUTHORS:
+        _link([*kept, *fresh], {part.row.pk for part in kept})
+
+
+def _standing(listing: Listing, owners: Iterable[int]) -> dict[tuple[int, tuple[Any, ...]], list[Any]]:
+    """Return the rows of these owners by owner and identity. Menus are drawn anew: their lines have none."""
+    found: dict[tuple[int, tuple[Any, ...]], list[Any]] = defaultdict(list)
+    rows = listing.model._default_manager.filter(**{f"{listing.owner}__in": list(owners)})
+    related = ["person"] if "person" in listing.columns else []
+    if listing is GRANTS:
+        related += ["award", "paper__edition"]
+    if related:
+        rows = rows.select_related(*related)
+    for row in rows.order_by("position", "pk"):
+        identity = _identity(listing, row) if listing is not MENU else (row.pk, "line")
+        found[getattr(row, f"{listing.owner}_id"), identity].append(row)
+    return found
+
+
+def _identity(listing: Listing, row: Any) -> tuple[Any, ...]:
+    values: Values = {}
+    for name in listing.identity:
+        if name == "person":
+            values[name] = row.person.uid if row.person else ""
+        elif name == "paper":
+            values[name] = row.paper.uid if row.paper else ""
+        elif name == "edition":
+            own = row.paper is None or row.paper.edition_id == row.award.edition_id
+            values[name] = "" if own else row.paper.edition.slug
+        elif listing is MATERIALS and name == "url":
+            values[name] = row.url or media_address(row.file.name)
+        else:
+            values[name] = getattr(row, name)
+    return tuple(values[name] for name in listing.identity)
+
+
+def _reuse(listing: Listing, part: PartRow, old: Any) -> set[str]:
+    """Let the new row take the place of the old one, and name what differs; an uploaded file stays a file."""
+    part.row.pk = old.pk
+    part.row._state.adding = False
+    if listing is MATERIALS and old.file:
+        part.row.file, part.row.url = old.file, old.url
+    columns = listing.model._meta.concrete_fields
+    return {c.name for c in columns if getattr(old, c.attname) != getattr(part.row, c.attname)}
+
+
+def _create(listing: Listing, parts: list[PartRow]) -> None:
+    rows = [part.row for part in parts]
+    manager = listing.model._default_manager
+    if listing is MENU:
+        manager.bulk_create([row for row in rows if row.parent is None])
+        manager.bulk_create([row for row in rows if row.parent is not None])
+    elif rows:
+        manager.bulk_create(rows, batch_size=BATCH_ROWS)
+
+
+def _link(parts: list[PartRow], reused: set[int]) -> None:
+    """Write the institutions of authors."""
+    through: Any = Authorship.institutions.through
+    links = [
+        through(authorship_id=part.row.pk, institution_id=institution.pk)
+        for part in parts
+        for institution in part.institutions
+    ]
+    with linking(Authorship, "institutions", reused):
+        if reused:
+            through._default_manager.filter(authorship__in=reused).delete()
+        through._default_manager.bulk_create(links, batch_size=BATCH_ROWS)
+
+
+# The memory of a run
+
+
+def write_memory(plan: Plan, run: ImportRun) -> None:
+    """Write what is remembered of each row, what changed, and what is in conflict."""
+    steps = [step for kind in KINDS.values() for step in plan.steps[kind.name]]
+    keys: dict[tuple[str, int], int] = {}
+    for batch in batched(steps, BATCH_ROWS, strict=False):
+        keys |= _write_provenance(batch, plan, run)
+    Change.objects.bulk_create(_changes(steps, run), batch_size=BATCH_ROWS)
+    _write_conflicts(steps, keys, run)
+
+
+def _write_provenance(steps: Iterable[RowPlan], plan: Plan, run: ImportRun) -> dict[tuple[str, int], int]:
+    """Remember the values as imported. Returns where those of rows in conflict are, by kind and key."""
+    rows = [
+        (
+            step,
+            Provenance(
                 pk=step.memory.key if step.memory else None,
                 kind=step.kind.name,
                 object_id=step.row.pk,
-                edition=self.plan.edition if step.kind.is_in_edition else None,
-                values=self._memory(step),
-                run=self.run,
-            )
-            rows.append((step, row))
-        Provenance.objects.bulk_create([row for step, row in rows if step.memory is None])
-        Provenance.objects.bulk_update([row for step, row in rows if step.memory], ["values", "run"])
-        self._keys |= {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.clashes}
-
-    def _memory(self, step: Step) -> Values:
-        """Remember of a new row what the file did not state too: nobody has edited it yet."""
-        if not step.is_new or step.kind is PERSON:
-            return step.merge.memory
-        kind, shelves = step.kind, self.plan.shelves
-        unstated = {
-            name: shelves.value(step.row, kind, name)
-            for name in (*kind.plain, *kind.references)
-            if name not in step.merge.memory
-        }
-        lists: Values = {listing.name: [] for listing in kind.listings}
-        return {**unstated, **lists, **step.merge.memory}
-
-    def _changes(self, steps: Iterable[Step]) -> Iterator[Change]:
-        for step in steps:
-            if step.is_new:
-                continue
-            for name, new in step.merge.taken.items():
-                yield Change(
-                    run=self.run,
-                    kind=step.kind.name,
-                    object_id=step.row.pk,
-                    field=name,
-                    old=step.old[name],
-                    new=new,
-                    base=step.memory.values.get(name) if step.memory else None,
-                )
-
-    def _write_conflicts(self, steps: Iterable[Step]) -> list[Conflict]:
-        """Keep one open conflict per field; replace it when the file says something else now."""
-        known = open_conflicts(step.memory.key for step in steps if step.memory)
-        fresh, changed = [], []
-        for step in steps:
-            key = step.memory.key if step.memory else self._keys.get((step.kind.name, step.row.pk), 0)
-            for name, clash in step.merge.clashes.items():
-                open_one = known.pop((key, name), None)
-                if open_one is None:
-                    fresh.append(self._conflict(step, key, name, clash))
-                elif (open_one.base, open_one.ours, open_one.theirs) != (
-                    clash.base,
-                    clash.ours,
-                    clash.theirs,
-                ):
-                    open_one.base, open_one.ours, open_one.theirs = clash.base, clash.ours, clash.theirs
-                    open_one.run, open_one.created_at = self.run, timezone.now()
-                    changed.append(open_one)
-            self._close(step, key, known)
-        Conflict.objects.bulk_create(fresh, batch_size=BATCH_ROWS)
-        Conflict.objects.bulk_update(changed, ["base", "ours", "theirs", "run", "created_at"])
-        return [*fresh, *changed]
-
-    def _close(self, step: Step, key: int, known: dict[tuple[int, str], Conflict]) -> None:
-        """Both sides say the same again: the conflict is over."""
-        settled = [known.pop((key, name)) for name in step.merge.agreed if (key, name) in known]
-        if settled:
-            Conflict.objects.filter(pk__in=[one.pk for one in settled]).update(resolved_at=timezone.now())
-
-    def _conflict(self, step: Step, key: int, name: str, clash: Clash) -> Conflict:
-        return Conflict(
-            provenance_id=key,
-            field=name,
-            label=str(step.row)[:200],
-            base=clash.base,
-            ours=clash.ours,
-            theirs=clash.theirs,
-            run=self.run,
+                edition=plan.edition if step.kind.is_in_edition else None,
+                values=_remembered_values(step),
+                run=run,
+            ),
         )
+        for step in steps
+        if step.remembers_more
+    ]
+    Provenance.objects.bulk_create([row for step, row in rows if step.memory is None])
+    Provenance.objects.bulk_update([row for step, row in rows if step.memory], ["values", "run"])
+    return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.clashes}
 
 
-def created(plan: Plan) -> dict[str, list[int]]:
-    """Return the keys of the new rows by kind."""
-    found: dict[str, list[int]] = {}
-    for kind in ORDER:
-        keys = [step.row.pk for step in plan.steps[kind.name] if step.is_new]
-        if keys:
-            found[kind.name] = keys
-    return found
+def _remembered_values(step: RowPlan) -> Values:
+    """Remember of a new row what the file did not state too: nobody has edited it yet."""
+    kind = step.kind
+    if not step.is_new or kind is PERSON:
+        return step.merge.memory
+    names = (*kind.plain, *kind.references)
+    unstated = {name: field_value(step.row, kind, name) for name in names if name not in step.merge.memory}
+    lists: Values = {listing.name: [] for listing in kind.listings}
+    return {**unstated, **lists, **step.merge.memory}
+
+
+def _changes(steps: Iterable[RowPlan], run: ImportRun) -> Iterator[Change]:
+    for step in steps:
+        if step.is_new:
+            continue
+        for name, new in step.merge.taken.items():
+            yield Change(
+                run=run,
+                kind=step.kind.name,
+                object_id=step.row.pk,
+                field=name,
+                old=step.old[name],
+                new=new,
+                base=step.memory.values.get(name) if step.memory else None,
+            )
+
+
+def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run: ImportRun) -> None:
+    """Keep one open conflict per field; replace it when the file says something else now."""
+    known = open_conflicts(step.memory.key for step in steps if step.memory)
+    now = timezone.now()
+    fresh, changed, settled = [], [], []
+    for step in steps:
+        key = step.memory.key if step.memory else keys.get((step.kind.name, step.row.pk), 0)
+        for name, clash in step.merge.clashes.items():
+            conflict = known.get((key, name))
+            if conflict is None:
+                conflict = Conflict(provenance_id=key, field=name, label=str(step.row)[:200])
+                fresh.append(conflict)
+            elif Clash(conflict.base, conflict.ours, conflict.theirs) == clash:
+                continue
+            else:
+                changed.append(conflict)
+            conflict.base, conflict.ours, conflict.theirs = clash.base, clash.ours, clash.theirs
+            conflict.run, conflict.created_at = run, now
+        # Both sides say the same again: the conflict is over.
+        settled += [known[key, name].pk for name in step.merge.agreed if (key, name) in known]
+    Conflict.objects.bulk_create(fresh, batch_size=BATCH_ROWS)
+    Conflict.objects.bulk_update(changed, ["base", "ours", "theirs", "run", "created_at"])
+    for batch in in_batches(settled):
+        Conflict.objects.filter(pk__in=batch).update(resolved_at=now)

@@ -14,10 +14,9 @@ from conference.models import Edition
 from content import revision
 from content.models import Content
 from content.recording import together
-from exchange.imports.kinds import KINDS, PERSON, Kind
-from exchange.imports.listings import Listing, Values
-from exchange.imports.parts import PartRow, build, write
-from exchange.imports.rows import parts_by_owner, plain
+from exchange.imports.kinds import KINDS, PERSON, Kind, Listing, Values
+from exchange.imports.rows import PartRow, build_parts, field_value, parts_by_owner
+from exchange.imports.writing import write_parts
 from papers.models import Paper
 from people import names
 from people.models import Person, PersonName
@@ -41,10 +40,7 @@ def current(kind: Kind, row: Any, name: str, edition: Edition) -> Any:
         return parts_by_owner(listing, parts, edition).get(row.pk, [])
     if kind is PERSON and name == "other_names":
         return sorted(row.names.filter(hidden=False).values_list("name", flat=True))
-    if name in kind.references:
-        target = getattr(row, name)
-        return getattr(target, KINDS[kind.references[name]].key) if target else None
-    return plain(getattr(row, name))
+    return field_value(row, kind, name)
 
 
 class Finder:
@@ -124,10 +120,10 @@ def _take_list(listing: Listing, row: Content, value: list[Values], finder: Find
     if "person" in listing.columns:
         finder.learn_people(part["person"] for part in value)
         value = _without_hidden(value, finder)
-    parts = build(listing, row, value, finder)
+    parts = build_parts(listing, row, value, finder)
     for part in parts:
         _judge(part)
-    write(listing, {row.pk: parts})
+    write_parts(listing, {row.pk: parts})
     revision.advance([row.stamped_edition()])
 
 

@@ -8,10 +8,9 @@ from accounts.access_scope import Access, access_of
 from conference.models import Edition
 from content.restoring import CannotRestoreError
 from content.undoing import Undoing
-from exchange.imports.comparison import Plan
+from exchange.imports.compare import Plan, RowPlan
 from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PERSON
 from exchange.imports.rows import Concealed
-from exchange.imports.steps import Step
 from exchange.jobs.models import ImportJob
 from exchange.problems import Problem, ProgramError
 
@@ -63,7 +62,7 @@ def permit(plan: Plan, user: Any) -> None:
         raise ProgramError(refused)
 
 
-def _refusal(step: Step, access: Access) -> Problem | None:
+def _refusal(step: RowPlan, access: Access) -> Problem | None:
     if step.is_new and not access.may("add", type(step.row)):
         said = gettext("The file brings %(row)s, which your role may not add. Ask somebody who may.")
         return Problem(step.where, "", said % {"row": step.row})

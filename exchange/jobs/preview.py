@@ -7,10 +7,9 @@ from itertools import batched
 from typing import Any
 
 from content.timeline import word_diff
-from exchange.imports.comparison import Plan
+from exchange.imports.compare import Plan, RowPlan
 from exchange.imports.kinds import KINDS
 from exchange.imports.provenance import is_empty
-from exchange.imports.steps import Step
 from exchange.jobs.models import ImportJob, PlannedRow
 from exchange.wording import Naming, label, told
 
@@ -31,7 +30,7 @@ def digest(plan: Plan) -> str:
     return found.hexdigest()
 
 
-def _facts(step: Step, fresh: dict[str, str]) -> list[Any]:
+def _facts(step: RowPlan, fresh: dict[str, str]) -> list[Any]:
     key = getattr(step.row, step.kind.key)
     clashes = {name: [one.base, one.ours, one.theirs] for name, one in step.merge.clashes.items()}
     return [
@@ -61,7 +60,7 @@ def store(plan: Plan, job: ImportJob) -> None:
 
 
 def _rows(plan: Plan, job: ImportJob) -> Iterator[PlannedRow]:
-    naming = Naming(lambda uid: _person(plan, uid), lambda kind, key: str(plan.row(kind, key) or key))
+    naming = Naming(lambda uid: _person(plan, uid), lambda kind, key: str(plan.rows.row(kind, key) or key))
     for name in KINDS:
         for step in (*plan.steps[name], *plan.idle[name]):
             merge = step.merge
@@ -80,11 +79,11 @@ def _rows(plan: Plan, job: ImportJob) -> Iterator[PlannedRow]:
 
 
 def _person(plan: Plan, uid: str) -> str:
-    found = plan.people.by_uid.get(uid)
+    found = plan.rows.people.get(uid)
     return found.name if found else uid
 
 
-def _fields(step: Step, plan: Plan, naming: Naming) -> Iterator[list[str]]:
+def _fields(step: RowPlan, plan: Plan, naming: Naming) -> Iterator[list[str]]:
     def words(name: str, *values: object) -> list[str]:
         return [told(step.kind, name, value, naming, plan.edition) for value in values]
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from exchange.files import Context, Source
 from exchange.formats import readable
-from exchange.imports.comparison import Plan
+from exchange.imports.compare import Plan
 from exchange.imports.load import Report, load
 from exchange.jobs import private_files
 from exchange.jobs.fetch import Policy, fetch

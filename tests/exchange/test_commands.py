@@ -208,12 +208,11 @@ def test_export_refuses_in_one_sentence(fmt: str, edition: str, sentence: str) -
 
 KILLED = """
 import os, sys
-from exchange.imports import writing
-whole = writing.Record.write
-def slow(self):
+from exchange.imports import load
+def slow(plan, run):
     print("written", flush=True)
     import time; time.sleep(60)
-writing.Record.write = slow
+load.write_memory = slow
 from django.core.management import call_command
 call_command("import_program", "program_json", sys.argv[1], edition="2021", no_progress=True)
 """

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition, Page
 from content import revision
+from exchange.imports.compare import Tally
 from exchange.imports.load import load
-from exchange.imports.steps import Tally
 from exchange.models import Change, Conflict, ImportRun, Provenance
 from exchange.problems import ProgramError, Where
 from exchange.records import EditionRecord, MaterialRecord, PaperRecord, Program, TopicRecord, stated

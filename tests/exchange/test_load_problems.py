@@ -178,7 +178,7 @@ def test_failure_while_writing_leaves_the_database_as_before(monkeypatch: pytest
     def fail(*args: object) -> None:
         raise IntegrityError("late")
 
-    monkeypatch.setattr(writing.Record, "_remember", fail)
+    monkeypatch.setattr(writing, "_write_provenance", fail)
     problems = told(crowd(6))
 
     assert everything() == before

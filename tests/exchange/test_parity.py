@@ -19,8 +19,7 @@ from exchange.exports.dump import name_parts
 from exchange.files import Context, Format
 from exchange.formats import formats, writable
 from exchange.formats.program_json import LISTS
-from exchange.imports.kinds import KINDS, Kind
-from exchange.imports.listings import Listing
+from exchange.imports.kinds import KINDS, Kind, Listing
 from exchange.records import UNSTATED, Program, Record, stated
 from tests.exchange.programs import START, odd, odd_session, odd_talk
 

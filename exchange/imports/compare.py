@@ -1,0 +1,395 @@
+"""The comparison of a program with the rows that are here: what an import is going to do. Writes nothing."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+
+from conference.models import Edition
+from content.models import Content
+from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PARTS, PERSON, Kind, Values
+from exchange.imports.match_people import FilePerson, People
+from exchange.imports.provenance import (
+    Memory,
+    Merge,
+    Successors,
+    imported_rows,
+    merge,
+    remembered,
+    with_successors,
+)
+from exchange.imports.rows import (
+    NOBODY,
+    Concealed,
+    EditionRows,
+    PartRow,
+    build_parts,
+    field_value,
+    in_batches,
+    parts_by_owner,
+)
+from exchange.imports.stated_values import StatedValues
+from exchange.problems import Where
+from exchange.reading.findings import Findings
+from exchange.records import Program, Record, is_stated
+from people import names
+from people.models import Person, PersonIdentifier, PersonName
+
+ABSENT_SHOWN = 10
+# Fields of a person that are rows of their own.
+PERSON_LISTS = ("other_names", "ids")
+WORDS = ("new", "changed", "kept", "conflicting", "skipped")
+
+type Progress = Callable[[str, int, int], None]
+
+
+@dataclass(slots=True)
+class RowPlan:
+    """One row, and what becomes of it."""
+
+    kind: Kind
+    row: Content
+    where: Where
+    merge: Merge
+    is_new: bool = False
+    # Somebody whom the file only points at: nothing is compared, nothing remembered.
+    is_mentioned: bool = False
+    # A reference of its record leads nowhere, which has been reported.
+    is_broken: bool = False
+    memory: Memory | None = None
+    # Values before the change, for whoever wants to take it back.
+    old: Values = field(default_factory=dict)
+    parts: dict[str, list[PartRow]] = field(default_factory=dict)
+
+    @property
+    def remembers_more(self) -> bool:
+        """Whether the memory of this row differs from what is stored."""
+        return self.memory is None or self.memory.values != self.merge.memory
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing at all is to be written for this row."""
+        if self.is_mentioned:
+            return True
+        return not (self.is_new or self.merge.taken or self.merge.clashes or self.remembers_more)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many rows of a kind are new, changed, kept as edited here, conflicting, or skipped as unchanged.
+
+    A row may be changed in one field and kept or conflicting in another; it then counts in both columns.
+    """
+
+    new: int = 0
+    changed: int = 0
+    kept: int = 0
+    conflicting: int = 0
+    skipped: int = 0
+
+    def add(self, plan: RowPlan) -> None:
+        self.new += plan.is_new
+        self.changed += bool(plan.merge.taken) and not plan.is_new
+        self.kept += bool(plan.merge.kept)
+        self.conflicting += bool(plan.merge.clashes)
+        self.skipped += not (plan.is_new or plan.merge.taken or plan.merge.kept or plan.merge.clashes)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(*(getattr(self, word) + getattr(other, word) for word in WORDS))
+
+    def as_dict(self) -> dict[str, int]:
+        return {word: getattr(self, word) for word in WORDS}
+
+
+@dataclass(slots=True)
+class Plan:
+    """What becomes of the rows, by kind: those that are written, and `idle` ones, for which nothing is."""
+
+    rows: EditionRows
+    steps: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
+    idle: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
+    tallies: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+
+    @property
+    def edition(self) -> Edition:
+        return self.rows.edition
+
+
+def records_of(program: Program, kind: Kind) -> tuple[Record, ...]:
+    """Return the records of a kind."""
+    if kind.many:
+        records: tuple[Record, ...] = getattr(program, kind.many)
+        return records
+    record: Record | None = getattr(program, kind.name)
+    return (record,) if record else ()
+
+
+def compare(
+    program: Program,
+    rows: EditionRows,
+    people: People,
+    findings: Findings,
+    *,
+    protected: Concealed = NOBODY,
+    progress: Progress,
+) -> Plan:
+    """Compare every record with its row. What is taken from the file is set on the rows, in memory."""
+    rows.people = people.by_uid
+    matched = {
+        kind.name: list(rows.matched(kind, records_of(program, kind), findings))
+        for kind in (CONFERENCE, INSTITUTION, *PARTS)
+    }
+    matched[EDITION.name] = [(rows.edition, record) for record in records_of(program, EDITION)]
+    stated = StatedValues(program, people, rows, findings)
+    successors = Successors(people.successors, rows.merged_slugs)
+    plan = Plan(rows)
+
+    def add(found: Iterable[RowPlan], kind: Kind, total: int) -> None:
+        for done, one in enumerate(found, start=1):
+            if one.row.pk in protected.get(kind.name, ()):
+                _leave(one, findings)
+            _take(one, rows, findings)
+            plan.tallies[kind.name].add(one)
+            (plan.idle if one.is_idle else plan.steps)[kind.name].append(one)
+            if one.is_idle:
+                one.memory = None
+            if kind is not PERSON:
+                progress(kind.many or kind.name, done, total)
+
+    for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *PARTS):
+        if kind is PERSON:
+            add(_person_plans(people, stated), kind, 0)
+            continue
+        pairs = matched[kind.name]
+        add(_row_plans(kind, pairs, rows, stated, successors), kind, len(pairs))
+        new_rows = [one.row for one in plan.steps[kind.name] if one.is_new]
+        _give_positions(kind, new_rows, rows)
+        if kind in PARTS:
+            _note_absent(kind, {row.pk for row, _ in pairs if row.pk}, rows, findings)
+    return plan
+
+
+def _row_plans(
+    kind: Kind,
+    pairs: list[tuple[Content, Record]],
+    rows: EditionRows,
+    stated: StatedValues,
+    successors: Successors,
+) -> Iterator[RowPlan]:
+    def remembered_as(row: Content, record: Record) -> int:
+        """Return whose memory a record is compared with: that of what was merged, if it came in as such."""
+        merged = rows.merged_keys if kind is INSTITUTION else {}
+        key: int = merged.get(getattr(record, kind.key, ""), row.pk or 0)
+        return key
+
+    memories = remembered(kind, [remembered_as(*pair) for pair in pairs if pair[0].pk])
+    lists = _lists_here(kind, [record for _, record in pairs], rows.edition)
+    for row, record in pairs:
+        theirs = stated.of(kind, record)
+        if row.pk:
+            ours = {
+                name: lists[name].get(row.pk, []) if name in lists else field_value(row, kind, name)
+                for name in theirs
+            }
+            memory = memories.get(remembered_as(row, record))
+            base = with_successors(memory.values, kind, successors) if memory else {}
+            found = merge(ours, base, {name: new for name, new in theirs.items() if name not in kind.once})
+            old = {name: ours[name] for name in found.taken}
+            plan = RowPlan(kind, row, record.where, found, memory=memory, old=old)
+        else:
+            plan = RowPlan(kind, row, record.where, Merge(taken=theirs, memory=dict(theirs)), is_new=True)
+        plan.is_broken = id(record) in stated.broken
+        yield plan
+
+
+def _lists_here(kind: Kind, records: list[Record], edition: Edition) -> dict[str, dict[int, list[Values]]]:
+    """Return the lists about which the records say something, by name and owner. A query each."""
+    found = {}
+    for listing in kind.listings:
+        if edition.pk and any(is_stated(getattr(record, listing.name)) for record in records):
+            own = "edition" if kind is EDITION else f"{listing.owner}__edition"
+            here = listing.model._default_manager.filter(**{own: edition})
+            found[listing.name] = parts_by_owner(listing, here, edition)
+    return found
+
+
+def _leave(plan: RowPlan, findings: Findings) -> None:
+    """Take nothing from the file for a row that the account may not change, and say so."""
+    if plan.merge.taken or plan.merge.clashes:
+        stays = ", ".join([*plan.merge.taken, *plan.merge.clashes])
+        message = gettext("%(row)s is not yours to change and stays as it is here: %(fields)s.")
+        findings.note("warning", plan.where, message % {"row": plan.row, "fields": stays})
+    plan.merge, plan.old = Merge(memory=plan.memory.values if plan.memory else {}), {}
+    plan.is_mentioned = True
+
+
+def _take(plan: RowPlan, rows: EditionRows, findings: Findings) -> None:
+    """Set what is taken from the file on the row, in memory."""
+    kind, row = plan.kind, plan.row
+    for name, value in plan.merge.taken.items():
+        listing = kind.listing(name)
+        if listing:
+            plan.parts[name] = build_parts(listing, row, value, rows)
+        elif name in kind.references:
+            setattr(row, name, rows.row(kind.references[name], value) if value else None)
+        elif name in kind.plain:
+            column: Any = kind.model._meta.get_field(name)
+            try:
+                setattr(row, name, column.to_python(value))
+            except ValidationError as error:
+                findings.problem(plan.where, name, " ".join(error.messages))
+
+
+def _note_absent(kind: Kind, present: set[int], rows: EditionRows, findings: Findings) -> None:
+    """Say how many rows came in earlier and are not in the file. They stay: an import deletes nothing."""
+    if not present:
+        return
+    absent = imported_rows(kind, rows.edition) - present
+    gone = [row for key, row in rows[kind.name].by_pk.items() if key in absent]
+    if gone:
+        shown = ", ".join(str(getattr(row, kind.key)) for row in gone[:ABSENT_SHOWN])
+        more = ", …" if len(gone) > ABSENT_SHOWN else ""
+        noun = kind.many if len(gone) > 1 else kind.name
+        message = gettext(
+            "%(gone)s %(noun)s imported earlier, not in this file, left as they are: %(shown)s%(more)s."
+        ) % {"gone": len(gone), "noun": noun, "shown": shown, "more": more}
+        findings.note("warning", Where(), message)
+
+
+def _give_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
+    """Give new rows without a position the last places among their siblings, in the order of the file."""
+    unnumbered = [row for row in new_rows if kind.siblings and not row.position]
+    if not unnumbered:
+        return
+
+    def group(row: Content) -> tuple[int, ...]:
+        return tuple(id(getattr(row, name)) for name in kind.siblings)
+
+    last: dict[tuple[int, ...], int] = defaultdict(int)
+    here: list[Any] = list(rows[kind.name].rows.values())
+    for one in here:
+        last[group(one)] = max(last[group(one)], one.position)
+    for row in unnumbered:
+        last[group(row)] += 1
+        row.position = last[group(row)]
+
+
+# People: what their records state, and ids that references bring along
+
+
+def _person_plans(people: People, stated: StatedValues) -> Iterator[RowPlan]:
+    """Yield a plan for everybody in the file."""
+    together: dict[int, list[FilePerson]] = defaultdict(list)
+    for entry, person in people.rows.items():
+        together[id(person)].append(entry)
+    everybody = [(_as_one(found, people), people.rows[found[0]]) for found in together.values()]
+    here = _PeopleHere([pair for pair in everybody if pair[1].pk], people)
+    for entry, person in everybody:
+        theirs = stated.person(entry.record, person) if entry.record else {}
+        yield here.plan(entry, person, theirs) if person.pk else _new_person(entry, person, theirs)
+
+
+def _as_one(found: list[FilePerson], people: People) -> FilePerson:
+    """Join what the file says of one person in several ways: by an id here, by the bare name there."""
+    if len(found) == 1:
+        return found[0]
+    # A file may still tell of both whom a chair merged: the one who stays speaks, the other is history.
+    described = [one for one in found if one.record]
+    described.sort(key=lambda one: one.uid in people.successors)
+    first = (described or found)[0]
+    for other in [one for one in described[1:] if one.uid not in people.successors]:
+        message = gettext("%(name)s and %(other)s are one person here. Keep one record.") % {
+            "name": other.name,
+            "other": first.name,
+        }
+        people.findings.problem(other.where, "uid", message)
+    ids = {pair for one in found for pair in one.ids}
+    orcid = next((one.orcid for one in found if one.orcid), "")
+    return FilePerson(first.name, first.where, uid=first.uid, orcid=orcid, ids=ids, record=first.record)
+
+
+def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
+    taken = {"name": person.name, **theirs}
+    if entry.orcid:
+        taken["orcid"] = entry.orcid
+    if entry.ids:
+        taken["ids"] = sorted(map(list, entry.ids))
+    memory = dict(taken)
+    if "family" not in taken:
+        parts = names.split(taken["name"])
+        memory |= {"given": parts.given, "family": parts.family}
+    return RowPlan(PERSON, person, entry.where, Merge(taken=taken, memory=memory), is_new=True)
+
+
+def _split_again(person: Person, theirs: Values, found: Merge) -> None:
+    """Let the parts of a name follow the name, where they were split by machine and nobody states them."""
+    parts = names.split(person.name)
+    if (
+        "name" in found.taken
+        and "family" not in theirs
+        and (person.given, person.family) == (parts.given, parts.family)
+    ):
+        parts = names.split(found.taken["name"])
+        found.taken |= {"given": parts.given, "family": parts.family}
+        found.memory |= {"given": parts.given, "family": parts.family}
+
+
+class _PeopleHere:
+    """What is known of the existing people of a file, read at once."""
+
+    def __init__(self, pairs: list[tuple[FilePerson, Person]], people: People) -> None:
+        self.people = people
+        self.ids: dict[int, list[list[str]]] = defaultdict(list)
+        self.other_names: dict[int, list[str]] = defaultdict(list)
+        for batch in in_batches(person.pk for entry, person in pairs if entry.ids):
+            ids = PersonIdentifier.objects.filter(person__in=batch).order_by("scheme", "value")
+            for key, *pair in ids.values_list("person_id", "scheme", "value"):
+                self.ids[key].append(pair)
+        for batch in in_batches(person.pk for entry, person in pairs if entry.record):
+            spellings = PersonName.objects.filter(person__in=batch, hidden=False)
+            for key, name in spellings.values_list("person_id", "name"):
+                self.other_names[key].append(name)
+        compared = [pair for pair in pairs if pair[0].record or self._brings_more(*pair)]
+        self.memories = remembered(PERSON, [self._remembered_as(*pair) for pair in compared])
+
+    def _remembered_as(self, entry: FilePerson, person: Person) -> int:
+        """Return whose memory a record is compared with: one that came in as entry merged, with theirs."""
+        return self.people.merged_keys.get(entry.uid, person.pk) if entry.record else person.pk
+
+    def _brings_more(self, entry: FilePerson, person: Person) -> bool:
+        has_new_ids = any(list(pair) not in self.ids[person.pk] for pair in entry.ids)
+        return has_new_ids or bool(entry.orcid and entry.orcid != person.orcid)
+
+    def plan(self, entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
+        if not entry.record and not self._brings_more(entry, person):
+            return RowPlan(PERSON, person, entry.where, Merge(), is_mentioned=True)
+        memory = self.memories.get(self._remembered_as(entry, person))
+        ours = {name: field_value(person, PERSON, name) for name in theirs if name not in PERSON_LISTS}
+        ours |= {
+            "other_names": sorted(self.other_names[person.pk]),
+            "ids": self.ids[person.pk],
+            "orcid": person.orcid,
+        }
+        if entry.orcid:
+            theirs["orcid"] = entry.orcid
+        found = merge(ours, memory.values if memory else {}, theirs)
+        self._add_ids(entry, person, found)
+        _split_again(person, theirs, found)
+        ours |= {"given": person.given, "family": person.family}
+        old = {name: ours[name] for name in found.taken}
+        return RowPlan(PERSON, person, entry.where, found, memory=memory, old=old)
+
+    def _add_ids(self, entry: FilePerson, person: Person, found: Merge) -> None:
+        """Ids are only ever added; one that was taken away here stays away."""
+        if not entry.ids:
+            return
+        known = self.ids[person.pk]
+        base = found.memory.get("ids", [])
+        stated = [list(pair) for pair in entry.ids if self.people.is_free(pair, person)]
+        fresh = [pair for pair in stated if pair not in known and pair not in base]
+        if fresh:
+            found.taken["ids"] = sorted([*known, *fresh])
+        found.memory["ids"] = sorted([*base, *(pair for pair in stated if pair not in base)])
