@@ -16,7 +16,7 @@ from exchange.exports.calendars import part
 from exchange.exports.citation_files import FORMATS, citation_file
 from exchange.formats.ics import FORMAT as CALENDAR
 from exchange.formats.ics import calendar
-from exchange.reading.csvfile import write_sheet
+from exchange.reading.sheets import write_sheet
 from schedule.agenda import saved_agendas
 from schedule.agenda.agenda_view import AgendaStop, plan
 from schedule.agenda.stars import Star

@@ -30,8 +30,8 @@ from exchange.formats.program_json import NAME, VERSION
 from exchange.formats.tables.columns import CHILDREN, TABLES
 from exchange.formats.tables.rows import Entry, cells_of
 from exchange.formats.tables.spool import workbook
-from exchange.reading.csvfile import heading, sheet_pieces
 from exchange.reading.shapes import fields_of
+from exchange.reading.sheets import heading, sheet_pieces
 from papers.models import Paper
 
 TABULAR = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])

@@ -18,7 +18,7 @@ from exchange.formats.tables.flow import menu_entries
 from exchange.formats.tables.rows import Entry, cells_of
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
 from exchange.imports.rows import in_batches, parts_by_owner, persons
-from exchange.reading.csvfile import heading
+from exchange.reading.sheets import heading
 
 if TYPE_CHECKING:
     from content.models import Content

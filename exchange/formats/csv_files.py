@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.tables.flow import ALONE, flow
-from exchange.reading.csvfile import sheet_pieces
-from exchange.reading.zones import zone_of
+from exchange.reading.fields import zone_of
+from exchange.reading.sheets import sheet_pieces
 from exchange.records import Program
 
 

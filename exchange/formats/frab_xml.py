@@ -1,34 +1,117 @@
-"""frab `schedule.xml`: the program for Giggity, EventFahrplan and ConfClerk, after the schema of c3voc."""
+"""frab `schedule.xml`: the program for Giggity, EventFahrplan and ConfClerk, after the schema of c3voc.
 
+The same objects as `schedule.json`, spelled as elements. No DTD, no entities; depth and size have bounds.
+"""
+
+import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape, quoteattr
 
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import iterparse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.frab.events import EventElement
-from exchange.formats.frab.incoming import read_one
-from exchange.formats.frab.references import LinkElement, PersonElement
-from exchange.formats.frab.schedule import Schedule, schedule_of
-from exchange.formats.frab.xmltree import load
+from exchange.formats.frab.reading import read_one
+from exchange.formats.frab.schedule import EventObject, LinkObject, ScheduleObject, schedule_of
+from exchange.formats.frab.wording import site_of
+from exchange.problems import Where
+from exchange.reading.findings import Findings, short
 from exchange.reading.sniffing import head
 from exchange.records import Program
 
 # A root after declarations and comments.
 ROOT = re.compile(r"\s*(?:<[?!][^>]*>\s*)*<schedule\b")
 # The schema has two digits for hours.
-MAX_DURATION_MINUTES = 100 * 60 - 1
+LONGEST = "99:59"
+# schedule, day, room, event, persons, person, and something foreign in it.
+MAX_DEPTH = 12
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read one file of frab, pretalx or this site."""
-    return read_one(sources, context, load)
+    return read_one(sources, context, _loaded)
 
 
 def recognises(sources: Sequence[Source]) -> bool:
     """Whether the one file has a schedule as its root."""
     return len(sources) == 1 and bool(ROOT.match(head(sources[0])))
+
+
+def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
+    """Return what the file holds in the shape of `schedule.json`, or report why it cannot be read."""
+    try:
+        root = _root(source.content)
+    except DefusedXmlException:
+        message = gettext("The file declares a document type or entities, which are not read. Take them out.")
+    except ParseError as error:
+        message = gettext("This is not XML: %(msg)s.") % {"msg": error.msg}
+    except (ValueError, LookupError) as error:
+        message = gettext("This is not XML: %(msg)s.") % {"msg": short(str(error))}
+    else:
+        if root is not None and root.tag == "schedule":
+            return _schedule(root)
+        message = gettext("The elements of this file are nested too deeply for a schedule.")
+        if root is not None:
+            message = gettext("This is no schedule of frab or pretalx: it does not begin with <schedule>.")
+    findings.problem(Where(source.name), "", message)
+    return None
+
+
+def _root(content: bytes) -> Element | None:
+    """Return the tree, or nothing as soon as it is too deep."""
+    depth, root = 0, None
+    for what, element in iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True):
+        depth += 1 if what == "start" else -1
+        root = element if root is None else root
+        if depth > MAX_DEPTH:
+            return None
+    return root
+
+
+def _schedule(root: Element) -> dict[str, object]:
+    parts = root.findall("conference/*")
+    conference: dict[str, object] = {part.tag: part.text or "" for part in parts if part.tag != "track"}
+    conference["days"] = [_day(one) for one in root.findall("day")]
+    return {"base_url": conference.get("base_url") or root.findtext("url") or "", "conference": conference}
+
+
+def _day(one: Element) -> dict[str, object]:
+    rooms: dict[str, list[dict[str, object]]] = {}
+    for room in one.findall("room"):
+        rooms.setdefault(room.get("name", ""), []).extend(map(_event, room.findall("event")))
+    return {"date": one.get("date"), "day_start": one.get("start", ""), "rooms": rooms}
+
+
+def _event(event: Element) -> dict[str, object]:
+    found: dict[str, object] = {
+        "id": _number(event.get("id")),
+        "guid": event.get("guid"),
+        "code": event.get("code"),
+    }
+    for part in event:
+        if part.tag == "persons":
+            found[part.tag] = [
+                {"id": _number(one.get("id")), "code": one.get("code"), "name": one.text or ""}
+                for one in part.findall("person")
+            ]
+        elif part.tag in ("links", "attachments"):
+            found[part.tag] = [
+                {"url": one.get("href", ""), "type": one.get("type", ""), "title": one.text or ""}
+                for one in part.findall(part.tag.removesuffix("s"))
+            ]
+        else:
+            found[part.tag] = part.text or ""
+    return found
+
+
+def _number(value: str | None) -> int | str | None:
+    """Return a number of plain digits; anything else as it stands, to be reported."""
+    is_plain = value and value.isascii() and value.isdecimal() and len(value) < 19
+    return int(value) if value and is_plain else value or None
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -38,79 +121,77 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 def _pieces(program: Program, context: Context) -> Iterator[bytes]:
     schedule = schedule_of(program, context)
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<schedule>\n{_head(schedule)}'.encode()
-    for day in schedule.days:
-        attributes = _attributes(
-            index=str(day.index),
-            date=day.date.isoformat(),
-            start=day.start.isoformat(),
-            end=day.end.isoformat(),
-        )
-        yield f"<day{attributes}>\n".encode()
-        guids = {room.name: room.guid for room in schedule.rooms}
-        for name, events in day.rooms.items():
+    generator = f"<generator{_attributes(name='Plenary', system=site_of(context))}/>\n"
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<schedule>\n{generator}{_head(schedule)}'.encode()
+    guids = {room["name"]: room["guid"] for room in schedule["conference"]["rooms"]}
+    for day in schedule["conference"]["days"]:
+        index, start, end = str(day["index"]), day["day_start"], day["day_end"]
+        yield f"<day{_attributes(index=index, date=day['date'], start=start, end=end)}>\n".encode()
+        for name, events in day["rooms"].items():
             yield f"<room{_attributes(name=name, guid=guids.get(name, ''))}>\n".encode()
             for event in events:
-                yield _event(event, schedule).encode()
+                yield _written(event).encode()
             yield b"</room>\n"
         yield b"</day>\n"
     yield b"</schedule>\n"
 
 
-def _head(schedule: Schedule) -> str:
-    fields = (
-        ("title", schedule.title),
-        ("acronym", schedule.acronym),
-        ("start", schedule.days[0].date.isoformat()),
-        ("end", schedule.days[-1].date.isoformat()),
-        ("days", str(len(schedule.days))),
-        ("timeslot_duration", "00:05"),
-        ("base_url", schedule.base_url),
-        ("url", schedule.base_url),
-        ("time_zone_name", schedule.zone.key),
-    )
-    colour = f"<color{_attributes(primary=schedule.colour)}/>\n" if schedule.colour else ""
-    tracks = "".join(f"<track{_attributes(name=one.name, slug=one.slug)}/>\n" for one in schedule.tracks)
+def _head(schedule: ScheduleObject) -> str:
+    conference, base = schedule["conference"], schedule["base_url"]
+    fields = {
+        "title": conference["title"],
+        "acronym": conference["acronym"],
+        "start": conference["start"],
+        "end": conference["end"],
+        "days": str(conference["daysCount"]),
+        "timeslot_duration": conference["timeslot_duration"],
+        "base_url": base,
+        "url": base,
+        "time_zone_name": conference["time_zone_name"],
+    }
+    color = f"<color{_attributes(**conference['colors'])}/>\n" if conference["colors"] else ""
+    tracks = "".join(f"<track{_attributes(**track)}/>\n" for track in conference["tracks"])
     return (
-        f"<generator{_attributes(name='Plenary', system=schedule.site)}/>\n"
-        f"{_element('url', f'{schedule.base_url}schedule.xml')}{_element('version', schedule.version)}"
-        f"<conference>\n{''.join(_element(*field) for field in fields)}{colour}{tracks}</conference>\n"
+        f"{_element('url', f'{base}schedule.xml')}{_element('version', schedule['version'])}"
+        f"<conference>\n{_elements(fields)}{color}{tracks}</conference>\n"
     )
 
 
-def _event(event: EventElement, schedule: Schedule) -> str:
-    minutes = min(event.minutes, MAX_DURATION_MINUTES)
-    fields = (
-        ("room", event.room),
-        ("title", event.title),
-        ("subtitle", ""),
-        ("type", event.type),
-        ("date", event.start.isoformat()),
-        ("start", event.start.astimezone(schedule.zone).strftime("%H:%M")),
-        ("duration", f"{minutes // 60:02d}:{minutes % 60:02d}"),
-        ("abstract", event.abstract),
-        ("slug", event.slug),
-        ("track", event.track),
-        ("language", schedule.language),
-        ("description", event.description),
-        ("url", event.url),
+def _written(event: EventObject) -> str:
+    fields = {
+        "room": event["room"],
+        "title": event["title"],
+        "subtitle": event["subtitle"],
+        "type": event["type"],
+        "date": event["date"],
+        "start": event["start"],
+        "duration": event["duration"] if len(event["duration"]) <= len(LONGEST) else LONGEST,
+        "abstract": event["abstract"],
+        "slug": event["slug"],
+        "track": event["track"],
+        "language": event["language"],
+        "description": event["description"],
+        "url": event["url"],
+    }
+    persons = "".join(
+        f"<person{_attributes(id=str(one['id']), guid=one['guid'])}>{escape(one['name'])}</person>"
+        for one in event["persons"]
     )
-    persons = "".join(map(_person, event.persons))
-    links = "".join(_link("link", link) for link in event.links if not link.is_attachment)
-    attached = "".join(_link("attachment", link) for link in event.links if link.is_attachment)
+    links = "".join(_link("link", link) for link in event["links"])
+    attached = "".join(_link("attachment", link) for link in event["attachments"])
     return (
-        f"<event{_attributes(id=str(event.id), guid=event.guid)}>\n"
-        f"{''.join(_element(*field) for field in fields)}<persons>{persons}</persons>\n"
+        f"<event{_attributes(id=str(event['id']), guid=event['guid'])}>\n"
+        f"{_elements(fields)}<persons>{persons}</persons>\n"
         f"<links>{links}</links>\n<attachments>{attached}</attachments>\n</event>\n"
     )
 
 
-def _person(person: PersonElement) -> str:
-    return f"<person{_attributes(id=str(person.id), guid=person.guid)}>{escape(person.name)}</person>"
+def _link(name: str, link: LinkObject) -> str:
+    return f"<{name}{_attributes(href=link['url'], type=link['type'])}>{escape(link['title'])}</{name}>"
 
 
-def _link(name: str, link: LinkElement) -> str:
-    return f"<{name}{_attributes(href=link.url, type=link.type)}>{escape(link.title)}</{name}>"
+def _elements(fields: dict[str, str]) -> str:
+    return "".join(_element(name, text) for name, text in fields.items())
 
 
 def _element(name: str, text: str) -> str:

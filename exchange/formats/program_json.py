@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Where
 from exchange.reading.checks import check
+from exchange.reading.fields import zone_of
 from exchange.reading.findings import Findings, short
-from exchange.reading.jsonfile import read_object
 from exchange.reading.shapes import Location, fields_of, in_words, read_part
 from exchange.reading.sniffing import head, outer_names
-from exchange.reading.zones import zone_of
+from exchange.reading.textfiles import read_object
 from exchange.records import (
     AnnouncementRecord,
     AwardRecord,

@@ -9,9 +9,9 @@ from exchange.formats import tables
 from exchange.formats.tables.columns import TABLES
 from exchange.formats.tables.flow import ALONE, flow
 from exchange.formats.tables.spool import workbook
+from exchange.reading.fields import zone_of
+from exchange.reading.sheets import NOTES
 from exchange.reading.sniffing import sheets
-from exchange.reading.workbook import NOTES
-from exchange.reading.zones import zone_of
 from exchange.records import Program
 
 

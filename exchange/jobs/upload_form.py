@@ -17,9 +17,9 @@ from exchange.files import Format, Source
 from exchange.formats import readable
 from exchange.formats.spreadsheet import MAPPINGS
 from exchange.jobs.detect_format import detected
+from exchange.reading.archives import ZIP
 from exchange.reading.findings import short
 from exchange.reading.sniffing import HEAD
-from exchange.reading.unpacking import ZIP
 from exchange.sources import MEGABYTE
 
 MAX_FILES = 100

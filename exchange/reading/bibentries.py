@@ -21,10 +21,10 @@ from django.utils.translation import gettext
 from exchange.files import Context, Source
 from exchange.problems import Where
 from exchange.reading.checks import check
-from exchange.reading.decoding import decode
 from exchange.reading.findings import Findings, short
 from exchange.reading.gathering import WEB, Gathering, listed, tidy, uid_of
 from exchange.reading.tex import IncompleteError, decoded
+from exchange.reading.textfiles import decode
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 ADVICE = "Save it in the encoding UTF-8."

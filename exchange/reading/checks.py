@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, datetime
 from itertools import chain
-from typing import TypeGuard
 
 from django.utils.translation import gettext
 
@@ -12,7 +12,7 @@ from exchange.problems import Where
 from exchange.reading.fields import UnfitError, zone_called
 from exchange.reading.findings import Findings, short
 from exchange.records import (
-    EditionRecord,
+    UNSTATED,
     PaperRecord,
     PersonRecord,
     PresentationRecord,
@@ -41,6 +41,13 @@ KINDS = {
 }
 
 
+def checked(program: Program, findings: Findings) -> Program:
+    """Return the program with its notes; raise everything that was found wrong, here or while reading."""
+    check(program, findings)
+    findings.settle()
+    return replace(program, notes=findings.notes)
+
+
 def check(program: Program, findings: Findings) -> None:
     """Report every rule that the program breaks by itself."""
     _check_edition(program, findings)
@@ -63,26 +70,17 @@ def key_of(record: Record) -> tuple[str, str | Unset]:
     return field, getattr(record, field)
 
 
-def _is_readable(key: object) -> TypeGuard[str]:
-    """Whether a key could be read at all; one that could not has been reported."""
-    return isinstance(key, str)
-
-
 def _check_keys(records: Iterable[Record], noun: str, findings: Findings) -> None:
     seen: dict[str, Where] = {}
     for record in records:
         field, key = key_of(record)
-        if not _is_readable(key) or (not key and isinstance(record, PersonRecord)):
+        if not isinstance(key, str) or (not key and isinstance(record, PersonRecord)):
             continue
         if not (UID if field == "uid" else SLUG).match(key):
             findings.problem(record.where, field, _bad_key(field, key))
         elif key in seen:
-            findings.problem(
-                record.where,
-                field,
-                gettext('Another %(noun)s has "%(key)s" too: %(place)s.')
-                % {"noun": noun, "key": key, "place": seen[key].place},
-            )
+            message = gettext('Another %(noun)s has "%(key)s" too: %(place)s.')
+            findings.problem(record.where, field, message, noun=noun, key=key, place=seen[key].place)
         seen.setdefault(key, record.where)
 
 
@@ -92,33 +90,31 @@ def _bad_key(field: str, key: str) -> str:
     )
     if field == "slug":
         rule = gettext("lower-case letters a to z, digits and hyphens")
-    return (
-        (
-            gettext('"%(key)s" cannot be a %(field)s. Use %(rule)s.')
-            % {"key": short(key), "field": field, "rule": rule}
-        )
-        if key
-        else (gettext("The %(field)s is missing. Use %(rule)s.") % {"field": field, "rule": rule})
-    )
+    if not key:
+        return gettext("The %(field)s is missing. Use %(rule)s.") % {"field": field, "rule": rule}
+    message = gettext('"%(key)s" cannot be a %(field)s. Use %(rule)s.')
+    return message % {"key": short(key), "field": field, "rule": rule}
 
 
 def _check_times(record: SessionRecord | PresentationRecord, findings: Findings) -> None:
     start, end = record.start, record.end
     if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
-        message = gettext("It ends before it starts (%(isoformat)s). Put both times right.") % {
-            "isoformat": start.isoformat()
-        }
-        findings.problem(record.where, "end", message)
+        message = gettext("It ends before it starts (%(isoformat)s). Put both times right.")
+        findings.problem(record.where, "end", message, isoformat=start.isoformat())
 
 
 def _check_edition(program: Program, findings: Findings) -> None:
     edition, conference = program.edition, program.conference
     for head in (conference, edition):
-        if head and _is_readable(head.slug) and not SLUG.match(head.slug):
-            findings.problem(head.where, "slug", _bad_key("slug", head.slug))
+        slug = key_of(head)[1] if head else UNSTATED
+        if head and is_stated(slug) and not SLUG.match(slug):
+            findings.problem(head.where, "slug", _bad_key("slug", slug))
     if edition is None:
         return
-    _check_dates(edition, findings)
+    first, last = edition.start_date, edition.end_date
+    if isinstance(first, date) and isinstance(last, date) and last < first:
+        message = gettext("The edition ends before its first day, %(first)s.")
+        findings.problem(edition.where, "end_date", message, first=first)
     for name in ("timezone", "second_timezone"):
         stated = getattr(edition, name)
         if is_stated(stated) and stated:
@@ -126,13 +122,3 @@ def _check_edition(program: Program, findings: Findings) -> None:
                 zone_called(stated)
             except UnfitError as error:
                 findings.problem(edition.where, name, str(error))
-
-
-def _check_dates(edition: EditionRecord, findings: Findings) -> None:
-    first, last = edition.start_date, edition.end_date
-    if isinstance(first, date) and isinstance(last, date) and last < first:
-        findings.problem(
-            edition.where,
-            "end_date",
-            gettext("The edition ends before its first day, %(first)s.") % {"first": first},
-        )

@@ -7,7 +7,9 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django.utils.translation import gettext
 
+from exchange.files import Context
 from exchange.reading.findings import nearest, short
+from exchange.records import Program, stated
 
 # Everything but tab, line feed and carriage return: PDF viewers leave these in copied text. And marks that
 # turn the direction of what stands behind them.
@@ -25,15 +27,19 @@ INTEGERS = range(-(2**31), 2**31)
 class UnfitError(ValueError):
     """A value that does not fit its field. The message is a sentence for whoever made the file."""
 
+    def __init__(self, message: str, /, **values: object) -> None:
+        super().__init__(message % values if values else message)
+
 
 def checked_text(text: str) -> str:
     """Return the text without control characters; half characters (lone surrogates) are refused."""
     if text.isascii() and text.isprintable():
         return text
     if SURROGATE.search(text):
-        raise UnfitError(
-            gettext("The text holds half a character (a lone surrogate). Export the file again as UTF-8.")
+        message = gettext(
+            "The text holds half a character (a lone surrogate). Export the file again as UTF-8."
         )
+        raise UnfitError(message)
     return CONTROL.sub("", text)
 
 
@@ -46,7 +52,7 @@ def whole_number(number: int) -> int:
 def day(text: str) -> date:
     """Read `2026-07-08`."""
     if not DATE.match(text):
-        raise UnfitError(gettext('"%(text)s" is not a date. Write it as 2026-07-08.') % {"text": short(text)})
+        raise UnfitError(gettext('"%(text)s" is not a date. Write it as 2026-07-08.'), text=short(text))
     try:
         return _plausible(date.fromisoformat(text))
     except ValueError as error:
@@ -58,10 +64,8 @@ def moment(text: str, zone: tzinfo | None = None) -> datetime:
     match = TIME.match(text)
     if not match:
         example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
-        raise UnfitError(
-            gettext('"%(text)s" is not a time. Write it as %(example)s.')
-            % {"text": short(text), "example": example}
-        )
+        message = gettext('"%(text)s" is not a time. Write it as %(example)s.')
+        raise UnfitError(message, text=short(text), example=example)
     try:
         value = datetime.fromisoformat(text)
     except ValueError as error:
@@ -70,10 +74,8 @@ def moment(text: str, zone: tzinfo | None = None) -> datetime:
     if value.tzinfo:
         return value
     if zone is None:
-        raise UnfitError(
-            gettext('"%(text)s" does not say in which zone. Add the offset, such as %(text)s+00:00.')
-            % {"text": text}
-        )
+        message = gettext('"%(text)s" does not say in which zone. Add the offset, such as %(text)s+00:00.')
+        raise UnfitError(message, text=text)
     return _on_the_wall(value, zone)
 
 
@@ -86,28 +88,22 @@ def _on_the_wall(value: datetime, zone: tzinfo) -> datetime:
     """Place a wall time in a zone: the first of two when summer time ends; refused where there is none."""
     aware = value.replace(tzinfo=zone)
     if aware.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != value:
-        raise UnfitError(
-            gettext("%(value)s does not exist in %(zone)s: the clock is put forward over it.")
-            % {"value": f"{value:%Y-%m-%d %H:%M}", "zone": zone}
-        )
+        message = gettext("%(value)s does not exist in %(zone)s: the clock is put forward over it.")
+        raise UnfitError(message, value=f"{value:%Y-%m-%d %H:%M}", zone=zone)
     return aware
 
 
 def _plausible[D: (date, datetime)](value: D) -> D:
     if value.year not in YEARS:
-        raise UnfitError(
-            gettext("The year %(year)s is not between %(first)s and %(last)s.")
-            % {"year": value.year, "first": YEARS[0], "last": YEARS[-1]}
-        )
+        message = gettext("The year %(year)s is not between %(first)s and %(last)s.")
+        raise UnfitError(message, year=value.year, first=YEARS[0], last=YEARS[-1])
     return value
 
 
 def _no_such(text: str, error: ValueError) -> UnfitError:
-    return (
-        error
-        if isinstance(error, UnfitError)
-        else UnfitError(gettext('"%(text)s" is not in the calendar or on the clock.') % {"text": text})
-    )
+    if isinstance(error, UnfitError):
+        return error
+    return UnfitError(gettext('"%(text)s" is not in the calendar or on the clock.'), text=text)
 
 
 @cache
@@ -121,5 +117,11 @@ def zone_called(name: str) -> ZoneInfo:
         example = gettext("Use a name such as Asia/Seoul.")
         hint = nearest(name, zone_names()) or f" {example}"
         said = gettext('There is no time zone "%(name)s".%(hint)s')
-        raise UnfitError(said % {"name": short(name), "hint": hint})
+        raise UnfitError(said, name=short(name), hint=hint)
     return ZoneInfo(name)
+
+
+def zone_of(program: Program, context: Context) -> ZoneInfo:
+    """Return the zone that the program states for its edition, else the zone of the edition at hand."""
+    own = stated(program.edition.timezone, "") if program.edition else ""
+    return zone_called(own or context.timezone)

@@ -19,11 +19,12 @@ class Findings:
         self._more = 0
         self._notes: dict[Note, None] = {}
 
-    def problem(self, where: Where, field: str, message: str) -> None:
+    def problem(self, where: Where, field: str, message: str, /, **values: object) -> None:
+        """Report that something is wrong; `values` fill the placeholders of the message."""
         if self.is_full:
             self._count_one_more()
         else:
-            self._problems.append(Problem(where, field, message))
+            self._problems.append(Problem(where, field, message % values if values else message))
 
     def unknown(self, where: Where, name: str, what: str, known: Iterable[str], path: str = "") -> None:
         """Report a name that nobody knows, with the nearest name that is known."""
@@ -34,8 +35,8 @@ class Findings:
         said = gettext("There is no such %(thing)s.") % {"thing": what}
         self.problem(where, field, f"{said}{nearest(name, known)}")
 
-    def note(self, kind: str, where: Where, message: str) -> None:
-        self._notes[Note(kind, where, message)] = None
+    def note(self, kind: str, where: Where, message: str, /, **values: object) -> None:
+        self._notes[Note(kind, where, message % values if values else message)] = None
 
     @property
     def is_full(self) -> bool:
@@ -54,9 +55,8 @@ class Findings:
         """Raise everything that was found, if it was anything."""
         if self._more:
             count = f"at least {self._more}" if self._more >= PROBLEMS_COUNTED else str(self._more)
-            self._problems.append(
-                Problem(Where(), "", gettext("There are %(count)s more problems.") % {"count": count})
-            )
+            message = gettext("There are %(count)s more problems.") % {"count": count}
+            self._problems.append(Problem(Where(), "", message))
         if self._problems:
             raise ProgramError(self._problems)
 

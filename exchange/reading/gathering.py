@@ -62,7 +62,7 @@ class Gathering:
             return ""
         if text != value:
             self.findings.note(
-                "warning", where, gettext("Control characters were removed from %(name)s.") % {"name": name}
+                "warning", where, gettext("Control characters were removed from %(name)s."), name=name
             )
         return text
 

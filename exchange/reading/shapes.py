@@ -62,10 +62,8 @@ class ScalarShape:
 
     def read(self, value: object, place: Location) -> Any:
         if type(value) is not self.kind:
-            raise UnfitError(
-                gettext("This must be %(words)s, not %(value)s.")
-                % {"words": self.words, "value": in_words(value)}
-            )
+            message = gettext("This must be %(words)s, not %(value)s.")
+            raise UnfitError(message, words=self.words, value=in_words(value))
         if isinstance(value, str):
             return _noted_text(value, place)
         return whole_number(value) if isinstance(value, int) else value
@@ -122,7 +120,7 @@ class ListShape:
 
     def read(self, value: object, place: Location) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise UnfitError(gettext("This must be a list, not %(value)s.") % {"value": in_words(value)})
+            raise UnfitError(gettext("This must be a list, not %(value)s."), value=in_words(value))
         return tuple(read_part(self.shape, part, place[index]) for index, part in enumerate(value))
 
     def write(self, value: tuple[Any, ...], zone: tzinfo) -> object:
@@ -154,7 +152,7 @@ class ObjectShape:
 
     def read(self, value: object, place: Location) -> Any:
         if not isinstance(value, dict):
-            raise UnfitError(gettext("This must be an object, not %(value)s.") % {"value": in_words(value)})
+            raise UnfitError(gettext("This must be an object, not %(value)s."), value=in_words(value))
         for name in value:
             if name not in self.known:
                 place.findings.unknown(place.where, name, "field", self.known, path=place.path)
@@ -237,6 +235,6 @@ def in_words(value: object) -> str:
 def _noted_text(value: str, place: Location) -> str:
     text = checked_text(value)
     if text != value:
-        message = gettext("Control characters were removed from %(text)s.") % {"text": place.path or "a text"}
-        place.findings.note("warning", place.where, message)
+        message = gettext("Control characters were removed from %(text)s.")
+        place.findings.note("warning", place.where, message, text=place.path or "a text")
     return text

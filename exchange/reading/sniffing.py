@@ -7,8 +7,8 @@ import zipfile
 from pathlib import PurePath
 
 from exchange.files import Source
-from exchange.reading.csvfile import DELIMITERS, column_name
-from exchange.reading.unpacking import BOOK, DAMAGED, ZIP
+from exchange.reading.archives import BOOK, is_workbook
+from exchange.reading.sheets import column_name, delimiter_of
 
 HEAD = 65_536
 SHEET = re.compile(r"<(?:\w+:)?sheet\b[^>]*\bname=\"([^\"]*)\"")
@@ -47,34 +47,19 @@ def outer_names(text: str) -> set[str]:
 def columns(source: Source) -> set[str]:
     """Return the names of the columns of a CSV file."""
     line = head(source).lstrip("\r\n").partition("\n")[0]
-    delimiter = max(DELIMITERS, key=line.count)
     try:
-        row = next(csv.reader(io.StringIO(line), delimiter=delimiter), [])
+        row = next(csv.reader(io.StringIO(line), delimiter=delimiter_of(line)), [])
     except csv.Error:
         return set()
     return {column_name(cell) for cell in row} - {""}
 
 
-def inside(source: Source) -> list[str]:
-    """Return the names of the files in a ZIP; nothing if it is none."""
-    if not source.content.startswith(ZIP):
-        return []
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
-            return archive.namelist()[:10_000]
-    except DAMAGED:
-        return []
-
-
 def sheets(source: Source) -> list[str]:
     """Return the names of the sheets of a workbook; nothing if it is none."""
-    if BOOK not in inside(source):
+    if not is_workbook(source):
         return []
     try:
-        with (
-            zipfile.ZipFile(io.BytesIO(source.content)) as archive,
-            archive.open(BOOK) as file,
-        ):
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive, archive.open(BOOK) as file:
             return SHEET.findall(file.read(HEAD).decode("utf-8", "ignore"))
     except Exception:  # a damaged file of others: the reader says so
         return []

@@ -8,7 +8,7 @@ import pytest
 
 from exchange.files import Source
 from exchange.problems import ProgramError
-from exchange.reading import unpacking
+from exchange.reading import archives
 from exchange.reading.findings import Findings
 
 ENCRYPTED = 1
@@ -24,7 +24,7 @@ def packed(members: dict[str, str]) -> bytes:
 
 def unpacked(content: bytes) -> dict[str, bytes]:
     findings = Findings()
-    found = unpacking.unpacked(Source("a.zip", content), is_table, findings)
+    found = archives.unpacked(Source("a.zip", content), findings, is_table)
     findings.settle()
     return {one.name: one.content for one in found}
 
@@ -80,7 +80,7 @@ def test_more_than_a_program_has_is_refused(
 ) -> None:
     content = packed({"a.csv": "1" * 2_000_000, "b.csv": "2" * 2_000_000})
     assert unpacked(content).keys() == {"a.csv", "b.csv"}
-    monkeypatch.setattr(unpacking, bound, most)
+    monkeypatch.setattr(archives, bound, most)
 
     assert refusal(content).endswith(said)
 

@@ -9,7 +9,7 @@ from openpyxl import Workbook
 
 from exchange.files import Source
 from exchange.problems import ProgramError
-from exchange.reading import workbook
+from exchange.reading import sheets as workbook
 from exchange.reading.findings import Findings
 
 
@@ -75,7 +75,7 @@ def test_more_rows_than_a_program_has_are_refused(monkeypatch: pytest.MonkeyPatc
 
 
 def test_sheet_ends_where_nothing_follows_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "BLANK_ROWS", 2)
+    monkeypatch.setattr(workbook, "MAX_BLANK_ROWS", 2)
 
     assert read(["uid"], ["p1"], [None], [None], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
     assert read(["uid"], ["p1"], [None], [None], [None], ["p2"]) == [{"uid": "p1"}]

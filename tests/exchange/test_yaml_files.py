@@ -6,14 +6,14 @@ import pytest
 
 from exchange.files import Source
 from exchange.problems import ProgramError
-from exchange.reading import yamlfile
+from exchange.reading import textfiles
 from exchange.reading.findings import Findings
 
 
 def loaded(text: str | bytes) -> Any:
     findings = Findings()
     content = text if isinstance(text, bytes) else text.encode()
-    found = yamlfile.read_yaml(Source("a.yml", content), findings)
+    found = textfiles.read_yaml(Source("a.yml", content), findings)
     findings.settle()
     return found
 
@@ -48,12 +48,12 @@ def test_what_is_no_plain_yaml_is_refused(text: str | bytes, said: str) -> None:
 @pytest.mark.parametrize(
     ("bound", "said"),
     [
-        ("MAX_BYTES", "The file is larger than 0 MB. Is this a conference program?"),
+        ("MAX_YAML_BYTES", "The file is larger than 0 MB. Is this a conference program?"),
         ("MAX_YAML_EVENTS", "The file holds too many values for a conference program."),
     ],
 )
 def test_more_than_a_program_has_is_refused(monkeypatch: pytest.MonkeyPatch, bound: str, said: str) -> None:
     text = "a: 1\n" * 3
-    monkeypatch.setattr(yamlfile, bound, 5)
+    monkeypatch.setattr(textfiles, bound, 5)
 
     assert refusal(text) == f"a.yml: {said}"

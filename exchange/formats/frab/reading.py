@@ -1,19 +1,37 @@
-"""From the days, rooms and events of a file to records.
+"""From the days, rooms and events of `schedule.json`, or what XML says in its shape, to records.
 
 Every event is a session of the kind of its type, its persons are speakers. One that says what only papers
 have, a track, links or files, is a session that holds one presentation of a paper; all three have its uid.
 """
 
-from datetime import date, datetime, time, tzinfo
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import count
+from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
-from exchange.formats.frab.identity import GUID, host_of, is_web
-from exchange.formats.frab.raw import Raw
-from exchange.formats.frab.wording import CANCELLED, KINDS, NO_ROOM, joined, material_of, parted
+from exchange.files import Context, Source
+from exchange.formats.frab.wording import (
+    CANCELLED,
+    GUID,
+    KINDS,
+    LINE_END,
+    NO_ROOM,
+    OWN_LINKS,
+    host_of,
+    is_web,
+    joined,
+    material_of,
+    parted,
+)
 from exchange.problems import Where
+from exchange.reading.checks import checked
+from exchange.reading.fields import UnfitError, checked_text, day, moment, zone_called, zone_of
 from exchange.reading.findings import Findings, short
+from exchange.reading.shapes import in_words
 from exchange.reading.slugs import slug
 from exchange.records import (
     UNSTATED,
@@ -29,12 +47,175 @@ from exchange.records import (
     TopicRecord,
 )
 
-# Links of a session that are none of its paper, in the order in which they are written.
-OWN_LINKS = {
-    ("Stream", "media"): "stream_url",
-    ("Recording", "media"): "recording_url",
-    ("Chat", "related"): "chat_url",
-}
+DURATION = re.compile(r"(\d{1,5}):(\d\d)(?::(\d\d))?\Z")
+CLOCK = re.compile(r"(\d\d):(\d\d)(?::\d\d)?\Z")
+MAX_BYTES = 100_000_000
+# What names no moment of a day: it begins at midnight.
+MIDNIGHT = time()
+
+type Loading = Callable[[Source, Findings], dict[str, object] | None]
+
+
+def read_one(sources: Sequence[Source], context: Context, load: Loading) -> Program:
+    """Read one file. `load` returns {"base_url", "conference": {…, "days": […]}}, or reports a problem."""
+    findings, program = Findings(), Program()
+    if len(sources) != 1:
+        message = gettext("Give one file of this format, not %(sources)s.")
+        findings.problem(Where(), "", message, sources=len(sources))
+    elif len(sources[0].content) > MAX_BYTES:
+        message = gettext("The file is larger than %(megabytes)s MB, which no schedule is.")
+        findings.problem(Where(sources[0].name), "", message, megabytes=MAX_BYTES // 1_000_000)
+    else:
+        schedule = load(sources[0], findings)
+        if schedule is not None:
+            raw = RawObject(schedule, Where(sources[0].name, "schedule"), findings)
+            program = _program(raw, context, findings)
+    return checked(program, findings)
+
+
+def _program(schedule: "RawObject", context: Context, findings: Findings) -> Program:
+    inner = schedule.content.get("conference")
+    if not isinstance(inner, dict) or not isinstance(inner.get("days"), list):
+        message = gettext("This is no schedule of frab or pretalx: it has no days.")
+        schedule.problem("conference.days", message)
+        return Program()
+    conference = RawObject(inner, Where(schedule.where.file, "conference"), findings)
+    zone = _zone(conference, context, findings)
+    address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
+    reader = EventReader(findings, zone, host_of(address) or slug(acronym or "frab"))
+    for room in conference.parts("rooms"):
+        reader.add_room(room.text("name"), room.number("capacity"))
+    for one in conference.parts("days"):
+        for name, event, own, begin in _events(one, zone):
+            reader.add(event, name, own, begin)
+    return reader.program()
+
+
+def _zone(conference: "RawObject", context: Context, findings: Findings) -> ZoneInfo:
+    """Return the zone of times without offset: the file's own. If it is not the edition's, a note says so."""
+    ours, name = zone_of(Program(), context), conference.line("time_zone_name")
+    try:
+        own = zone_called(name) if name else ours
+    except UnfitError as error:
+        conference.problem("time_zone_name", str(error))
+        return ours
+    if own != ours:
+        message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
+        findings.note("warning", conference.where, message, theirs=own, ours=ours)
+    return own
+
+
+def _events(one: "RawObject", zone: ZoneInfo) -> Iterator[tuple[str, "RawObject", date | None, time]]:
+    """Walk the events of a day: the room that they stand under, the event, the day, when it begins."""
+    try:
+        own = day(one.line("date")) if one.content.get("date") else None
+    except UnfitError as error:
+        one.problem("date", str(error))
+        own = None
+    try:
+        begin = datetime.fromisoformat(one.line("day_start")).astimezone(zone).time()
+    except (ValueError, OverflowError):
+        begin = MIDNIGHT
+    rooms = one.content.get("rooms")
+    if not isinstance(rooms, dict):
+        one.problem("rooms", gettext("This must be an object of room name -> list of events."))
+        return
+    for name, events in rooms.items():
+        place = f"{one.where.place}.rooms.{short(name)}"
+        inside = RawObject({"": events}, Where(one.where.file, place), one.findings)
+        for index, event in enumerate(inside.parts("")):
+            title = event.content.get("title")
+            called = f" ({short(title)})" if isinstance(title, str) and title else ""
+            where = Where(one.where.file, f"{place}[{index}]{called}")
+            yield name, RawObject(event.content, where, one.findings), own, begin
+
+
+@dataclass(frozen=True, slots=True)
+class RawObject:
+    """A typed look at one object of a file; what does not fit is reported and read as empty."""
+
+    content: Mapping[str, object]
+    where: Where
+    findings: Findings
+
+    def problem(self, field: str, message: str, **values: object) -> None:
+        self.findings.problem(self.where, field, message, **values)
+
+    def text(self, field: str) -> str:
+        """Return a text without control characters; nothing where there is none."""
+        value = self.content.get(field)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            message = gettext("This must be text in quotation marks, not %(value)s.")
+            self.problem(field, message, value=in_words(value))
+            return ""
+        try:
+            return LINE_END.sub("\n", checked_text(value)).strip()
+        except UnfitError as error:
+            self.problem(field, str(error))
+            return ""
+
+    def line(self, field: str) -> str:
+        return " ".join(self.text(field).split())
+
+    def number(self, field: str) -> int | None:
+        value = self.content.get(field)
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
+            return value
+        shown = f'"{short(value)}"' if isinstance(value, str) else in_words(value)
+        self.problem(field, gettext("This must be a whole number, not %(value)s."), value=shown)
+        return None
+
+    def parts(self, field: str) -> list["RawObject"]:
+        """Return the objects of a list; each is told by its place in it."""
+        rows = self.content.get(field)
+        if rows is not None and not isinstance(rows, list):
+            self.problem(field, gettext("This must be a list, not %(value)s."), value=in_words(rows))
+            return []
+        found = []
+        for index, part in enumerate(rows or []):
+            place = f"{field}[{index}]"
+            if isinstance(part, dict):
+                where = Where(self.where.file, f"{self.where.place}.{place}")
+                found.append(RawObject(part, where, self.findings))
+            else:
+                self.problem(place, gettext("This must be an object, not %(value)s."), value=in_words(part))
+        return found
+
+    def start(self, day: date | None, day_start: time, zone: tzinfo) -> datetime | None:
+        """Return when the event begins: its date, or its clock on the day that it stands under."""
+        try:
+            if self.content.get("date"):
+                return moment(self.text("date"), zone)
+            clock = CLOCK.match(self.text("start"))
+            if clock is None or day is None:
+                raise UnfitError(gettext("The time is missing. Write it as 2026-07-08T10:00:00+09:00."))
+            wall = f"{clock[1]}:{clock[2]}"
+            later = timedelta(days=1 if wall < f"{day_start:%H:%M}" else 0)
+            return moment(f"{day + later} {wall}", zone)
+        except UnfitError as error:
+            self.problem("date", str(error))
+            return None
+
+    def end(self, start: datetime, zone: tzinfo) -> datetime:
+        """Return when the event ends: as stated, or after its duration."""
+        try:
+            if self.content.get("end"):
+                return moment(self.text("end"), zone)
+            match = DURATION.match(self.text("duration"))
+            if match is None:
+                message = gettext('"%(text)s" is not a duration. Write it as 00:45.')
+                raise UnfitError(message, text=short(self.text("duration")))
+            hours, minutes, seconds = (int(part or 0) for part in match.groups())
+            # Of moments, not of clocks: a night may have an hour more or less.
+            lasts = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+            return (start.astimezone(UTC) + lasts).astimezone(start.tzinfo)
+        except UnfitError as error:
+            self.problem("end" if self.content.get("end") else "duration", str(error))
+            return start
 
 
 class EventReader:
@@ -55,7 +236,6 @@ class EventReader:
             papers=tuple(self.papers),
             sessions=tuple(self.sessions.values()),
             presentations=tuple(self.presentations),
-            notes=self.findings.notes,
         )
 
     def add_room(self, name: str, capacity: int | None = None) -> str | None:
@@ -64,28 +244,24 @@ class EventReader:
         if name in ("", NO_ROOM):
             return None
         if name not in self.rooms:
-            key = free(slug(name), {room.slug for room in self.rooms.values()})
-            self.rooms[name] = RoomRecord(
-                slug=key,
-                name=name,
-                position=len(self.rooms) + 1,
-                capacity=UNSTATED if capacity is None else capacity,
-            )
+            key = _free(slug(name), {room.slug for room in self.rooms.values()})
+            position, size = len(self.rooms) + 1, UNSTATED if capacity is None else capacity
+            self.rooms[name] = RoomRecord(slug=key, name=name, position=position, capacity=size)
         return self.rooms[name].slug
 
-    def add(self, raw: Raw, room: str, day: date | None, day_start: time) -> None:
+    def add(self, raw: RawObject, room: str, day: date | None, day_start: time) -> None:
         """Take one event, which stands under a room and a day."""
         uid, start = self._uid(raw), raw.start(day, day_start, self.zone)
         title = ": ".join(filter(None, (raw.line("title"), raw.line("subtitle"))))
         if start is None or not uid:
             return
         if uid in self.sessions:
-            said = gettext("Another event has this guid or id: %(place)s.")
-            raw.problem("guid", said % {"place": self.sessions[uid].where.place})
+            message = gettext("Another event has this guid or id: %(place)s.")
+            raw.problem("guid", message, place=self.sessions[uid].where.place)
             return
         self._take(raw, uid, title, start, self.add_room(raw.line("room") or room))
 
-    def _take(self, raw: Raw, uid: str, title: str, start: datetime, room: str | None) -> None:
+    def _take(self, raw: RawObject, uid: str, title: str, start: datetime, room: str | None) -> None:
         is_cancelled = title.startswith(CANCELLED)
         title = title.removeprefix(CANCELLED)
         text, reason = joined(raw.text("abstract"), raw.text("description")), ""
@@ -93,8 +269,7 @@ class EventReader:
         if is_cancelled and first.startswith(CANCELLED):
             text, reason = rest, first.removeprefix(CANCELLED)
         own, materials = self._links(raw)
-        people = [self._person(person) for person in raw.parts("persons")]
-        named = [person for person in people if person.name]
+        people = [person for person in map(self._person, raw.parts("persons")) if person.name]
         track = raw.line("track")
         kind, shown = self._kinds(raw)
         is_talk = bool(track or materials or shown == "demo")
@@ -108,81 +283,64 @@ class EventReader:
             room=room,
             status="cancelled" if is_cancelled else "published",
             cancellation_reason=reason,
-            roles=() if is_talk else tuple(RoleRecord(person=person, role="speaker") for person in named),
+            roles=() if is_talk else tuple(RoleRecord(person=person, role="speaker") for person in people),
             where=raw.where,
             stream_url=own.get("stream_url", UNSTATED),
             recording_url=own.get("recording_url", UNSTATED),
             chat_url=own.get("chat_url", UNSTATED),
         )
-        if is_talk:
-            self._add_talk(self.sessions[uid], text, shown, self._topic(track), named, materials)
-
-    def _add_talk(
-        self,
-        session: SessionRecord,
-        text: str,
-        kind: str,
-        topic: str | None,
-        people: list[PersonRef],
-        materials: list[MaterialRecord],
-    ) -> None:
+        if not is_talk:
+            return
         paper = PaperRecord(
-            uid=session.uid,
-            title=session.title,
+            uid=uid,
+            title=title,
             abstract=text,
-            topic=topic,
+            topic=self._topic(track),
             status="published",
             authors=tuple(AuthorRecord(person=person) for person in people),
             materials=tuple(materials),
-            where=session.where,
+            where=raw.where,
+        )
+        presentation = PresentationRecord(
+            uid=uid, kind=shown, paper=uid, session=uid, position=1, status="published", where=raw.where
         )
         self.papers.append(paper)
-        self.presentations.append(
-            PresentationRecord(
-                uid=paper.uid,
-                kind=kind,
-                paper=paper.uid,
-                session=session.uid,
-                position=1,
-                status="published",
-                where=session.where,
-            )
-        )
+        self.presentations.append(presentation)
 
-    def _uid(self, raw: Raw) -> str:
+    def _uid(self, raw: RawObject) -> str:
         """Return what identifies the event for ever: its guid, else its number, else its code."""
         guid, number = raw.line("guid"), raw.number("id")
         if guid and not GUID.match(guid):
-            said = gettext('"%(guid)s" is not a guid such as 2f1c0f4e-8d0b-5a43-9d0a-0f7c0d1f2a3b.')
-            raw.problem("guid", said % {"guid": short(guid)})
+            message = gettext('"%(guid)s" is not a guid such as 2f1c0f4e-8d0b-5a43-9d0a-0f7c0d1f2a3b.')
+            raw.problem("guid", message, guid=short(guid))
             return ""
         uid = guid.lower() or (str(number) if number else "") or raw.line("code")
         if not uid and not raw.content.get("id"):
             raw.problem("guid", gettext("The event has neither guid nor id. Give it one of them."))
         return uid
 
-    def _kinds(self, raw: Raw) -> tuple[str, str]:
+    def _kinds(self, raw: RawObject) -> tuple[str, str]:
         name = raw.line("type").lower().replace(" ", "_").replace("-", "_")
         if name and name not in KINDS:
-            said = gettext("Events of type %(type)s are taken as of another kind.")
-            self.findings.note("warning", Where(raw.where.file), said % {"type": short(name)})
+            message = gettext("Events of type %(type)s are taken as of another kind.")
+            self.findings.note("warning", Where(raw.where.file), message, type=short(name))
         return KINDS.get(name, KINDS["other"])
 
     def _topic(self, track: str) -> str | None:
         if not track:
             return None
         if track not in self.topics:
-            key = free(slug(track), {topic.slug for topic in self.topics.values()})
+            key = _free(slug(track), {topic.slug for topic in self.topics.values()})
             self.topics[track] = TopicRecord(slug=key, name=track, parent=None, position=len(self.topics) + 1)
         return self.topics[track].slug
 
-    def _person(self, raw: Raw) -> PersonRef:
+    def _person(self, raw: RawObject) -> PersonRef:
         name = raw.line("name") or raw.line("public_name")
         number, code = raw.number("id"), raw.line("code")
         key = str(number) if number else code
         return PersonRef(name=name, ids=((self.host, key),) if key else (), where=raw.where)
 
-    def _links(self, raw: Raw) -> tuple[dict[str, str], list[MaterialRecord]]:
+    def _links(self, raw: RawObject) -> tuple[dict[str, str], list[MaterialRecord]]:
         own: dict[str, str] = {}
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):
@@ -191,16 +349,16 @@ class EventReader:
                 address = link.line("url")
                 name = OWN_LINKS.get((title, kind)) if field == "links" and not materials else None
                 if not is_web(address):
-                    said = gettext("The link %(url)s is left out: it is no web address.")
-                    self.findings.note("warning", link.where, said % {"url": short(address)})
+                    message = gettext("The link %(url)s is left out: it is no web address.")
+                    self.findings.note("warning", link.where, message, url=short(address))
                 elif name and name not in own:
                     own[name] = address
                 else:
-                    materials.append(material(address, kind, title, is_attachment=field == "attachments"))
+                    materials.append(_material(address, kind, title, is_attachment=field == "attachments"))
         return own, materials
 
 
-def material(address: str, kind: str, title: str, *, is_attachment: bool) -> MaterialRecord:
+def _material(address: str, kind: str, title: str, *, is_attachment: bool) -> MaterialRecord:
     """Return the material that a link leads to; of a file without type its name tells."""
     if is_attachment and not kind and address.lower().endswith(".pdf"):
         kind = "paper"
@@ -208,13 +366,8 @@ def material(address: str, kind: str, title: str, *, is_attachment: bool) -> Mat
     return MaterialRecord(kind=found, url=address, label=label)
 
 
-def free(key: str, taken: set[str]) -> str:
+def _free(key: str, taken: set[str]) -> str:
     """Return the key, or the first one with a number that is free."""
     if key not in taken:
         return key
     return next(name for number in count(2) if (name := f"{key}-{number}") not in taken)
-
-
-def host_or(address: str, acronym: str) -> str:
-    """Return under which name the numbers of people of a file are kept."""
-    return host_of(address) or slug(acronym or "frab")

@@ -1,123 +1,216 @@
-"""The frame around events: the conference, its tracks and rooms, and program days with the events of each."""
+"""A program as conference apps see it: the objects of `schedule.json`, of which `schedule.xml` is made too.
+
+An event is a session, or a presentation with a time of its own. A session whose presentations all have one
+is none itself, and one that holds a single presentation of the same title is that talk.
+"""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
 from exchange.files import Context
-from exchange.formats.frab import identity
-from exchange.formats.frab.events import EventElement, Events
-from exchange.formats.frab.wording import NO_ROOM, line
+from exchange.formats.frab.wording import (
+    CANCELLED,
+    MATERIALS,
+    NO_ROOM,
+    NO_TITLE,
+    OWN_LINKS,
+    acronym_of,
+    event_guid,
+    host_of,
+    is_web,
+    joined,
+    line,
+    material_name,
+    number_of,
+    numbered,
+    parted,
+    prose,
+    site_of,
+    type_of,
+    uuid_of,
+)
+from exchange.formats.lookup import Lookup, is_cancelled, reason_of
+from exchange.reading.fields import zone_of
 from exchange.reading.slugs import slug
-from exchange.reading.zones import zone_of
-from exchange.records import EditionRecord, Program, RoomRecord, stated
+from exchange.records import (
+    EditionRecord,
+    PaperRecord,
+    PersonRef,
+    PresentationRecord,
+    Program,
+    RoomRecord,
+    SessionRecord,
+    stated,
+)
 
-COLOUR = re.compile(r"#[0-9a-fA-F]{6}\Z")
+MINUTE = timedelta(minutes=1)
+ONE_DAY = timedelta(days=1)
+COLOR = re.compile(r"#[0-9a-fA-F]{6}\Z")
+ROOM_SLUG = re.compile(r"[a-z0-9_-]+[a-z0-9]\Z")
 # The hour at which a program day begins where the edition says nothing.
 DAWN = 4
-# The days of an edition are all there, also those without events; of what lasts longer only those with some.
-MAX_SLUG_CHARS = 60
-ONE_DAY = timedelta(days=1)
+# An edition that lasts longer shows the days with events only.
+MAX_DAYS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class RoomElement:
-    name: str
-    slug: str
+class PersonObject(TypedDict):
+    id: int
     guid: str
-    capacity: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TrackElement:
     name: str
+    url: NotRequired[str]
+
+
+class LinkObject(TypedDict):
+    """`type` is one of the words that the format allows."""
+
+    type: str
+    url: str
+    title: str
+
+
+class EventObject(TypedDict):
+    """One event. `abstract` is the first paragraph of the text, `description` the rest, both Markdown."""
+
+    guid: str
+    id: int
+    date: str
+    start: str
+    end: str
+    duration: str
+    room: str
     slug: str
+    url: str
+    title: str
+    subtitle: str
+    track: str
+    type: str
+    language: str
+    abstract: str
+    description: str
+    persons: list[PersonObject]
+    links: list[LinkObject]
+    attachments: list[LinkObject]
 
 
-@dataclass(frozen=True, slots=True)
-class DayElement:
+class DayObject(TypedDict):
     """A day of the program: it may end after midnight. `rooms` holds all rooms in order."""
 
     index: int
-    date: date
-    start: datetime
-    end: datetime
-    rooms: dict[str, list[EventElement]]
+    date: str
+    day_start: str
+    day_end: str
+    rooms: dict[str, list[EventObject]]
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    version: str
-    language: str
+class RoomObject(TypedDict):
+    name: str
+    guid: str
+    capacity: int | None
+    slug: NotRequired[str]
+
+
+class ConferenceObject(TypedDict):
     acronym: str
     title: str
-    site: str
+    start: str
+    end: str
+    daysCount: int
+    timeslot_duration: str
+    time_zone_name: str
+    url: str
+    colors: dict[str, str]
+    tracks: list[dict[str, str]]
+    rooms: list[RoomObject]
+    days: list[DayObject]
+
+
+class ScheduleObject(TypedDict):
+    version: str
     base_url: str
-    zone: ZoneInfo
-    colour: str
-    tracks: tuple[TrackElement, ...]
-    rooms: tuple[RoomElement, ...]
-    days: tuple[DayElement, ...]
+    conference: ConferenceObject
 
 
-def schedule_of(program: Program, context: Context) -> Schedule:
+# A link, and whether it is an attachment.
+type Link = tuple[LinkObject, bool]
+type DatedEvent = tuple[datetime, EventObject]
+
+
+def schedule_of(program: Program, context: Context) -> ScheduleObject:
     """Return what a file tells of a program. There is at least one day."""
     edition = program.edition or EditionRecord(slug=context.edition)
-    acronym = identity.acronym_of(stated(edition.conference, ""), context)
+    acronym = acronym_of(stated(edition.conference, ""), context)
     found = Events(program, context, acronym)
     events = found.events()
-    colour = stated(edition.accent, "")
-    names = dict.fromkeys(event.track for event in events if event.track)
-    rooms = _rooms(program, found.edition)
-    return Schedule(
-        version=line(context.version()) or "0",
-        language=context.language,
-        acronym=acronym,
-        title=line(stated(edition.name, "")) or context.edition,
-        site=identity.site_of(context),
-        base_url=f"{found.edition}/",
-        zone=zone_of(program, context),
-        colour=colour if COLOUR.match(colour) else "",
-        tracks=tuple(TrackElement(name, _slug(name)) for name in names),
-        rooms=rooms,
-        days=tuple(_days(edition, context, found, events, [room.name for room in rooms])),
-    )
+    rooms = _rooms(program, found.address)
+    days = _days(edition, context, found, events, [room["name"] for room in rooms])
+    color = stated(edition.accent, "")
+    tracks = dict.fromkeys(event["track"] for _, event in events if event["track"])
+    return {
+        "version": line(context.version()) or "0",
+        "base_url": f"{found.address}/",
+        "conference": {
+            "acronym": acronym,
+            "title": line(stated(edition.name, "")) or context.edition,
+            "start": days[0]["date"],
+            "end": days[-1]["date"],
+            "daysCount": len(days),
+            "timeslot_duration": "00:05",
+            "time_zone_name": found.zone.key,
+            "url": f"{found.address}/",
+            "colors": {"primary": color} if COLOR.match(color) else {},
+            "tracks": [{"name": name, "slug": _track_slug(name)} for name in tracks],
+            "rooms": rooms,
+            "days": days,
+        },
+    }
 
 
-def _rooms(program: Program, address: str) -> tuple[RoomElement, ...]:
+def _rooms(program: Program, address: str) -> list[RoomObject]:
     """Return the rooms, of two with one name the first: apps know them by their names."""
     named: dict[str, RoomRecord] = {}
     for room in program.rooms:
         named.setdefault(line(stated(room.name, "")) or room.slug, room)
-    return tuple(
-        RoomElement(name, room.slug, identity.made(f"{address}/rooms/{name}"), stated(room.capacity, None))
-        for name, room in named.items()
-    )
+    found: list[RoomObject] = []
+    for name, room in named.items():
+        guid = uuid_of(f"{address}/rooms/{name}")
+        made: RoomObject = {"name": name, "guid": guid, "capacity": stated(room.capacity, None)}
+        found.append({**made, "slug": room.slug} if ROOM_SLUG.match(room.slug) else made)
+    return found
 
 
-def _slug(name: str) -> str:
+def _track_slug(name: str) -> str:
     """Return a slug that begins with a letter and has at least two characters, as apps want it."""
     made = slug(name)
     return made if len(made) > 1 and made[0].isalpha() else f"track-{made}"
 
 
 def _days(
-    edition: EditionRecord, context: Context, found: Events, events: list[EventElement], rooms: list[str]
-) -> list[DayElement]:
+    edition: EditionRecord, context: Context, found: "Events", events: list[DatedEvent], rooms: list[str]
+) -> list[DayObject]:
     hour = max(0, min(23, stated(edition.day_start_hour, DAWN)))
-    by_day: dict[date, list[EventElement]] = {day: [] for day in _own_days(edition)}
-    for event in events:
-        by_day.setdefault(program_day(event.start, found.zone, hour), []).append(event)
+    by_day: dict[date, list[EventObject]] = {day: [] for day in _own_days(edition)}
+    for start, event in events:
+        by_day.setdefault(program_day(start, found.zone, hour), []).append(event)
     if not by_day:
         by_day[stated(edition.start_date, date(context.year or 2000, 1, 1))] = []
-    days = []
+    days: list[DayObject] = []
     for index, (day, own) in enumerate(sorted(by_day.items()), 1):
-        start, end = (
+        begin, end = (
             found.moment(datetime(d.year, d.month, d.day, hour, tzinfo=found.zone).astimezone(UTC))
             for d in (day, day + ONE_DAY)
         )
-        days.append(DayElement(index, day, start, end, _by_room(own, rooms)))
+        days.append(
+            {
+                "index": index,
+                "date": day.isoformat(),
+                "day_start": begin.isoformat(),
+                "day_end": end.isoformat(),
+                "rooms": _by_room(own, rooms),
+            }
+        )
     return days
 
 
@@ -129,15 +222,231 @@ def program_day(moment: datetime, zone: ZoneInfo, hour: int) -> date:
 
 def _own_days(edition: EditionRecord) -> list[date]:
     first, last = stated(edition.start_date, None), stated(edition.end_date, None)
-    if first is None or last is None or not 0 <= (last - first).days < MAX_SLUG_CHARS:
+    if first is None or last is None or not 0 <= (last - first).days < MAX_DAYS:
         return []
     return [first + timedelta(days=count) for count in range((last - first).days + 1)]
 
 
-def _by_room(events: list[EventElement], rooms: list[str]) -> dict[str, list[EventElement]]:
+def _by_room(events: list[EventObject], rooms: list[str]) -> dict[str, list[EventObject]]:
     """Return the events of each room, in the order of the rooms; without a room last."""
-    names = dict.fromkeys([*rooms, *sorted(event.room for event in events if event.room != NO_ROOM)])
-    found: dict[str, list[EventElement]] = {name: [] for name in names}
+    names = dict.fromkeys([*rooms, *sorted(one["room"] for one in events if one["room"] != NO_ROOM)])
+    found: dict[str, list[EventObject]] = {name: [] for name in names}
     for event in events:
-        found.setdefault(event.room, []).append(event)
+        found.setdefault(event["room"], []).append(event)
     return found
+
+
+class Events(Lookup):
+    """Makes the events of a program."""
+
+    def __init__(self, program: Program, context: Context, acronym: str) -> None:
+        super().__init__(program)
+        self.program, self.context, self.acronym = program, context, acronym
+        self.zone = zone_of(program, context)
+        self.site = site_of(context)
+        self.host = host_of(self.site)
+        self.address = f"{self.site}/{context.edition}"
+        self.topics = {topic.slug: line(stated(topic.name, "") or topic.slug) for topic in program.topics}
+        self.ids = {person.ref.uid: person.ref.ids for person in program.people if person.ref.uid}
+        self.inside: dict[str, list[PresentationRecord]] = {}
+        for shown in program.presentations:
+            self.inside.setdefault(stated(shown.session, None) or "", []).append(shown)
+
+    def events(self) -> list[DatedEvent]:
+        """Return all events by time, numbered."""
+        sessions, presentations = list(self._sessions()), list(self._presentations())
+        numbers = self._numbers("session", sessions) | self._numbers("presentation", presentations)
+        found = [*sessions, *presentations]
+        for _, event in found:
+            event["id"] = numbers[event["guid"]]
+            event["slug"] = f"{self.acronym}-{event['id']}"
+        return sorted(found, key=lambda one: (one[0].astimezone(UTC), one[1]["guid"]))
+
+    def _numbers(self, kind: str, events: list[DatedEvent]) -> dict[str, int]:
+        """Number the events of a kind: the oldest first, drafts among them, so that numbers last."""
+        known = [event_guid(self.context, kind, uid) for uid in self.context.uids(kind)]
+        guids = [*known, *sorted(event["guid"] for _, event in events)]
+        return numbered(guids, odd=kind == "presentation")
+
+    def moment(self, value: datetime) -> datetime:
+        """Return a moment in the zone, to the second; in UTC where the offset then had seconds."""
+        local = value.astimezone(self.zone).replace(microsecond=0)
+        offset = local.utcoffset() or timedelta()
+        return local.astimezone(UTC) if offset % MINUTE else local
+
+    # Sessions
+
+    def _sessions(self) -> Iterator[DatedEvent]:
+        for session in self.program.sessions:
+            shown = self.inside.get(session.uid, [])
+            is_dissolved = bool(shown) and all(stated(one.start, None) for one in shown)
+            start = stated(session.start, None)
+            if start is not None and not is_dissolved:
+                yield self._session(session, shown, start, stated(session.end, None) or start)
+
+    def _session(
+        self, session: SessionRecord, shown: list[PresentationRecord], start: datetime, end: datetime
+    ) -> DatedEvent:
+        single = shown[0] if len(shown) == 1 and self._is_same(session, shown[0]) else None
+        texts = [stated(session.abstract, ""), self._chairs(session)]
+        texts.append(self.abstract(single) if single else self._list(shown))
+        roles = [role.person for role in stated(session.roles, ()) if role.role != "chair"]
+        return self._event(
+            event_guid(self.context, "session", session.uid),
+            f"sessions/{session.uid}/",
+            (start, end),
+            room=(single and stated(single.room, None)) or stated(session.room, None),
+            title=stated(session.title, ""),
+            kind=type_of(session, stated(single.kind, "") if single else ""),
+            paper=self.paper(single),
+            texts=texts,
+            people=(self._people(single) if single else []) or roles,
+            links=[*_session_links(session), *(self._links(single) if single else ())],
+            rows=[row for row in (single, session, self.parent(session)) if row],
+        )
+
+    def _is_same(self, session: SessionRecord, shown: PresentationRecord) -> bool:
+        return stated(shown.start, None) is None and self.title(shown) == stated(session.title, "")
+
+    def _chairs(self, session: SessionRecord) -> str:
+        names = [line(role.person.name) for role in stated(session.roles, ()) if role.role == "chair"]
+        return f"Chair: {', '.join(names)}" if names else ""
+
+    def _list(self, shown: list[PresentationRecord]) -> str:
+        """Return what a session holds and has no time of its own, such as its posters, as a list."""
+        return "\n".join(f"- {self._entry(one)}" for one in shown if stated(one.start, None) is None)
+
+    def _entry(self, shown: PresentationRecord) -> str:
+        title = line(self.context.plain(self.title(shown)))
+        if paper := self.paper(shown):
+            escaped = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+            title = f"[{escaped}]({self.address}/papers/{paper.uid}/)"
+        board, called_off = line(stated(shown.board, "")), CANCELLED.strip() if is_cancelled(shown) else ""
+        return " ".join(filter(None, (called_off, board, title)))
+
+    # Presentations
+
+    def _presentations(self) -> Iterator[DatedEvent]:
+        for shown in self.program.presentations:
+            start = stated(shown.start, None)
+            if start is not None:
+                yield self._presentation(shown, start)
+
+    def _presentation(self, shown: PresentationRecord, start: datetime) -> DatedEvent:
+        session, paper = self.session(shown), self.paper(shown)
+        page = f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "schedule/"
+        texts = [self.abstract(shown)]
+        if session:
+            texts.append(f"Session: {line(self.context.plain(stated(session.title, '')))}")
+            texts.append(self._chairs(session))
+        end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
+        return self._event(
+            event_guid(self.context, "presentation", shown.uid),
+            page,
+            (start, end),
+            room=stated(shown.room, None) or (stated(session.room, None) if session else None),
+            title=self.title(shown),
+            kind=stated(shown.kind, "") or "talk",
+            paper=paper,
+            texts=texts,
+            people=self._people(shown),
+            links=self._links(shown),
+            rows=[row for row in (shown, session, self.parent(session)) if row],
+        )
+
+    def _event(
+        self,
+        guid: str,
+        page: str,
+        times: tuple[datetime, datetime],
+        *,
+        room: str | None,
+        title: str,
+        kind: str,
+        paper: PaperRecord | None,
+        texts: Iterable[str],
+        people: Iterable[PersonRef],
+        links: list[Link],
+        rows: list[SessionRecord | PresentationRecord],
+    ) -> DatedEvent:
+        """Return an event with its start, its texts cleaned. `rows`: it is called off if one of them is."""
+        title, text = line(self.context.plain(title)) or NO_TITLE, joined(*map(prose, texts))
+        if is_cancelled(*rows):
+            reason = line(reason_of(*rows))
+            title = f"{CANCELLED}{title}"
+            text = joined(f"{CANCELLED}{reason}" if reason else "", text)
+        abstract, description = parted(text)
+        start, end = map(self.moment, times)
+        end = max(start, end, key=lambda moment: moment.astimezone(UTC))
+        minutes = max(0, int((end.astimezone(UTC) - start.astimezone(UTC)) / MINUTE))
+        return start, {
+            "guid": guid,
+            "id": 0,
+            "date": start.isoformat(),
+            "start": start.astimezone(self.zone).strftime("%H:%M"),
+            "end": end.isoformat(),
+            "duration": f"{minutes // 60:02d}:{minutes % 60:02d}",
+            "room": self._room(room),
+            "slug": "",
+            "url": f"{self.address}/{page}",
+            "title": title,
+            "subtitle": "",
+            "track": self._track(paper),
+            "type": line(kind),
+            "language": self.context.language,
+            "abstract": abstract,
+            "description": description,
+            "persons": [person for person in map(self._person, people) if person["name"]],
+            "links": [link for link, is_attachment in links if not is_attachment],
+            "attachments": [link for link, is_attachment in links if is_attachment],
+        }
+
+    # What events refer to
+
+    def _room(self, slug: str | None) -> str:
+        if not slug:
+            return NO_ROOM
+        room = self.rooms.get(slug)
+        return (line(stated(room.name, "")) or room.slug) if room else line(slug)
+
+    def _person(self, ref: PersonRef) -> PersonObject:
+        ids = dict(self.ids.get(ref.uid, ()) or ref.ids)
+        guid = uuid_of(f"{self.site}/people/{ref.uid or ref.name}")
+        own = ids.get(self.host, "")
+        number = int(own) if own.isascii() and own.isdecimal() and len(own) < 11 else 0
+        person: PersonObject = {"id": number or number_of(guid), "guid": guid, "name": line(ref.name)}
+        if ref.uid:
+            person["url"] = f"{self.site}/people/{ref.uid}/"
+        return person
+
+    def _track(self, paper: PaperRecord | None) -> str:
+        if paper is None:
+            return ""
+        return self.topics.get(stated(paper.topic, None) or "") or line(stated(paper.track, ""))
+
+    def _people(self, shown: PresentationRecord) -> list[PersonRef]:
+        """Return who speaks: the speakers, else the authors that present it, else all authors."""
+        paper = self.paper(shown)
+        speakers = [speaker.person for speaker in stated(shown.speakers, ())]
+        authors = stated(paper.authors, ()) if paper else ()
+        presenting = [author.person for author in authors if author.presenting]
+        return speakers or presenting or [author.person for author in authors]
+
+    def _links(self, shown: PresentationRecord) -> list[Link]:
+        paper, recording = self.paper(shown), stated(shown.recording_url, "")
+        found: list[Link] = []
+        if is_web(recording):
+            found.append(({"type": "media", "url": recording, "title": "Recording"}, False))
+        for material in stated(paper.materials, ()) if paper else ():
+            if material.visible and is_web(material.url):
+                kind, is_attachment = MATERIALS.get(material.kind, MATERIALS["other"])
+                title = material_name(material)
+                found.append(({"type": kind, "url": line(material.url), "title": title}, is_attachment))
+        return found
+
+
+def _session_links(session: SessionRecord) -> Iterator[Link]:
+    for (title, kind), field in OWN_LINKS.items():
+        url = stated(getattr(session, field), "")
+        if is_web(url):
+            yield {"type": kind, "url": line(url), "title": title}, False

@@ -27,7 +27,7 @@ from exchange.formats.ics.appointments import (
     appointments,
     by_time,
 )
-from exchange.reading.zones import zone_of
+from exchange.reading.fields import zone_of
 from exchange.records import Program, stated
 
 CLOSING = b"END:VCALENDAR\r\n"

@@ -11,9 +11,9 @@ from functools import cache
 from django.utils.translation import gettext, ngettext, npgettext
 
 from exchange.files import Context
+from exchange.formats.lookup import Lookup, is_cancelled, reason_of
 from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program, SessionRecord, stated
 
-CANCELLED = "cancelled"
 # A description begins with so much of the abstract, in whole words.
 LEAD = 400
 # Before any change that this site knows of.
@@ -89,14 +89,12 @@ def _one_line(context: Context) -> Callable[[str], str]:
     return line
 
 
-class _Calendar:
-    """A program with its references resolved."""
+class _Calendar(Lookup):
+    """Makes the appointments of a program."""
 
     def __init__(self, program: Program, context: Context) -> None:
+        super().__init__(program)
         self.program, self.context = program, context
-        self.sessions = {session.uid: session for session in program.sessions}
-        self.papers = {paper.uid: paper for paper in program.papers}
-        self.rooms = {room.slug: room for room in program.rooms}
         self.venue = stated(program.edition.venue, "") if program.edition else ""
         # A session is named by each talk in it.
         self._line = _one_line(context)
@@ -111,7 +109,7 @@ class _Calendar:
         start, end = stated(session.start, None), stated(session.end, None)
         if start is None:
             return None
-        whole = self._parent(session)
+        whole = self.parent(session)
         return Appointment(
             key=self._key("session", session.uid),
             title=self._line(stated(session.title, "")),
@@ -129,32 +127,28 @@ class _Calendar:
         )
 
     def _presentation(self, shown: PresentationRecord) -> Appointment | None:
-        session = self.sessions.get(stated(shown.session, None) or "")
+        session, paper = self.session(shown), self.paper(shown)
         start = stated(shown.start, None) or (stated(session.start, None) if session else None)
         if start is None:
             return None
         end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
-        paper = self.papers.get(stated(shown.paper, None) or "")
-        whole = self._parent(session) if session else None
+        whole = self.parent(session)
         own = self._url("sessions", session.uid) if session else ""
         return Appointment(
             key=self._key("presentation", shown.uid),
-            title=self._line(stated(shown.title, "") or (stated(paper.title, "") if paper else "")),
+            title=self._line(self.title(shown)),
             start=start,
             end=max(start, end, key=_instant),
             place=self._place(stated(shown.room, None) or (stated(session.room, None) if session else None)),
             kind=_words(stated(shown.kind, "")),
             people=tuple(filter(None, (_board(shown), self._by(shown, paper)))),
             within=self._line(stated(session.title, "")) if session else "",
-            abstract=lead(self.context.plain(self._abstract(shown, paper))),
+            abstract=lead(self.context.plain(self.abstract(shown))),
             url=self._url("papers", paper.uid) if paper else own,
             is_cancelled=is_cancelled(shown, session, whole),
             reason=reason_of(shown, session, whole),
             changed_at=_changed(shown, session, whole),
         )
-
-    def _parent(self, session: SessionRecord) -> SessionRecord | None:
-        return self.sessions.get(stated(session.parent, None) or "")
 
     def _key(self, kind: str, uid: str) -> str:
         """Edition slugs have no dots: the parts can be told apart whatever the uid looks like."""
@@ -183,9 +177,6 @@ class _Calendar:
         if speakers:
             return _people("speaker", speakers)
         return _people("author", [author.person for author in stated(paper.authors, ())] if paper else [])
-
-    def _abstract(self, shown: PresentationRecord, paper: PaperRecord | None) -> str:
-        return stated(shown.abstract, "") or (stated(paper.abstract, "") if paper else "")
 
 
 def _people(role: str, people: Collection[PersonRef]) -> str:
@@ -225,16 +216,6 @@ def _words(kind: str) -> str:
 
 def _instant(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
-
-
-def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
-    return any(row.status == CANCELLED for row in rows if row)
-
-
-def reason_of(*rows: SessionRecord | PresentationRecord | None) -> str:
-    """Return the words of the smallest part that was called off and says why."""
-    said = (stated(row.cancellation_reason, "") for row in rows if row and row.status == CANCELLED)
-    return next(filter(None, said), "")
 
 
 def _changed(*rows: SessionRecord | PresentationRecord | None) -> datetime:

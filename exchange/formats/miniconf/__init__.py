@@ -15,13 +15,13 @@ from exchange.formats.miniconf.papers import NEEDED, PaperReader, is_paper_table
 from exchange.formats.miniconf.sessions import SessionReader
 from exchange.formats.miniconf.site import committee_of, edition_of
 from exchange.problems import Where
+from exchange.reading.archives import member_names, unpacked
 from exchange.reading.checks import check
-from exchange.reading.csvfile import read_sheet
 from exchange.reading.fields import UnfitError, zone_called
 from exchange.reading.findings import Findings
-from exchange.reading.sniffing import columns, ending, inside
-from exchange.reading.unpacking import unpacked
-from exchange.reading.yamlfile import read_yaml, scalar
+from exchange.reading.sheets import read_csv
+from exchange.reading.sniffing import columns, ending
+from exchange.reading.textfiles import read_yaml, scalar
 from exchange.records import Program
 
 TABLES = (".csv", ".tsv")
@@ -34,7 +34,7 @@ def is_ours(name: str) -> bool:
 
 def recognises(sources: Sequence[Source]) -> bool:
     """Whether there are YAML files, or tables of papers as these sites have them."""
-    names = [name for source in sources for name in (inside(source) or [source.name])]
+    names = [name for source in sources for name in (member_names(source) or [source.name])]
     has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
     tables = [source for source in sources if ending(source) in ("csv", "tsv")]
     has_papers = any(columns(table) >= NEEDED for table in tables)
@@ -46,10 +46,10 @@ def recognises(sources: Sequence[Source]) -> bool:
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read a site's data. Times without an offset are in the edition's zone, and a note says so."""
     findings = Findings()
-    files = [file for source in sources for file in unpacked(source, is_ours, findings)]
+    files = [file for source in sources for file in unpacked(source, findings, is_ours)]
     papers = PaperReader(findings)
     for file in files:
-        if PurePath(file.name).suffix.casefold() in TABLES and (sheet := read_sheet(file, findings)):
+        if PurePath(file.name).suffix.casefold() in TABLES and (sheet := read_csv(file, findings)):
             if is_paper_table(sheet):
                 papers.add(sheet)
             else:

@@ -5,9 +5,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from exchange.reading.csvfile import Row, Sheet
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import WEB, Gathering, tidy, uid_of
+from exchange.reading.sheets import Row, Sheet
 from exchange.records import UNSTATED, MaterialRecord, PaperRecord
 
 NEEDED = {"uid", "title", "authors"}

@@ -16,7 +16,7 @@ from exchange.reading.fields import UnfitError, moment
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import listed, tidy, uid_of
 from exchange.reading.slugs import slug
-from exchange.reading.yamlfile import scalar
+from exchange.reading.textfiles import scalar
 from exchange.records import (
     PersonRecord,
     PersonRef,

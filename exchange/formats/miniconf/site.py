@@ -8,7 +8,7 @@ from exchange.files import Context
 from exchange.problems import Where
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import tidy
-from exchange.reading.yamlfile import scalar
+from exchange.reading.textfiles import scalar
 from exchange.records import UNSTATED, CommitteeRecord, EditionRecord, PersonRef
 
 

@@ -5,7 +5,7 @@ import re
 
 from exchange.reading.bylines import parsed
 from exchange.reading.gathering import tidy
-from exchange.reading.yamlfile import scalar
+from exchange.reading.textfiles import scalar
 
 TAG = re.compile(r"<[^<>]*>")
 # The first word that is found decides.

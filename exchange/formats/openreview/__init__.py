@@ -14,8 +14,8 @@ from exchange.formats.openreview.paging import PAGES
 from exchange.problems import Where
 from exchange.reading.checks import check
 from exchange.reading.findings import Findings
-from exchange.reading.jsonfile import read_list
 from exchange.reading.sniffing import head, outer_names
+from exchange.reading.textfiles import read_list
 from exchange.records import Program
 
 

@@ -16,11 +16,10 @@ from exchange.formats.orals_posters.rows import InputRow, read_event
 from exchange.formats.orals_posters.sessions import SessionReader
 from exchange.problems import Where
 from exchange.reading.checks import check
-from exchange.reading.fields import UnfitError, checked_text
+from exchange.reading.fields import UnfitError, checked_text, zone_of
 from exchange.reading.findings import Findings, short
-from exchange.reading.jsonfile import read_object
 from exchange.reading.sniffing import head, outer_names
-from exchange.reading.zones import zone_of
+from exchange.reading.textfiles import read_object
 from exchange.records import Program
 
 

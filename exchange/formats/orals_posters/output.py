@@ -18,7 +18,7 @@ from exchange.formats.orals_posters.numbers import number, numbered
 from exchange.formats.orals_posters.papers import TopicTree
 from exchange.formats.orals_posters.rows import FIELDS, KINDS, MAX_TOPIC_LEVELS, encoded, levels, tidy
 from exchange.formats.orals_posters.sessions import Spellings
-from exchange.reading.zones import zone_of
+from exchange.reading.fields import zone_of
 from exchange.records import PaperRecord, PresentationRecord, Program, SessionRecord, stated
 
 SECOND = "-2"

@@ -13,13 +13,12 @@ from exchange.files import Context, Format, Source
 from exchange.formats.spreadsheet.columns import COLUMNS, Mapping, folded
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.problems import Where
+from exchange.reading.archives import ZIP
 from exchange.reading.checks import check
-from exchange.reading.csvfile import Sheet, heading, read_sheet
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import listed
+from exchange.reading.sheets import Sheet, heading, read_csv, read_workbook
 from exchange.reading.sniffing import columns, ending, sheets
-from exchange.reading.unpacking import ZIP
-from exchange.reading.workbook import read_workbook
 from exchange.records import Program
 
 MAPPINGS = (".toml", ".json")
@@ -68,7 +67,7 @@ def _sheets(sources: Sequence[Source], findings: Findings) -> Iterator[Sheet]:
     for source in sources:
         if source.content.startswith(ZIP):
             yield from (sheet for _, sheet in read_workbook(source, findings))
-        elif sheet := read_sheet(source, findings):
+        elif sheet := read_csv(source, findings):
             yield sheet
 
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Where
-from exchange.reading.decoding import decode
 from exchange.reading.findings import Findings, nearest, short
+from exchange.reading.textfiles import decode
 
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
 NOT_IN_NAMES = re.compile(r"[^0-9a-z#]+")

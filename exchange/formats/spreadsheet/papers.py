@@ -10,9 +10,9 @@ from django.utils.translation import gettext
 from exchange.formats.spreadsheet.columns import Mapping
 from exchange.problems import Where
 from exchange.reading.bylines import parsed
-from exchange.reading.csvfile import Row, Sheet, heading
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import ACCEPTED, DECLINED, WEB, Gathering, listed, tidy, uid_of
+from exchange.reading.sheets import Row, Sheet, heading
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord
 
 FLAGS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}

@@ -13,18 +13,16 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.tables.archive import RESOURCE_FORKS, opened, packed
 from exchange.formats.tables.columns import AUTHORS, CHILDREN, PARENTS, SINGLE, TABLES, Table
 from exchange.formats.tables.flow import menu_entries
 from exchange.formats.tables.rows import Entry, read_rows, write_rows
 from exchange.problems import Where
+from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, packed, unpacked
 from exchange.reading.checks import check, key_of
-from exchange.reading.csvfile import Sheet, read_sheet, write_sheet
-from exchange.reading.fields import UnfitError, zone_called
+from exchange.reading.fields import UnfitError, zone_called, zone_of
 from exchange.reading.findings import Findings, nearest, short
-from exchange.reading.sniffing import columns, inside
-from exchange.reading.workbook import is_workbook, read_workbook
-from exchange.reading.zones import zone_of
+from exchange.reading.sheets import Sheet, read_csv, read_workbook, write_sheet
+from exchange.reading.sniffing import columns
 from exchange.records import UNSTATED, EditionRecord, MenuRecord, Program, Record
 
 EXTENSIONS = ("zip", "csv", "tsv", "txt", "xlsx")
@@ -54,7 +52,7 @@ def recognises(sources: Sequence[Source]) -> bool:
 
 
 def _is_ours(source: Source) -> bool:
-    if packed_names := inside(source):
+    if packed_names := member_names(source):
         return all(_is_named(name) for name in packed_names if not name.startswith(RESOURCE_FORKS))
     name = PurePath(source.name).stem.casefold().rpartition("-")[2]
     return _is_named(source.name) and columns(source) <= {*TABLES[name].headings, AUTHORS}
@@ -74,10 +72,10 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
                 if name := _table_called(f"{title}.xlsx", source.name, found, findings):
                     found[name] = sheet
             continue
-        for file in opened(source, findings):
+        for file in unpacked(source, findings):
             path = PurePath(file.name.replace("\\", "/"))
             name = _table_called(path.name, file.name, found, findings)
-            if name and (table := read_sheet(Source(path.name, file.content), findings)):
+            if name and (table := read_csv(Source(path.name, file.content), findings)):
                 found[name] = table
     return found
 

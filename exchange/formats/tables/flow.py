@@ -8,7 +8,7 @@ from exchange.files import Rows
 from exchange.formats.tables.columns import SINGLE, TABLES, Table
 from exchange.formats.tables.rows import Entry, cells_of
 from exchange.reading.checks import key_of
-from exchange.reading.csvfile import heading
+from exchange.reading.sheets import heading
 from exchange.records import UNSTATED, MenuRecord, Program
 
 # The tables that people ask for one by one.

@@ -10,9 +10,9 @@ from django.utils.translation import gettext
 
 from exchange.formats.tables.cells import split
 from exchange.formats.tables.columns import AUTHORS, LEVEL, NEVER_EMPTY, Column, Table
-from exchange.reading.csvfile import Row, Sheet, heading
 from exchange.reading.fields import UnfitError, checked_text, is_repeated
 from exchange.reading.findings import Findings
+from exchange.reading.sheets import Row, Sheet, heading
 from exchange.reading.slugs import slug
 from exchange.records import UNSTATED, AuthorRecord, PersonRef, Record
 

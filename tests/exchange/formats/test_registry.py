@@ -4,7 +4,7 @@ from pathlib import Path
 
 from exchange.formats import readable, writable
 from exchange.formats.tables.columns import TABLES
-from exchange.reading.csvfile import heading
+from exchange.reading.sheets import heading
 
 DOCS = (Path(__file__).parents[3] / "docs" / "formats.md").read_text("utf-8")
 

@@ -13,7 +13,7 @@ from exchange.formats.tables import read, write
 from exchange.formats.tables.cells import joined, split
 from exchange.formats.tables.columns import TABLES
 from exchange.problems import ProgramError
-from exchange.reading.csvfile import guarded, heading, unguarded
+from exchange.reading.sheets import guarded, heading, unguarded
 from exchange.records import (
     AuthorRecord,
     EditionRecord,

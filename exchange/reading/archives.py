@@ -1,0 +1,113 @@
+"""ZIP files: unpacked within bounds and never written anywhere; packed to the same bytes every time."""
+
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePosixPath
+
+from django.utils.translation import gettext
+
+from exchange.files import Source
+from exchange.problems import Where
+from exchange.reading.findings import Findings, short
+
+# How a ZIP begins, and what a workbook, which is one, must hold.
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+BOOK = "xl/workbook.xml"
+MAX_FILES = 10_000
+# Of a ZIP without folders.
+MAX_FLAT_FILES = 100
+MAX_BYTES = 200_000_000
+# Left by one system's packing tool beside the real files.
+RESOURCE_FORKS = "__MACOSX"
+EPOCH = (1980, 1, 1, 0, 0, 0)
+# What the library says of one that it cannot open or unpack.
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError, ValueError)
+
+
+def member_names(source: Source) -> list[str]:
+    """Return the names of the files in a ZIP; nothing if it is none."""
+    if not source.content.startswith(ZIP):
+        return []
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+            return archive.namelist()[:MAX_FILES]
+    except DAMAGED:
+        return []
+
+
+def is_workbook(source: Source) -> bool:
+    """Whether this is an Excel workbook, whatever its name."""
+    return BOOK in member_names(source)
+
+
+def unpacked(
+    source: Source, findings: Findings, is_wanted: Callable[[str], bool] | None = None
+) -> list[Source]:
+    """Return the files inside if this is a ZIP, by their bare names, else the file itself.
+
+    With `is_wanted`, files in folders count too, and those with other names are skipped.
+    """
+    if not source.content.startswith(ZIP):
+        return [source]
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+            return list(_members(archive, source.name, is_wanted, findings))
+    except DAMAGED:
+        message = gettext("The ZIP file is damaged or of an unusual kind. Pack it again.")
+        findings.problem(Where(source.name), "", message)
+        return []
+
+
+def _members(
+    archive: zipfile.ZipFile, name: str, is_wanted: Callable[[str], bool] | None, findings: Findings
+) -> Iterator[Source]:
+    """Yield the files. Sizes are counted while reading: a header can lie."""
+    members = [one for one in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(one.filename).parts]
+    left, max_files = MAX_BYTES, MAX_FILES if is_wanted else MAX_FLAT_FILES
+    if len(members) > max_files:
+        message = gettext("The ZIP file holds more than %(most_files)s files.")
+        findings.problem(Where(name), "", message, most_files=max_files)
+        return
+    for member in members:
+        name_inside = member.filename.replace("\\", "/")
+        path = PurePosixPath(name_inside)
+        where = Where(name, short(member.filename))
+        if not is_wanted and "/" in name_inside:
+            findings.problem(where, "", gettext("Pack the files themselves, not a folder that holds them."))
+        elif ".." in path.parts or path.is_absolute() or ":" in "".join(path.parts[:1]):
+            message = gettext("The name of this file leads out of the ZIP file. Pack the folder again.")
+            findings.problem(where, "", message)
+        elif is_wanted and (member.is_dir() or not is_wanted(path.name)):
+            continue
+        elif member.flag_bits & 1:
+            findings.problem(where, "", gettext("The file is encrypted. Pack it without a password."))
+        else:
+            with archive.open(member) as file:
+                content = file.read(left + 1)
+            left -= len(content)
+            if left < 0:
+                message = gettext("The files are larger than %(megabytes)s MB together.")
+                findings.problem(Where(name), "", message, megabytes=MAX_BYTES // 1_000_000)
+                return
+            yield Source(path.name, content)
+
+
+def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Return a ZIP of these files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files:
+            archive.writestr(member_called(name), content)
+    return buffer.getvalue()
+
+
+def member_called(name: str) -> zipfile.ZipInfo:
+    """Return the head of a file inside, without times or owners: the same files make the same bytes."""
+    member = zipfile.ZipInfo(name, EPOCH)
+    member.create_system = 3
+    member.external_attr = 0o644 << 16
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member

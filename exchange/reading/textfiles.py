@@ -1,0 +1,170 @@
+"""From bytes to text, JSON and YAML, or a sentence that says why the file holds none.
+
+YAML is judged before it is built, and its single values stay text as written (a title `No` is not false).
+"""
+
+import codecs
+import json
+from collections.abc import Sequence
+
+import yaml
+from django.utils.translation import gettext
+
+from exchange.files import Source
+from exchange.problems import Where
+from exchange.reading.findings import Findings, short
+
+JSON_ADVICE = gettext("Save it as JSON in the encoding UTF-8.")
+YAML_ADVICE = "Save it as YAML in the encoding UTF-8."
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+MAX_YAML_DEPTH = 40
+MAX_YAML_BYTES = 50_000_000
+MAX_YAML_EVENTS = 2_000_000
+# Values by which YAML files say that there is none.
+NOTHING = frozenset(("", "~", "null", "Null", "NULL", "None"))
+OPENING = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
+CLOSING = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+UNREADABLE = object()
+
+
+def decode(source: Source, findings: Findings, *, utf16: bool = False, advice: str) -> str | None:
+    """Return the text of a file, or report why it is not text.
+
+    UTF-8 with or without a byte order mark; UTF-16 with one, where `utf16` allows it.
+    """
+    content, where = source.content, Where(source.name)
+    is_utf16 = utf16 and content.startswith(UTF16_MARKS)
+    codec, encoding = ("utf-16", "UTF-16") if is_utf16 else ("utf-8-sig", "UTF-8")
+    try:
+        text = content.decode(codec)
+    except UnicodeDecodeError as error:
+        message = gettext("The file is not %(encoding)s text (byte %(byte)s). %(advice)s")
+        findings.problem(where, "", message, encoding=encoding, byte=error.start, advice=advice)
+        return None
+    if "\0" in text:
+        message = gettext("The file holds NUL characters, so it is not a text file. %(advice)s")
+        findings.problem(where, "", message, advice=advice)
+        return None
+    if not text.strip():
+        findings.problem(where, "", gettext("The file is empty."))
+        return None
+    return text
+
+
+def is_too_large(source: Source, max_bytes: int, findings: Findings) -> bool:
+    """Report a file that no conference needs, before anything is made of it."""
+    if len(source.content) <= max_bytes:
+        return False
+    message = gettext("The file is larger than %(megabytes)s MB. Is this a conference program?")
+    findings.problem(Where(source.name), "", message, megabytes=max_bytes // 1_000_000)
+    return True
+
+
+# JSON
+
+
+class RefusedError(ValueError):
+    """Something that Python's parser takes and JSON, or our files, must not hold."""
+
+
+def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = short(next(name for name in names if names.count(name) > 1))
+        message = gettext('The name "%(twice)s" stands twice in one object. Keep one of them.')
+        raise RefusedError(message % {"twice": twice})
+    return found
+
+
+def _constant(name: str) -> object:
+    raise RefusedError(gettext("%(name)s is not JSON. Leave the field out instead.") % {"name": name})
+
+
+def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
+    """Return the object that the file holds; report and return None where it holds something else."""
+    found = read_json(source, findings)
+    if isinstance(found, dict):
+        return found
+    if found is not UNREADABLE:
+        message = gettext('The file must hold one JSON object: it begins with "{" and ends with "}".')
+        findings.problem(Where(source.name), "", message)
+    return None
+
+
+def read_list(source: Source, name: str, findings: Findings) -> list[object]:
+    """Return the list that the file holds, by itself or as `name` in an object; report any other content."""
+    found = read_json(source, findings)
+    rows = found.get(name) if isinstance(found, dict) else found
+    if isinstance(rows, list):
+        return rows
+    if found is not UNREADABLE:
+        message = gettext('The file must hold a list, by itself or in an object with "%(name)s".')
+        findings.problem(Where(source.name), name, message, name=name)
+    return []
+
+
+def read_json(source: Source, findings: Findings) -> object:
+    """Return what the file holds; report and return `UNREADABLE` where it is not JSON."""
+    text = decode(source, findings, advice=JSON_ADVICE)
+    if text is None:
+        return UNREADABLE
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except json.JSONDecodeError as error:
+        message = gettext("This is not JSON: %(msg)s (line %(lineno)s, column %(colno)s).") % vars(error)
+    except RecursionError:
+        message = gettext("Lists and objects are nested too deeply here for a conference program.")
+    except RefusedError as error:
+        message = str(error)
+    except ValueError:
+        message = gettext("A number in this file is far too long.")
+    findings.problem(Where(source.name), "", message)
+    return UNREADABLE
+
+
+# YAML
+
+
+def read_yaml(source: Source, findings: Findings) -> object:
+    """Return the lists, dicts and texts of a file; report and return None where it cannot be read."""
+    if is_too_large(source, MAX_YAML_BYTES, findings):
+        return None
+    text = decode(source, findings, advice=YAML_ADVICE)
+    if text is None:
+        return None
+    try:
+        refusal = _refusal(text)
+        if not refusal:
+            loaded: object = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - makes texts, lists, dicts
+            return loaded
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = short(str(getattr(error, "problem", None) or getattr(error, "reason", error)))
+        message = gettext("Line %(line)s is not YAML: %(error)s.")
+        refusal = message % {"line": mark.line + 1 if mark else "?", "error": reason}
+    except (ValueError, TypeError, RecursionError) as error:
+        refusal = gettext("The file is not YAML: %(error)s.") % {"error": short(str(error))}
+    findings.problem(Where(source.name), "", refusal)
+    return None
+
+
+def _refusal(text: str) -> str:
+    """Walk the file without building anything; say why it must not be built, or nothing."""
+    depth = 0
+    for count, event in enumerate(yaml.parse(text, Loader=yaml.CBaseLoader)):
+        depth += isinstance(event, OPENING) - isinstance(event, CLOSING)
+        line = event.start_mark.line + 1 if event.start_mark else 0
+        if isinstance(event, yaml.AliasEvent):
+            message = gettext("Line %(line)s repeats another part by an alias (*%(name)s). Write it out.")
+            return message % {"line": line, "name": short(str(event.anchor))}
+        if depth > MAX_YAML_DEPTH:
+            return gettext("Lists and objects are nested too deeply on line %(line)s.") % {"line": line}
+        if count > MAX_YAML_EVENTS:
+            return gettext("The file holds too many values for a conference program.")
+    return ""
+
+
+def scalar(value: object) -> str:
+    """Return a single value as text; what stands for nothing, and what is no single value, is empty."""
+    return value if isinstance(value, str) and value not in NOTHING else ""
