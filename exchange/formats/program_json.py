@@ -62,11 +62,8 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     findings = Findings()
     program = Program()
     if len(sources) != 1:
-        findings.problem(
-            Where(),
-            "",
-            gettext("Give one file of this format, not %(sources)s.") % {"sources": len(sources)},
-        )
+        message = gettext("Give one file of this format, not %(sources)s.")
+        findings.problem(Where(), "", message, sources=len(sources))
     for source in sources[:1]:
         content = read_object(source, findings)
         if content is not None and _is_ours(content, source, findings):
@@ -83,17 +80,13 @@ def recognises(sources: Sequence[Source]) -> bool:
 def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
     """Judge the head, so that another format's file earns one sentence and not a thousand."""
     if content.get("format") != NAME:
-        message = gettext('This is not a file of this format: it must begin with "format": "%(name)s".') % {
-            "name": NAME
-        }
-        findings.problem(Where(source.name), "format", message)
+        message = gettext('This is not a file of this format: it must begin with "format": "%(name)s".')
+        findings.problem(Where(source.name), "format", message, name=NAME)
         return False
     version = content.get("version")
     if type(version) is not int or version != VERSION:
-        message = gettext("This must be %(version)s: no other version can be read here.") % {
-            "version": VERSION
-        }
-        findings.problem(Where(source.name), "version", message)
+        message = gettext("This must be %(version)s: no other version can be read here.")
+        findings.problem(Where(source.name), "version", message, version=VERSION)
         return False
     return True
 
@@ -128,11 +121,8 @@ def _read_list(
     name: str, record: type[Record], rows: object, source: Source, findings: Findings
 ) -> Iterator[Record]:
     if not isinstance(rows, list):
-        findings.problem(
-            Where(source.name, name),
-            "",
-            gettext("This must be a list, not %(rows)s.") % {"rows": in_words(rows)},
-        )
+        message = gettext("This must be a list, not %(rows)s.")
+        findings.problem(Where(source.name, name), "", message, rows=in_words(rows))
         return
     shape = fields_of(record)
     for index, row in enumerate(rows):

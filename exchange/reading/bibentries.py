@@ -45,7 +45,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         findings.problem(Where(), "", gettext("There is no entry of a paper in the file."))
     if reader.books:
         message = gettext("Left out because they are whole volumes: %(keys)s.")
-        findings.note("warning", Where(), message % {"keys": listed(reader.books)})
+        findings.note("warning", Where(), message, keys=listed(reader.books))
     program = Program(papers=tuple(papers), notes=findings.notes)
     check(program, findings)
     findings.settle()
@@ -67,7 +67,7 @@ class EntryReader:
         where = Where(source.name)
         if len(source.content) > MAX_BYTES:
             message = gettext("The file is larger than %(megabytes)s MB. Is this a conference program?")
-            self.findings.problem(where, "", message % {"megabytes": MAX_BYTES // 1_000_000})
+            self.findings.problem(where, "", message, megabytes=MAX_BYTES // 1_000_000)
             return
         text = decode(source, self.findings, advice=ADVICE)
         if text is None:
@@ -130,7 +130,7 @@ class EntryReader:
             message = gettext(
                 "A command of TeX lacks what belongs to it in %(field)s: the text stays as it is."
             )
-            self.findings.note("doubt", where, message % {"field": name})
+            self.findings.note("doubt", where, message, field=name)
             text = tex
         except (ValueError, RecursionError):
             self.findings.problem(where, name, gettext("Braces are nested too deeply here."))
@@ -148,7 +148,7 @@ class EntryReader:
                 parts = parse_single_name_into_parts(name, strict=True)
             except InvalidNameError:
                 message = gettext("This is not a name of BibTeX: “%(name)s”. Write it as Family, Given.")
-                self.findings.problem(where, "author", message % {"name": short(name)})
+                self.findings.problem(where, "author", message, name=short(name))
                 continue
             words = [*parts.first, *parts.von, *parts.last, *parts.jr]
             found.append(self.gathered.author(self._text(" ".join(words), where, "author"), where))

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.core.management import CommandError, call_command
 
-from exchange.formats.openreview.paging import PAGES
+from exchange.formats.openreview import PAGES
 from exchange.imports.load import load
 from exchange.jobs import fetch as fetching
 from exchange.jobs.fetch import Policy, fetch

@@ -1,21 +1,20 @@
 """`<conference>-<year>-orals-posters.json`: the public export that many tools read, with its abstracts.
 
-Only papers' orals, posters and spotlights are in it; `exchange.event…` hold the parts.
+Only papers' orals, posters and spotlights are in it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Context, Format, OutputFile, Source
+from exchange.files import Context, Format, Source
 from exchange.formats.orals_posters.links import public_host
-from exchange.formats.orals_posters.output import write_files
-from exchange.formats.orals_posters.papers import PaperReader, grouped
+from exchange.formats.orals_posters.output import write as write
+from exchange.formats.orals_posters.records import PaperReader, SessionReader, grouped
 from exchange.formats.orals_posters.rows import InputRow, read_event
-from exchange.formats.orals_posters.sessions import SessionReader
 from exchange.problems import Where
-from exchange.reading.checks import check
+from exchange.reading.checks import checked
 from exchange.reading.fields import UnfitError, checked_text, zone_of
 from exchange.reading.findings import Findings, short
 from exchange.reading.sniffing import head, outer_names
@@ -38,8 +37,9 @@ class Collected:
         content = read_object(source, self.findings)
         if content is None:
             return
-        if isinstance(content.get("results"), list):
-            self._add_page(content, source.name)
+        rows = content.get("results")
+        if isinstance(rows, list):
+            self._add_page(rows, content, source.name)
         elif all(isinstance(text, str) for text in content.values()):
             self._add_abstracts(content, source.name)
         else:
@@ -48,25 +48,21 @@ class Collected:
             )
             self.findings.problem(Where(source.name), "", message)
 
-    def _add_page(self, content: dict[str, object], name: str) -> None:
+    def _add_page(self, rows: list[object], content: dict[str, object], name: str) -> None:
         self.has_events = True
-        rows = content["results"]
-        assert isinstance(rows, list)  # noqa: S101 - `add` has looked
         for index, row in enumerate(rows):
             event = read_event(row, Where(name, _place(index, row)), self.findings)
             if event and event.id in self.events:
-                message = gettext("Another event has this number: %(place)s.") % {
-                    "place": self.events[event.id].where.place
-                }
-                self.findings.problem(event.where, "id", message)
+                message = gettext("Another event has this number: %(place)s.")
+                self.findings.problem(event.where, "id", message, place=self.events[event.id].where.place)
             elif event:
                 self.events[event.id] = event
         count = content.get("count")
-        if type(count) is int and count > len(rows):
+        if isinstance(count, int) and count > len(rows):
             message = gettext(
                 "The file says that there are %(count)s events and holds %(rows)s. Get the rest too."
-            ) % {"count": count, "rows": len(rows)}
-            self.findings.note("warning", Where(name), message)
+            )
+            self.findings.note("warning", Where(name), message, count=count, rows=len(rows))
         following = content.get("next")
         self.host = self.host or (public_host(following) if isinstance(following, str) else "")
 
@@ -89,11 +85,8 @@ class Collected:
     def note_left_over(self) -> None:
         left = [key for key in self.abstracts if not (key.isdecimal() and int(key[:18]) in self.events)]
         if left:
-            message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.") % {
-                "count": len(left),
-                "first": short(left[0]),
-            }
-            self.findings.note("warning", Where(), message)
+            message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.")
+            self.findings.note("warning", Where(), message, count=len(left), first=short(left[0]))
 
 
 def _place(index: int, row: object) -> str:
@@ -109,10 +102,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         collected.add(source)
     if not (collected.has_events or findings.has_problems):
         findings.problem(Where(), "", gettext('Give the file with the events: the one that holds "results".'))
-    program = _program(collected, context)
-    check(program, findings)
-    findings.settle()
-    return program
+    return checked(_program(collected, context), findings)
 
 
 def recognises(sources: Sequence[Source]) -> bool:
@@ -141,13 +131,7 @@ def _program(collected: Collected, context: Context) -> Program:
         papers=records,
         sessions=tuple(sessions.sessions.values()),
         presentations=tuple(shown),
-        notes=findings.notes,
     )
-
-
-def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write the page of events and, apart, their abstracts."""
-    return write_files(program, context)
 
 
 FORMAT = Format(

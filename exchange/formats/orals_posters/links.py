@@ -6,8 +6,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from django.utils.translation import gettext
 
-from exchange.formats.orals_posters.rows import InputRow, encoded, tidy
+from exchange.formats.orals_posters.rows import InputRow, encoded
 from exchange.reading.findings import Findings, short
+from exchange.reading.gathering import tidy
 from exchange.records import MaterialRecord
 
 UNKNOWN_HOST = "orals-posters"
@@ -99,9 +100,8 @@ def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> t
                 material = MaterialRecord(where=event.where, kind=kind, url=url, label=label, visible=visible)
                 found.setdefault(url, material)
             elif address:
-                said = gettext("This link was left out, because its host is not known: %(address)s")
-                message = said % {"address": short(address, 120)}
-                findings.note("warning", event.where, message)
+                message = gettext("This link was left out, because its host is not known: %(address)s")
+                findings.note("warning", event.where, message, address=short(address, 120))
     return tuple(found.values())
 
 
@@ -136,16 +136,13 @@ def sorted_links(materials: Iterable[MaterialRecord], site_url: str) -> dict[str
         if slot and fields[slot] is None:
             fields[slot] = url
         else:
-            media.append(_medium(kind, label, url, len(media)))
+            media.append(
+                {
+                    "type": TYPES[kind],
+                    "name": encoded(label or TYPES[kind]),
+                    "uri": url,
+                    "visible": True,
+                    "sortkey": len(media),
+                }
+            )
     return {**fields, "eventmedia": media}
-
-
-def _medium(kind: str, label: str, url: str, position: int) -> dict[str, object]:
-    name = label or TYPES[kind]
-    return {
-        "type": TYPES[kind],
-        "name": encoded(name),
-        "uri": url,
-        "visible": True,
-        "sortkey": position,
-    }

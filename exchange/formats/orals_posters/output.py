@@ -4,24 +4,32 @@ What is written is what would be read back, so that a file that was read and wri
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeGuard
+from hashlib import sha256
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from exchange.files import Context, OutputFile
-from exchange.formats.orals_posters.authors import author_rows
 from exchange.formats.orals_posters.links import sorted_links
-from exchange.formats.orals_posters.numbers import number, numbered
-from exchange.formats.orals_posters.papers import TopicTree
-from exchange.formats.orals_posters.rows import FIELDS, KINDS, MAX_TOPIC_LEVELS, encoded, levels, tidy
-from exchange.formats.orals_posters.sessions import Spellings
+from exchange.formats.orals_posters.records import Spellings, TopicTree, distinct, split_affiliations
+from exchange.formats.orals_posters.rows import FIELDS, KINDS, MAX_TOPIC_LEVELS, EventAuthor, encoded, levels
 from exchange.reading.fields import zone_of
-from exchange.records import PaperRecord, PresentationRecord, Program, SessionRecord, stated
+from exchange.reading.gathering import tidy
+from exchange.records import (
+    AuthorRecord,
+    PaperRecord,
+    PersonRef,
+    PresentationRecord,
+    Program,
+    SessionRecord,
+    stated,
+)
 
 SECOND = "-2"
+# Numbers are below 2**53, so that every reader of JSON takes them exactly.
+DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +124,14 @@ class EventWriter:
             self.by_paper.setdefault(shown.paper.uid, []).append(shown)
 
     def rows(self) -> Iterator[dict[str, object]]:
-        empty = dict.fromkeys(FIELDS)
+        empty: dict[str, object] = {
+            **dict.fromkeys(FIELDS),
+            "children": [],
+            "children_ids": [],
+            "schedule_html": "",
+        }
         for shown in self.shown:
-            yield {**empty, **self._lists(), **self._paper(shown.paper), **self._event(shown)}
-
-    def _lists(self) -> dict[str, object]:
-        return {"children": [], "children_ids": [], "schedule_html": ""}
+            yield {**empty, **self._paper(shown.paper), **self._event(shown)}
 
     def _paper(self, paper: PaperRecord) -> dict[str, object]:
         return {
@@ -184,17 +194,14 @@ def _iso(time: datetime | None, zone: ZoneInfo) -> str | None:
     return time.astimezone(zone).isoformat() if time else None
 
 
-def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and bool(value)
-
-
-def write_files(program: Program, context: Context) -> Iterator[OutputFile]:
+def write(program: Program, context: Context) -> Iterator[OutputFile]:
+    """Write the page of events and, apart, their abstracts."""
     writer = EventWriter(program, context)
     yield OutputFile(f"{context.edition}-orals-posters.json", _page(writer))
     abstracts = {
         str(writer.numbers[shown.presentation.uid]): shown.paper.abstract
         for shown in writer.shown
-        if _is_text(shown.paper.abstract)
+        if stated(shown.paper.abstract, "")
     }
     yield OutputFile(f"{context.edition}-abstracts.json", [_json(abstracts, 1), b"\n"])
 
@@ -210,3 +217,72 @@ def _page(writer: EventWriter) -> Iterator[bytes]:
 
 def _json(value: object, indent: int | None = None) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=indent).encode()
+
+
+# Authors
+
+
+def author_rows(
+    paper: PaperRecord, institutions: Mapping[str, str], context: Context
+) -> list[dict[str, object]]:
+    """Return the paper's authors in order, each once, with public addresses only."""
+    kept, _ = distinct(_authors(paper, institutions, context))
+    return [
+        {
+            "id": author.id,
+            "fullname": encoded(author.name),
+            "url": author.url or None,
+            "institution": encoded(author.institution) or None,
+        }
+        for author in kept
+    ]
+
+
+def _authors(paper: PaperRecord, institutions: Mapping[str, str], context: Context) -> Iterator[EventAuthor]:
+    site = context.site_url.rstrip("/")
+    for author in stated(paper.authors, ()):
+        person, name = author.person, tidy(author.person.name)
+        url = f"{site}/people/{person.uid}/" if site and person.uid else ""
+        if name:
+            yield EventAuthor(name, _number(person), url, _institution(author, institutions))
+
+
+def _number(person: PersonRef) -> int | None:
+    """Return a number for joining: of the person here, else the one that the author came with."""
+    if person.uid:
+        return number("", "person", person.uid)
+    return next((int(value) for _, value in person.ids if is_number(value)), None)
+
+
+def _institution(author: AuthorRecord, institutions: Mapping[str, str]) -> str:
+    printed = author.affiliations or [institutions.get(key, "") for key in author.institutions]
+    return "; ".join(split_affiliations(";".join(printed)))
+
+
+# Numbers for things that have lasting uids: what consumers join by
+
+
+def is_number(uid: str) -> bool:
+    """Whether a uid is a number already, written as numbers are."""
+    return uid.isascii() and uid.isdigit() and len(uid) < 16 and str(int(uid)) == uid and uid != "0"
+
+
+def number(edition: str, kind: str, uid: str) -> int:
+    """Return the number of a uid: itself where it is one, else always the same one of its digest."""
+    if is_number(uid):
+        return int(uid)
+    return int(sha256(f"{edition}/{kind}/{uid}".encode()).hexdigest()[:DIGITS], 16) + 1
+
+
+def numbered(edition: str, kind: str, uids: Iterable[str]) -> dict[str, int]:
+    """Number all uids, no number twice: a taken one moves on by one, in the order of the uids."""
+    wanted = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
+    taken: set[int] = set()
+    found: dict[str, int] = {}
+    for uid in wanted:
+        value = number(edition, kind, uid)
+        while value in taken:
+            value += 1
+        taken.add(value)
+        found[uid] = value
+    return found

@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.utils.translation import gettext
 
 from exchange.problems import Where
 from exchange.reading.fields import UnfitError, checked_text, moment
 from exchange.reading.findings import Findings, short
+from exchange.reading.gathering import tidy
 from exchange.reading.shapes import in_words
 
 ENTITY = re.compile(r"&(?=#\d+;|#[xX][0-9a-fA-F]+;|[A-Za-z][A-Za-z0-9]*;)[^;]+;")
@@ -79,11 +79,6 @@ class InputRow:
     related: tuple[int, ...]
 
 
-def tidy(text: str) -> str:
-    """Return a name or title on one line, with single blanks."""
-    return " ".join(text.split())
-
-
 def levels(topic: str) -> tuple[str, ...]:
     """Return the names in `Computer Vision->Other`, from the top down."""
     return tuple(filter(None, map(tidy, topic.split("->"))))
@@ -97,13 +92,11 @@ def encoded(text: str) -> str:
 def read_event(row: object, where: Where, findings: Findings) -> InputRow | None:
     """Return the event of a row; tell the findings and return None where the row is not one."""
     if not isinstance(row, dict):
-        findings.problem(where, "", gettext("This must be an object, not %(row)s.") % {"row": in_words(row)})
+        findings.problem(where, "", gettext("This must be an object, not %(row)s."), row=in_words(row))
         return None
-    for name in row.keys() - FIELD_SET:
-        message = gettext('The field "%(name)s" is not known to this format and was left out.') % {
-            "name": short(name)
-        }
-        findings.note("warning", Where(where.file), message)
+    for name in sorted(row.keys() - FIELDS):
+        message = gettext('The field "%(name)s" is not known to this format and was left out.')
+        findings.note("warning", Where(where.file), message, name=short(name))
     reader = RowReader(row, where, findings)
     if not (reader.name("name") or reader.has_misfits):
         reader.misfit("name", "The title is missing.")
@@ -111,13 +104,10 @@ def read_event(row: object, where: Where, findings: Findings) -> InputRow | None
     return None if reader.has_misfits else event
 
 
-FIELD_SET = frozenset(FIELDS)
-
-
 class RowReader:
     """Reads the fields of one row, or of an object inside it; what does not fit is told and read as empty."""
 
-    def __init__(self, row: Mapping[str, Any], where: Where, findings: Findings, path: str = "") -> None:
+    def __init__(self, row: Mapping[str, object], where: Where, findings: Findings, path: str = "") -> None:
         self.row, self.where, self.findings, self.path = row, where, findings, path
         self.has_misfits = False
 
@@ -185,13 +175,13 @@ class RowReader:
             value = int(value[:18])
         if value is None or value == "":
             return None
-        if type(value) is not int or not 0 <= value < 10**18:
-            self.misfit(name, f"This must be a whole number, not {in_words(value)}.")
-            return None
-        return value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**18:
+            return value
+        self.misfit(name, f"This must be a whole number, not {in_words(value)}.")
+        return None
 
     def numbers(self, name: str) -> tuple[int, ...]:
-        return tuple(value for value in self._list(name) if type(value) is int)
+        return tuple(one for one in self._list(name) if isinstance(one, int) and not isinstance(one, bool))
 
     def time(self, name: str) -> datetime | None:
         text = self.text(name).strip()
@@ -225,11 +215,12 @@ class RowReader:
             self.misfit("id", "The number of the event is missing.")
         return 0
 
-    def _list(self, name: str) -> list[Any]:
+    def _list(self, name: str) -> list[object]:
         value = self.row.get(name)
-        if value is None or isinstance(value, list):
-            return value or []
-        self.misfit(name, f"This must be a list, not {in_words(value)}.")
+        if isinstance(value, list):
+            return value
+        if value is not None:
+            self.misfit(name, f"This must be a list, not {in_words(value)}.")
         return []
 
     def _clean(self, value: str, name: str) -> str:
@@ -239,20 +230,16 @@ class RowReader:
             self.misfit(name, str(error))
             return ""
         if text != value:
-            message = gettext("Control characters were removed from %(path)s%(name)s.") % {
-                "path": self.path,
-                "name": name,
-            }
-            self.findings.note("warning", self.where, message)
+            message = gettext("Control characters were removed from %(path)s%(name)s.")
+            self.findings.note("warning", self.where, message, path=self.path, name=name)
         return text
 
     def _decoded(self, text: str, name: str) -> str:
         if "&" in text:
             text = self._clean(ENTITY.sub(lambda found: html.unescape(found[0]), text), name)
             if any(html.unescape(found[0]) != found[0] for found in ENTITY.finditer(text)):
-                said = gettext("%(field)s still holds an HTML entity; it was encoded twice: %(text)s")
-                message = said % {"field": f"{self.path}{name}", "text": short(text)}
-                self.findings.note("doubt", self.where, message)
+                message = gettext("%(field)s still holds an HTML entity; it was encoded twice: %(text)s")
+                self.findings.note("doubt", self.where, message, field=f"{self.path}{name}", text=short(text))
         return tidy(text)
 
 

@@ -177,9 +177,8 @@ def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tup
             continue
         _put(levels, level, entry.record)
     if any(levels[1:]):
-        findings.problem(
-            entries[0].record.where, table.link, gettext("The line above this level is missing.")
-        )
+        message = gettext("The line above this level is missing.")
+        findings.problem(entries[0].record.where, table.link, message)
     return tuple(reversed(levels[0]))
 
 

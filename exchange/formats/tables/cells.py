@@ -52,7 +52,7 @@ def _text(text: str, zone: ZoneInfo) -> str:
 
 def _whole(text: str, zone: ZoneInfo) -> int:
     if not WHOLE.match(text.strip()):
-        raise UnfitError(gettext('"%(text)s" is not a whole number.') % {"text": short(text)})
+        raise UnfitError(gettext('"%(text)s" is not a whole number.'), text=short(text))
     return whole_number(int(text))
 
 
@@ -60,17 +60,15 @@ def _flag(text: str, zone: ZoneInfo) -> bool:
     try:
         return FLAGS[text.strip().casefold()]
     except KeyError:
-        raise UnfitError(gettext('"%(text)s" is neither yes nor no.') % {"text": short(text)}) from None
+        raise UnfitError(gettext('"%(text)s" is neither yes nor no.'), text=short(text)) from None
 
 
 def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
     """Read `dblp:l/YLiu; neurips.cc:457880`."""
     found = [part.partition(":") for part in split(checked_text(text))]
     if any(not (scheme.strip() and value.strip()) for scheme, _, value in found):
-        raise UnfitError(
-            gettext('"%(text)s" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….')
-            % {"text": short(text)}
-        )
+        message = gettext('"%(text)s" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….')
+        raise UnfitError(message, text=short(text))
     return tuple((scheme.strip(), value.strip()) for scheme, _, value in found)
 
 

@@ -51,8 +51,8 @@ class RowReader:
     def entry(self) -> Entry:
         link = self.row.cells.get(self.table.link, "").strip()
         if self.table.link and self.table.link != LEVEL and not link:
-            message = gettext("Say to which %(link)s the row belongs: its uid.") % {"link": self.table.link}
-            self.findings.problem(self.row.where, heading(self.table.link), message)
+            message = gettext("Say to which %(link)s the row belongs: its uid.")
+            self.findings.problem(self.row.where, heading(self.table.link), message, link=self.table.link)
         return Entry(link, self._record())
 
     def _record(self) -> Record:
@@ -74,9 +74,8 @@ class RowReader:
             if value is UNSTATED and column.default is not MISSING:
                 continue
             if value in (UNSTATED, "") and column.default is MISSING and column.name != self.table.key:
-                self.findings.problem(
-                    self.row.where, heading(column.name), gettext("This cell must not be empty.")
-                )
+                message = gettext("This cell must not be empty.")
+                self.findings.problem(self.row.where, heading(column.name), message)
             (person if column.of_person else own)[column.field] = value
         return own, person
 
@@ -93,10 +92,8 @@ class RowReader:
         if isinstance(value, datetime):
             return self._moment(value, column)
         if isinstance(value, str) and value != text:
-            message = gettext("Control characters were removed from %(name)s.") % {
-                "name": heading(column.name)
-            }
-            self.findings.note("warning", self.row.where, message)
+            message = gettext("Control characters were removed from %(name)s.")
+            self.findings.note("warning", self.row.where, message, name=heading(column.name))
         return value
 
     def _moment(self, value: datetime, column: Column) -> datetime:
@@ -105,8 +102,15 @@ class RowReader:
             message = gettext(
                 "%(name)s: the clock shows %(value)s twice on this day. "
                 "The first was taken; for the second, write %(second)s."
-            ) % {"name": heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}", "second": second}
-            self.findings.note("warning", self.row.where, message)
+            )
+            self.findings.note(
+                "warning",
+                self.row.where,
+                message,
+                name=heading(column.name),
+                value=f"{value:%Y-%m-%d %H:%M}",
+                second=second,
+            )
         return value.astimezone(UTC)
 
     def _add_person(self, own: dict[str, Any], person: dict[str, Any]) -> None:

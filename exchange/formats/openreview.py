@@ -1,17 +1,59 @@
-"""From one note to one paper: who wrote it, what was decided, where its files are."""
+"""OpenReview: notes of its API (version 2), saved as JSON or fetched page by page. Read only.
 
+Only papers that were accepted are taken; what was left out, and why, is said in notes.
+"""
+
+import json
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Where
+from exchange.reading.checks import check
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import WEB, Gathering, listed, tidy
 from exchange.reading.shapes import in_words
-from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Stated
+from exchange.reading.sniffing import head, outer_names
+from exchange.reading.textfiles import read_list
+from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program, Stated
+
+LIMIT = 1000
+TOKEN = "OPENREVIEW_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def page_url(url: str, offset: int) -> str:
+    """Return the address of the page that begins at this note."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    limit = query.get("limit", "")
+    size = min(int(limit), LIMIT) if limit.isdecimal() and len(limit) < 6 and int(limit) else LIMIT
+    return urlunsplit(
+        parts._replace(query=urlencode({**query, "limit": size, "offset": offset}), fragment="")
+    )
+
+
+def read_page(content: bytes) -> Page:
+    """Say how many notes a page holds, and how many there are. Raises `ValueError` for what is no page."""
+    try:
+        found = json.loads(content)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    notes = found.get("notes") if isinstance(found, dict) else None
+    if not isinstance(notes, list):
+        raise ValueError('it holds no "notes"')
+    count = found.get("count")
+    return Page(len(notes), count if type(count) is int and count >= 0 else None)
+
+
+PAGES = Pages(page_url, read_page, TOKEN)
+
 
 SITE = "https://openreview.net"
 SCHEME = "openreview.net"
@@ -45,9 +87,8 @@ class NoteReader:
         self.seen += 1
         if not isinstance(row, dict) or not isinstance(row.get("content"), dict):
             what = in_words(row) if not isinstance(row, dict) else "one without content"
-            self.findings.problem(
-                where, "content", gettext("This must be a note of OpenReview, not %(what)s.") % {"what": what}
-            )
+            message = gettext("This must be a note of OpenReview, not %(what)s.")
+            self.findings.problem(where, "content", message, what=what)
             return
         content = Content(row["content"], where, self.gathered)
         key = row.get("forum") or row.get("id")
@@ -60,9 +101,8 @@ class NoteReader:
         elif reason := left_out(content):
             self.left_out[reason].append(key)
         elif paper_uid(key) in self.papers:
-            self.findings.note(
-                "repeat", where, gettext("This note stands in the files twice; the first was taken.")
-            )
+            message = gettext("This note stands in the files twice; the first was taken.")
+            self.findings.note("repeat", where, message)
         else:
             self.papers[paper_uid(key)] = self._paper(content, key, where)
 
@@ -92,24 +132,15 @@ class NoteReader:
 
     def say_what_was_left_out(self) -> None:
         for reason, keys in sorted(self.left_out.items()):
-            message = gettext("Left out because %(reason)s: %(count)s (%(keys)s).") % {
-                "reason": reason,
-                "count": len(keys),
-                "keys": listed(keys),
-            }
-            self.findings.note("warning", Where(), message)
+            message = gettext("Left out because %(reason)s: %(count)s (%(keys)s).")
+            self.findings.note("warning", Where(), message, reason=reason, count=len(keys), keys=listed(keys))
         if self.replies:
-            message = gettext(
-                "Left out because they are reviews, comments or decisions: %(replies)s notes."
-            ) % {"replies": self.replies}
-            self.findings.note("warning", Where(), message)
+            message = gettext("Left out because they are reviews, comments or decisions: %(replies)s notes.")
+            self.findings.note("warning", Where(), message, replies=self.replies)
         if self.undecided:
             keys = self.undecided
-            message = gettext("Taken as drafts because they name no venue: %(count)s (%(keys)s).") % {
-                "count": len(keys),
-                "keys": listed(keys),
-            }
-            self.findings.note("doubt", Where(), message)
+            message = gettext("Taken as drafts because they name no venue: %(count)s (%(keys)s).")
+            self.findings.note("doubt", Where(), message, count=len(keys), keys=listed(keys))
 
 
 class Content:
@@ -132,8 +163,8 @@ class Content:
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             value = "; ".join(value)
         if not isinstance(value, str):
-            message = gettext("This must be text, not %(value)s.") % {"value": in_words(value)}
-            self.gathered.findings.problem(self.where, name, message)
+            message = gettext("This must be text, not %(value)s.")
+            self.gathered.findings.problem(self.where, name, message, value=in_words(value))
             return ""
         return self.gathered.text(value, self.where, name)
 
@@ -155,8 +186,8 @@ class Content:
         value = self.value(name)
         if value is None or isinstance(value, list):
             return value or []
-        message = gettext("This must be a list, not %(value)s.") % {"value": in_words(value)}
-        self.gathered.findings.problem(self.where, name, message)
+        message = gettext("This must be a list, not %(value)s.")
+        self.gathered.findings.problem(self.where, name, message, value=in_words(value))
         return []
 
 
@@ -197,8 +228,8 @@ def authors(content: Content, gathered: Gathering) -> Stated[tuple[AuthorRecord,
         if isinstance(row, dict):
             name, profile = row.get("fullname") or row.get("name"), row.get("username") or profile
         if not isinstance(name, str):
-            message = gettext("This must be a name, not %(name)s.") % {"name": in_words(name)}
-            gathered.findings.problem(content.where, f"authors[{index}]", message)
+            message = gettext("This must be a name, not %(name)s.")
+            gathered.findings.problem(content.where, f"authors[{index}]", message, name=in_words(name))
             continue
         is_profile = isinstance(profile, str) and profile.startswith("~")
         ids = ((SCHEME, profile),) if is_profile else ()
@@ -222,8 +253,8 @@ def materials(content: Content, key: str) -> tuple[MaterialRecord, ...]:
         if url:
             found.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
         elif name in content and content.line(name):
-            message = gettext("%(name)s is no address and was left out.") % {"name": name}
-            content.gathered.findings.note("warning", content.where, message)
+            message = gettext("%(name)s is no address and was left out.")
+            content.gathered.findings.note("warning", content.where, message, name=name)
     return tuple(found)
 
 
@@ -237,3 +268,51 @@ def address(link: str) -> str:
 def _bibtex_field(entry: str, name: str) -> str:
     found = re.search(rf'(?im)^\s*{name}\s*=\s*[{{"]([^{{}}"\n]{{1,200}})[}}"]', entry)
     return found[1].strip() if found else ""
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read files of notes, each with or without `{"notes": […]}` around them."""
+    findings = Findings()
+    reader = NoteReader(findings)
+    for source in sources:
+        for index, row in enumerate(read_list(source, "notes", findings)):
+            reader.add(row, Where(source.name, _place(index, row)))
+    if not (reader.seen or findings.has_problems):
+        message = gettext("There are no notes in the file. Did the address need a token?")
+        findings.problem(Where(), "", message)
+    reader.say_what_was_left_out()
+    program = Program(
+        institutions=tuple(reader.gathered.institutions.values()),
+        topics=tuple(reader.gathered.topics.values()),
+        papers=tuple(reader.papers.values()),
+        notes=findings.notes,
+    )
+    check(program, findings)
+    findings.settle()
+    return program
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether every file is a list of notes, or an object with one."""
+    return all(_has_notes(head(source)) for source in sources)
+
+
+def _has_notes(text: str) -> bool:
+    return "notes" in outer_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)
+
+
+def _place(index: int, row: object) -> str:
+    key = row.get("id") if isinstance(row, dict) else None
+    return f"notes[{index}] ({key[:40]})" if isinstance(key, str) else f"notes[{index}]"
+
+
+FORMAT = Format(
+    name="openreview",
+    label=_("OpenReview (JSON)"),
+    description=_("Accepted papers of a venue on OpenReview, from a saved file or by its address."),
+    extensions=("json",),
+    media_type="application/json",
+    read=read,
+    pages=PAGES,
+    recognises=recognises,
+)

@@ -1,20 +1,24 @@
-"""From the events of an `orals-posters.json` file to papers with authors, institutions and topics.
+"""From the events of an `orals-posters.json` file to papers, topics, rooms, sessions and presentations.
 
-All events of one paper become one paper: its poster speaks first, the others fill what it leaves out.
+All events of one paper become one paper: its poster speaks first, the others fill what it leaves out. The
+file has no sessions of its own: each is what its events say of it.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
 from exchange.files import Context
 from exchange.formats.orals_posters.links import UNKNOWN_HOST, materials_of, public_host, track_of
-from exchange.formats.orals_posters.rows import EventAuthor, InputRow, tidy
+from exchange.formats.orals_posters.rows import EventAuthor, InputRow
 from exchange.problems import Where
 from exchange.reading.findings import Findings
+from exchange.reading.gathering import tidy
 from exchange.reading.slugs import shortened, slug
 from exchange.records import (
     UNSTATED,
@@ -22,6 +26,9 @@ from exchange.records import (
     InstitutionRecord,
     PaperRecord,
     PersonRef,
+    PresentationRecord,
+    RoomRecord,
+    SessionRecord,
     Stated,
     TopicRecord,
     stated,
@@ -149,14 +156,11 @@ class PaperReader:
                 message = gettext(
                     "Event %(id)s (%(kind)s) has another title: “%(name)s”. "
                     "The title of event %(taken)s (%(taken_kind)s) was taken."
-                ) % {
-                    "id": other.id,
-                    "kind": other.kind,
-                    "name": other.name,
-                    "taken": main.id,
-                    "taken_kind": main.kind,
-                }
-                self.findings.note("warning", other.where, message)
+                )
+                told = {"id": other.id, "kind": other.kind, "name": other.name}
+                self.findings.note(
+                    "warning", other.where, message, taken=main.id, taken_kind=main.kind, **told
+                )
 
     def _authors(self, events: Sequence[InputRow]) -> Stated[tuple[AuthorRecord, ...]]:
         listed = [event for event in events if event.authors]
@@ -165,23 +169,16 @@ class PaperReader:
         kept = self._distinct(listed[0])
         for other in listed[1:]:
             if [author.name for author in self._distinct(other)] != [author.name for author in kept]:
-                message = gettext(
-                    "Event %(id)s lists other authors. Those of event %(taken)s were taken."
-                ) % {
-                    "id": other.id,
-                    "taken": listed[0].id,
-                }
-                self.findings.note("warning", other.where, message)
+                message = gettext("Event %(id)s lists other authors. Those of event %(taken)s were taken.")
+                self.findings.note("warning", other.where, message, id=other.id, taken=listed[0].id)
         self._note_namesakes(kept, listed[0])
         return tuple(self._author(author, listed[0]) for author in kept)
 
     def _distinct(self, event: InputRow) -> list[EventAuthor]:
         kept, repeats = distinct(event.authors)
         for author in repeats:
-            message = gettext("%(name)s stands twice among the authors; once was taken.") % {
-                "name": author.name
-            }
-            self.findings.note("repeat", event.where, message)
+            message = gettext("%(name)s stands twice among the authors; once was taken.")
+            self.findings.note("repeat", event.where, message, name=author.name)
         return kept
 
     def _note_namesakes(self, kept: Sequence[EventAuthor], event: InputRow) -> None:
@@ -189,8 +186,8 @@ class PaperReader:
         for name in sorted(name for name, count in names.items() if count > 1):
             message = gettext(
                 "Two authors are called %(name)s and have different numbers. They were taken as two people."
-            ) % {"name": name}
-            self.findings.note("doubt", event.where, message)
+            )
+            self.findings.note("doubt", event.where, message, name=name)
 
     def _author(self, author: EventAuthor, event: InputRow) -> AuthorRecord:
         affiliations = split_affiliations(author.institution)
@@ -223,3 +220,103 @@ def person_ref(author: EventAuthor, context: Context, event: InputRow) -> Person
 def _telling(decision: str) -> int:
     words = decision.lower()
     return next((rank for rank, word in enumerate(TELLING) if word in words), len(TELLING))
+
+
+# Sessions
+
+
+@dataclass
+class Spellings:
+    """Names by slug: spellings that make the same slug are one thing, named as met first."""
+
+    names: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str) -> str:
+        key = slug(name)
+        self.names.setdefault(key, name)
+        return key
+
+
+@dataclass
+class SessionReader:
+    """Makes sessions of all events first, then presentations one by one."""
+
+    zone: ZoneInfo
+    findings: Findings
+    rooms: Spellings = field(default_factory=Spellings)
+    sessions: dict[str, SessionRecord] = field(default_factory=dict)
+    _session_of: dict[int, SessionRecord] = field(default_factory=dict)
+
+    def room_records(self) -> tuple[RoomRecord, ...]:
+        return tuple(RoomRecord(slug=key, name=name) for key, name in self.rooms.names.items())
+
+    def add(self, events: Iterable[InputRow]) -> None:
+        groups: dict[tuple[object, ...], list[InputRow]] = {}
+        for event in events:
+            if event.room:
+                self.rooms.add(event.room)
+            if event.session:
+                groups.setdefault(self._key(event), []).append(event)
+        for group in groups.values():
+            self._add_session(group)
+
+    def _key(self, event: InputRow) -> tuple[object, ...]:
+        """Tell sessions apart: by number, else title and room with the posters' start or the talks' day."""
+        if event.parent_id is not None:
+            return (event.parent_id,)
+        local = event.start and event.start.astimezone(self.zone)
+        return event.session, event.room, local if event.kind == "poster" else local and local.date()
+
+    def _add_session(self, events: Sequence[InputRow]) -> None:
+        first = events[0]
+        starts = [event.start for event in events if event.start]
+        if not starts:
+            message = gettext(
+                "The session “%(session)s” has no times; its papers were taken as not scheduled."
+            )
+            self.findings.note("warning", first.where, message, session=first.session)
+            return
+        for other in {event.session for event in events} - {first.session}:
+            message = gettext("Session %(uid)s has a second title: “%(other)s”. “%(session)s” was taken.")
+            told = {"uid": first.parent_id, "other": other, "session": first.session}
+            self.findings.note("warning", first.where, message, **told)
+        ends = [event.end for event in events if event.end]
+        rooms = {slug(event.room) if event.room else None for event in events}
+        uid = str(first.parent_id) if first.parent_id is not None else self._made_uid(first, min(starts))
+        session = SessionRecord(
+            where=first.where,
+            uid=uid,
+            kind=Counter(event.kind for event in events).most_common(1)[0][0],
+            title=first.session,
+            start=min(starts),
+            end=max(ends + starts),
+            room=rooms.pop() if len(rooms) == 1 else None,
+            status="published" if any(event.visible for event in events) else "draft",
+        )
+        self.sessions[uid] = session
+        self._session_of.update(dict.fromkeys((event.id for event in events), session))
+
+    def _made_uid(self, event: InputRow, start: datetime) -> str:
+        uid = slug(f"{event.session} {start.astimezone(self.zone):%Y-%m-%d %H%M}")
+        return slug(f"{uid} {event.room}") if uid in self.sessions else uid
+
+    def presentations(self, event: InputRow, paper: str) -> list[PresentationRecord]:
+        """Return the event as one presentation, or two where it has a second slot."""
+        session = self._session_of.get(event.id)
+        room = slug(event.room) if event.room else None
+        as_session = session and (event.start, event.end) in ((session.start, session.end), (None, None))
+        first = PresentationRecord(
+            where=event.where,
+            uid=str(event.id),
+            kind=event.kind,
+            paper=paper,
+            session=session.uid if session else None,
+            start=None if as_session else event.start,
+            end=None if as_session else event.end,
+            board=event.board,
+            room=None if session and room == session.room else room,
+            status="published" if event.visible else "draft",
+        )
+        if event.start2 is None:
+            return [first]
+        return [first, replace(first, uid=f"{first.uid}-2", start=event.start2, end=event.end2)]

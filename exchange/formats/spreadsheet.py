@@ -1,0 +1,394 @@
+"""Any spreadsheet of papers, CSV or XLSX, as EasyChair, CMT and HotCRP give it. Read only.
+
+Columns are found by their names, else by a small mapping file among the files. Ours are `tables`.
+"""
+
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from exchange.files import Context, Format, Source
+from exchange.problems import Where
+from exchange.reading.archives import ZIP
+from exchange.reading.bylines import parsed
+from exchange.reading.checks import check
+from exchange.reading.findings import Findings, nearest, short
+from exchange.reading.gathering import ACCEPTED, DECLINED, WEB, Gathering, listed, tidy, uid_of
+from exchange.reading.sheets import Row, Sheet, heading, read_csv, read_workbook
+from exchange.reading.sniffing import columns, ending, sheets
+from exchange.reading.textfiles import decode
+from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
+
+ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
+NOT_IN_NAMES = re.compile(r"[^0-9a-z#]+")
+# What each column may be called, the names of EasyChair, CMT and HotCRP among them.
+NAMES = {
+    "uid": "#, id, uid, no, nr, number, pid, paper, paper id, paper #, paper no, paper number, submission, "
+    "submission #, submission id, submission number, submission no, contribution id",
+    "title": "title, paper title, submission title, title of paper, name of paper",
+    "abstract": "abstract, paper abstract, summary, description",
+    "lay_summary": "lay summary, tl dr, tldr, plain summary, teaser",
+    "authors": "authors, author list, author s, all authors, author names and affiliations",
+    "author_names": "author names, names of authors",
+    "decision": "decision, status, outcome, acceptance, notification, paper status, result, paper decision, "
+    "accept reject, final decision",
+    "track": "track, track name, session type, submission type, paper type, contribution type, type, "
+    "category, presentation type, format",
+    "topic": "topic, topics, area, subject area, primary subject area, primary area, primary topic, "
+    "main topic, subject areas",
+    "more_topics": "secondary subject areas, secondary areas, secondary topics, other topics",
+    "keywords": "keywords, keyword, key words, author keywords, tags, index terms",
+    "doi": "doi, digital object identifier",
+    "pages": "pages, page range, page numbers",
+    "pdf": "pdf, pdf url, pdf link, paper url, paper link, paper pdf, file url",
+    "code": "code, code url, code link, github, repository",
+    "video": "video, video url, video link, recording",
+    "slides": "slides, slides url",
+    "project": "project, project page, website, web site, url, link, homepage",
+    # One row for each author
+    "first": "first name, first, given name, given, given names, firstname, forename, author first name",
+    "last": "last name, last, family name, family, surname, lastname, author last name",
+    "name": "author, author name, full name, name, person",
+    "affiliation": "affiliation, affiliations, organization, organisation, institution, institute, "
+    "university, company, author affiliation",
+    "country": "country, author country",
+    "corresponding": "corresponding, corresponding author, contact author, contact, is contact",
+    "orcid": "orcid, orcid id, orcid identifier",
+    "position": "author position, author order, order, position, author #, author number, author no",
+}
+
+
+def folded(name: str) -> str:
+    """Return a column's name without case, blanks and punctuation; `#` counts."""
+    return NOT_IN_NAMES.sub("", name.casefold())
+
+
+COLUMNS = {folded(name): column for column, names in NAMES.items() for name in names.split(", ")}
+
+
+@dataclass
+class Mapping:
+    """Which columns are which, by the user's own file first: name in the sheet -> column, or left out."""
+
+    own: dict[str, str] = field(default_factory=dict)
+
+    def column(self, name: str) -> str:
+        key = folded(name)
+        return self.own[key] if key in self.own else COLUMNS.get(key, "")
+
+    def is_left_out(self, name: str) -> bool:
+        """Whether the mapping file says that this column is not wanted."""
+        return self.own.get(folded(name)) == ""
+
+    def read(self, source: Source, findings: Findings) -> None:
+        """Take a mapping file: `[columns]`, then lines such as `"Titel" = "title"`."""
+        where, found = Where(source.name), _parsed(source, findings)
+        columns = found.get("columns") if found is not None else {}
+        if not isinstance(columns, dict):
+            message = gettext('The mapping must hold "columns": names in the sheet and what they are.')
+            findings.problem(where, "columns", message)
+            return
+        for name, column in columns.items():
+            if column == "" or (isinstance(column, str) and column in NAMES):
+                self.own[folded(name)] = column
+                continue
+            message = gettext("There is no such column: “%(column)s”. %(hint)s Known are: %(known)s.")
+            findings.problem(
+                where,
+                f"columns.{short(name)}",
+                message,
+                column=short(str(column)),
+                hint=nearest(str(column), NAMES).strip(),
+                known=", ".join(NAMES),
+            )
+
+
+def _parsed(source: Source, findings: Findings) -> dict[str, object] | None:
+    text = decode(source, findings, advice=ADVICE)
+    if text is None:
+        return None
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        message = gettext("The mapping cannot be read: %(error)s. %(advice)s")
+        findings.problem(Where(source.name), "", message, error=short(str(error)), advice=ADVICE)
+        return None
+    return found if isinstance(found, dict) else {}
+
+
+# Papers
+
+
+FLAGS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
+LINKS = ("pdf", "code", "video", "slides", "project")
+LISTS = ";|\n"
+
+
+@dataclass
+class PaperReader:
+    """Takes sheets one by one: those of papers first, whatever order they come in."""
+
+    mapping: Mapping
+    findings: Findings
+    papers: dict[str, PaperRecord] = field(default_factory=dict)
+    declined: dict[str, str] = field(default_factory=dict)
+    undecided: list[str] = field(default_factory=list)
+    authors: dict[str, list[tuple[int, AuthorRecord]]] = field(default_factory=lambda: defaultdict(list))
+    titles: dict[str, tuple[str, Where]] = field(default_factory=dict)
+    has_decisions: bool = False
+    has_papers: bool = False
+
+    def __post_init__(self) -> None:
+        self.gathered = Gathering(self.findings)
+
+    def add(self, sheet: Sheet) -> bool:
+        """Take a sheet if it is one of papers or of authors; say which columns were not taken."""
+        names = {self.mapping.column(heading(name)): name for name in reversed(sheet.columns)}
+        names.pop("", None)
+        is_authors = bool({"last", "name"} & set(names)) and "uid" in names and "authors" not in names
+        is_papers = "title" in names and not is_authors
+        if not (is_papers or is_authors):
+            return False
+        if is_papers:
+            self.has_papers = True
+            self.has_decisions |= "decision" in names
+        self._say_what_is_not_taken(sheet, set(names.values()))
+        for row in sheet.rows:
+            cells = {column: row.cells[name].strip() for column, name in names.items()}
+            if any(cells.values()):
+                self._add_author(cells, row) if is_authors else self._add_paper(cells, row)
+        return True
+
+    def _say_what_is_not_taken(self, sheet: Sheet, taken: set[str]) -> None:
+        left = [heading(name) for name in sheet.columns if name not in taken]
+        left = [name for name in left if not self.mapping.is_left_out(name)]
+        if left:
+            message = gettext(
+                "These columns were not taken: %(names)s. A mapping file can say what they are."
+            )
+            self.findings.note("warning", sheet.where, message, names=", ".join(left))
+
+    # Papers
+
+    def _add_paper(self, cells: dict[str, str], row: Row) -> None:
+        where = row.where
+        title = tidy(self.gathered.text(cells.get("title", ""), where, "title"))
+        uid = uid_of(cells.get("uid", "")) or uid_of(title)
+        if not title:
+            self.findings.problem(where, "title", gettext("The title is missing."))
+            return
+        if uid in self.papers or uid in self.declined:
+            message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
+            self.findings.problem(where, "uid", message, uid=uid)
+            return
+        word = cells.get("decision", "")
+        if DECLINED.search(word):
+            self.declined[uid] = word
+            return
+        self.papers[uid] = self._paper(uid, title, cells, where)
+
+    def _paper(self, uid: str, title: str, cells: dict[str, str], where: Where) -> PaperRecord:
+        own: dict[str, Any] = {"where": where, "uid": uid, "title": title}
+        for name in ("abstract", "lay_summary", "track", "decision", "doi", "pages"):
+            if name in cells:
+                own[name] = self.gathered.text(cells[name], where, name)
+        if ACCEPTED.search(cells.get("decision", "")):
+            own["status"] = "published"
+        else:
+            self.undecided.append(uid)
+        topics = words(cells.get("topic", ""), is_list=True)
+        more = (*topics[1:], *words(cells.get("more_topics", ""), is_list=True))
+        if topics:
+            own["topic"] = self.gathered.topic(topics[0], where)
+        if "keywords" in cells or more:
+            keywords = (*words(cells.get("keywords", "")), *more)
+            cleaned = (self.gathered.text(word, where, "keywords") for word in keywords)
+            own["keywords"] = tuple(dict.fromkeys(cleaned))
+        materials = tuple(self._materials(cells, where))
+        names = cells.get("author_names") or cells.get("authors", "")
+        byline = cells.get("authors") if _tells_more(cells) else names
+        if byline:
+            own["authors"] = self._authors(byline, where)
+        return PaperRecord(**own, materials=materials if materials else UNSTATED)
+
+    def _authors(self, cell: str, where: Where) -> tuple[AuthorRecord, ...]:
+        names = parsed(self.gathered.text(cell, where, "authors"))
+        if len(names) > 1 and all(name.name and " " not in name.name for name in names) and cell.isascii():
+            message = gettext(
+                "All authors have one name only: %(cell)s. Do commas part family and given names?"
+            )
+            self.findings.note("doubt", where, message, cell=cell[:60])
+        return tuple(
+            self.gathered.author(
+                one.name, where, affiliations=one.affiliations, corresponding=one.is_corresponding
+            )
+            for one in names
+        )
+
+    def _materials(self, cells: dict[str, str], where: Where) -> Iterable[MaterialRecord]:
+        for kind in LINKS:
+            link = cells.get(kind, "")
+            if WEB.match(link):
+                yield MaterialRecord(where=where, kind=kind, url=link)
+            elif link:
+                message = gettext("This is no address and was left out: %(link)s")
+                self.findings.note("warning", where, message, link=link[:60])
+
+    # Authors with a row each
+
+    def _add_author(self, cells: dict[str, str], row: Row) -> None:
+        uid = uid_of(cells.get("uid", ""))
+        if not uid:
+            self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
+            return
+        text = {name: self.gathered.text(value, row.where, name) for name, value in cells.items()}
+        name = text.get("name") or f"{text.get('first', '')} {text.get('last', '')}"
+        parts = [text.get("affiliation", ""), text.get("country", "")]
+        affiliation = ", ".join(filter(None, parts if text.get("affiliation") else []))
+        position = text.get("position", "")
+        author = self.gathered.author(
+            name,
+            row.where,
+            affiliations=[affiliation],
+            corresponding=text.get("corresponding", "").casefold() in FLAGS,
+            orcid=text.get("orcid", ""),
+        )
+        order = int(position) if position.isdecimal() and len(position) < 6 else 0
+        self.authors[uid].append((order, author))
+        self.titles.setdefault(uid, (tidy(text.get("title", "")), row.where))
+
+    def finish(self) -> tuple[PaperRecord, ...]:
+        """Give the authors to their papers, and say what was left out."""
+        strays = [uid for uid in self.authors if uid not in self.papers and uid not in self.declined]
+        for uid in strays:
+            title, where = self.titles[uid]
+            if title and not self.has_papers:
+                self.papers[uid] = PaperRecord(where=where, uid=uid, title=title)
+                self.undecided.append(uid)
+            elif self.has_papers:
+                message = gettext("There is no paper “%(uid)s” in these files.")
+                self.findings.problem(where, "uid", message, uid=uid)
+            else:
+                self.papers[uid] = PaperRecord(where=where, uid=uid)
+        for uid, rows in self.authors.items():
+            if uid in self.papers:
+                ordered = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
+                self.papers[uid] = replace(self.papers[uid], authors=ordered)
+        self._say_what_was_decided()
+        return tuple(self.papers.values())
+
+    def _say_what_was_decided(self) -> None:
+        groups: dict[str, list[str]] = defaultdict(list)
+        for uid, word in self.declined.items():
+            groups[tidy(word)].append(uid)
+        for word, uids in sorted(groups.items()):
+            message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
+            told = {"word": word[:60], "count": len(uids), "keys": listed(uids)}
+            self.findings.note("warning", Where(), message, **told)
+        if self.undecided:
+            message = gettext(
+                "Without a decision that accepts them, new papers are drafts: %(count)s (%(keys)s)."
+            )
+            told = {"count": len(self.undecided), "keys": listed(self.undecided)}
+            self.findings.note("warning", Where(), message, **told)
+
+
+def _tells_more(cells: dict[str, str]) -> bool:
+    """Whether the column of authors holds affiliations that a second column of bare names does not."""
+    return "(" in cells.get("authors", "")
+
+
+def words(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
+    """Split at semicolons, bars or lines, else at commas; topics (`is_list`) may hold commas themselves."""
+    separators = [sign for sign in LISTS if sign in cell] or ([] if is_list else [","])
+    for sign in separators:
+        cell = cell.replace(sign, "\0")
+    return tuple(dict.fromkeys(filter(None, map(tidy, cell.split("\0")))))
+
+
+# Files
+
+
+MAPPINGS = (".toml", ".json")
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read sheets of papers and of authors, in any order, with or without a mapping file."""
+    findings = Findings()
+    mapping = Mapping()
+    tables = [source for source in sources if PurePath(source.name).suffix.casefold() not in MAPPINGS]
+    for source in sources:
+        if source not in tables:
+            mapping.read(source, findings)
+    reader = PaperReader(mapping, findings)
+    found = list(_sheets(tables, findings))
+    strange = [sheet for sheet in found if not reader.add(sheet)]
+    _judge(strange, found, findings)
+    program = Program(
+        papers=reader.finish(),
+        institutions=tuple(reader.gathered.institutions.values()),
+        topics=tuple(reader.gathered.topics.values()),
+        notes=findings.notes,
+    )
+    check(program, findings)
+    if not (program.papers or reader.declined or findings.has_problems):
+        message = gettext("The table has columns of papers, but no rows.")
+        findings.problem(found[0].where, "", message)
+    findings.settle()
+    return program
+
+
+def recognises(sources: Sequence[Source]) -> bool:
+    """Whether there is a table of papers or authors; a mapping file may stand beside it."""
+    tables = [source for source in sources if PurePath(source.name).suffix.casefold() not in MAPPINGS]
+    return bool(tables) and all(_may_be_papers(table) for table in tables)
+
+
+def _may_be_papers(table: Source) -> bool:
+    if ending(table) == "xlsx":
+        return bool(sheets(table))
+    known = {COLUMNS.get(folded(column)) for column in columns(table)}
+    return ending(table) in FORMAT.extensions and bool(known - {None})
+
+
+def _sheets(sources: Sequence[Source], findings: Findings) -> Iterator[Sheet]:
+    for source in sources:
+        if source.content.startswith(ZIP):
+            yield from (sheet for _, sheet in read_workbook(source, findings))
+        elif sheet := read_csv(source, findings):
+            yield sheet
+
+
+def _judge(strange: Sequence[Sheet], found: Sequence[Sheet], findings: Findings) -> None:
+    """Tell of sheets without papers: a note where there are others, else a problem."""
+    for sheet in strange:
+        if len(strange) < len(found):
+            message = gettext("This sheet holds no papers and no authors; it was left out.")
+            findings.note("warning", sheet.where, message)
+            continue
+        message = gettext(
+            "No column is the title of a paper. Found are: %(names)s. "
+            "Name it “title”, or give a mapping file."
+        )
+        findings.problem(sheet.where, "", message, names=listed(map(heading, sheet.columns)))
+    if not found and not findings.has_problems:
+        findings.problem(Where(), "", gettext("There is no table to read. Give a CSV or XLSX file."))
+
+
+FORMAT = Format(
+    name="spreadsheet",
+    label=_("Spreadsheet of papers (CSV, XLSX)"),
+    description=_("Papers and authors as EasyChair, CMT, HotCRP or a chair's own spreadsheet list them."),
+    extensions=("csv", "xlsx", "tsv"),
+    media_type="text/csv",
+    read=read,
+    recognises=recognises,
+)
