@@ -1,32 +1,51 @@
-"""How long the files of a schedule take when nothing is cached.
+"""How long files take when nothing is cached: those of a schedule, and 100,000 papers as CSV.
 
-`uv run -m bench.files [--database URL]`.
+`uv run -m bench.files [--database URL]` writes `schedule.xml`, `schedule.json` and the calendar of all
+papers; with `--csv` the papers of a database of its own, in a process of its own, whose peak is its own.
 """
 
-import re
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
 
-from bench.harness import Results, client, measure, parser, program, sample
+from bench import generate
+from bench.harness import client, django_on, measure, parser, program, sample
 
 TIMES = 5
-SCHEDULE_MS, CALENDAR_MS = 1_000, 2_000
-CALENDAR_TALKS = 4_000
+SCHEDULE_MS, CALENDAR_MS, CALENDAR_TALKS = 1_000, 2_000, 4_000
+COPIED_PAPERS, BATCH_ROWS = 5_000, 1_000
+CSV_PAPERS, CSV_SECONDS, CSV_MEGABYTES = 100_000, 8, 250
 
 
 def main() -> None:
-    with program("files", parser(__doc__).parse_args()) as (_, results):
+    options = parser(__doc__)
+    options.add_argument("--csv", type=int, nargs="?", const=CSV_PAPERS, help="papers as CSV: how many")
+    options.add_argument("--write", action="store_true", help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.write:
+        write_csv(chosen.database)
+    elif chosen.csv:
+        measure_csv(chosen)
+    else:
+        measure_schedule(chosen)
+
+
+def measure_schedule(options: argparse.Namespace) -> None:
+    with program("files", options) as (_, results):
         root = sample().edition.get_absolute_url()
-        for name in ("schedule.xml", "schedule.json"):
-            clock, computed, _ = after_change(f"{root}{name}")
-            add(results, name, clock, computed, SCHEDULE_MS)
-        clock, computed, body = after_change(f"{root}papers.ics")
-        talks = len(re.findall(rb"BEGIN:VEVENT", body))
-        share, name = CALENDAR_TALKS / talks, f"calendar, for each {CALENDAR_TALKS:,} talks"
-        add(results, name, clock * share, computed * share, CALENDAR_MS)
-
-
-def add(results: Results, name: str, clock: float, computed: float, limit: int) -> None:
-    results.add(f"{name}: computing", computed, "ms", at_most=limit)
-    results.add(f"{name}: by the clock", clock, "ms")
+        for name, limit in (
+            ("schedule.xml", SCHEDULE_MS),
+            ("schedule.json", SCHEDULE_MS),
+            ("papers.ics", CALENDAR_MS),
+        ):
+            clock, computed, body = after_change(f"{root}{name}")
+            talks = body.count(b"BEGIN:VEVENT")
+            share = CALENDAR_TALKS / talks if talks else 1
+            what = f"{name}, for each {CALENDAR_TALKS:,} talks" if talks else name
+            results.add(f"{what}: computing", computed * share, "ms", at_most=limit)
+            results.add(f"{what}: by the clock", clock * share, "ms")
 
 
 def after_change(address: str) -> tuple[float, float, bytes]:
@@ -44,6 +63,61 @@ def after_change(address: str) -> tuple[float, float, bytes]:
         advance(editions)
         times.append(measure(read))
     return min(clock for clock, _ in times[1:]), min(computed for _, computed in times[1:]), bodies[0]
+
+
+def measure_csv(options: argparse.Namespace) -> None:
+    options.papers = options.csv
+    with program("csv", options, fill_large) as (_, results):
+        command = [sys.executable, "-m", "bench.files", "--write", "--database", os.environ["DATABASE_URL"]]
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        clock, computed, size, peak = map(float, output.split())
+        results.add("papers.csv: computing", computed, "s", at_most=CSV_SECONDS)
+        results.add("papers.csv: by the clock", clock, "s")
+        results.add("papers.csv: peak memory", peak, "MB", at_most=CSV_MEGABYTES)
+        results.add("papers.csv: size", size, "MB")
+
+
+def fill_large(number: int) -> None:
+    """Make an edition of so many papers: copies of a smaller program's, with their authors."""
+    from django.db.models import QuerySet
+
+    from papers.models import Authorship, Paper
+
+    generate.fill(min(number, COPIED_PAPERS))
+    papers = [*Paper.objects.order_by("pk")]
+    authorships = [*Authorship.objects.order_by("pk")]
+    # A plain queryset writes rows as they are, past the history and the search index.
+    rows, authors = QuerySet(Paper), QuerySet(Authorship)
+    for copy in range(1, number // COPIED_PAPERS):
+        by_original = {}
+        for paper in papers:
+            original, paper.pk, paper.uid = paper.pk, None, f"{paper.uid[:10]}-{copy}"
+            by_original[original] = paper
+        rows.bulk_create(papers, batch_size=BATCH_ROWS)
+        for authorship in authorships:
+            authorship.pk, authorship.paper = None, by_original[authorship.paper_id]
+        authors.bulk_create(authorships, batch_size=BATCH_ROWS)
+
+
+def write_csv(database: str) -> None:
+    """Write the file to nowhere; print seconds by the clock and computing, its size and the peak in MB."""
+    with django_on(database):
+        from conference.models import Edition
+        from exchange.exports.dump import dumped_for, writing_context
+        from exchange.formats import formats
+
+        sizes: list[int] = []
+
+        def export() -> None:
+            csv, edition = formats()["csv"], Edition.objects.get()
+            if csv.write is None:
+                raise SystemExit("CSV cannot be written.")
+            files = csv.write(dumped_for(csv, edition), writing_context(edition))
+            sizes.extend(map(len, next(file.chunks for file in files if file.name.endswith("papers.csv"))))
+
+        clock, computed = measure(export)
+        peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
+        print(clock / 1000, computed / 1000, sum(sizes) / 1e6, int(peak) / 1024)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
 
 if TYPE_CHECKING:
@@ -29,80 +29,49 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 HOST = "127.0.0.1"
 WORKERS = 2
-CONNECTIONS = 16
 START_SECONDS = 30
 GZIP = {"Accept-Encoding": "gzip"}
 SITE = "website.wsgi:application"
 UNCACHED_SITE = "website.wsgi:django"
 
-type Server = AbstractContextManager[str]
-
-
-# Figures
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured value, and the budget that it has to keep, if any."""
-
-    name: str
-    value: float
-    unit: str
-    at_most: float | None = None
-    at_least: float | None = None
-
-    @property
-    def budget(self) -> str:
-        """The budget in words, and whether it is missed."""
-        if self.at_most is not None:
-            return f"at most {self.at_most:g}{'' if self.value <= self.at_most else ' MISSED'}"
-        if self.at_least is not None:
-            return f"at least {self.at_least:g}{'' if self.value >= self.at_least else ' MISSED'}"
-        return ""
-
-    def row(self) -> str:
-        """Return the row of a Markdown table."""
-        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
-        return f"| {self.name} | {f'{value} {self.unit}'.strip()} | {self.budget} |"
-
 
 @dataclass(slots=True)
 class Results:
-    """The figures of one run. Each is printed when it is added."""
+    """The figures of one run as rows of a Markdown table. Each is printed when it is added."""
 
     bench: str
     database: str
     papers: int
-    figures: list[Figure] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
-    def add(self, name: str, value: float, unit: str, **budget: float) -> None:
-        """Add a figure; `at_most` or `at_least` is its budget."""
-        if not self.figures:
-            print(self.heading(), flush=True)
-        self.figures.append(Figure(name, value, unit, **budget))
-        print(self.figures[-1].row(), flush=True)
-
-    def heading(self) -> str:
+    def __post_init__(self) -> None:
         title = f"# {self.bench}, {self.database}, {self.papers:,} papers"
-        return f"{title}\n\n| what | measured | budget |\n|---|---|---|"
+        self.write(f"{title}\n\n| what | measured | budget |\n|---|---|---|")
+
+    def add(
+        self, name: str, value: float, unit: str, at_most: float | None = None, at_least: float | None = None
+    ) -> None:
+        """Add a figure, and whether it misses its budget, if it has one."""
+        budget = ""
+        if at_most is not None:
+            budget = f"at most {at_most:g}{' MISSED' if value > at_most else ''}"
+        elif at_least is not None:
+            budget = f"at least {at_least:g}{' MISSED' if value < at_least else ''}"
+        shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        self.write(f"| {name} | {f'{shown} {unit}'.strip()} | {budget} |")
+
+    def write(self, line: str) -> None:
+        self.lines.append(line)
+        print(line, flush=True)
 
     def save(self) -> None:
         """Write the figures, and what they were measured on, into `bench/results/`."""
-        RESULTS.mkdir(exist_ok=True)
         load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
-        machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}, load {load} at the end"
-        about = f"{machine}. Three million steps of an empty loop take {empty_loop():.2f} s."
-        rows = "\n".join(figure.row() for figure in self.figures)
-        path = RESULTS / f"{self.bench}-{self.database}.md"
-        path.write_text(f"{self.heading()}\n{rows}\n\n{about}\n")
-
-
-def empty_loop() -> float:
-    start = time.process_time()
-    number = 0
-    while number < 3_000_000:
-        number += 1
-    return time.process_time() - start
+        self.lines.append(
+            f"\n{os.cpu_count()} cores, CPython {platform.python_version()}, load {load} at the end."
+        )
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{self.bench}-{self.database}.md").write_text("\n".join([*self.lines, ""]))
 
 
 def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
@@ -116,12 +85,9 @@ def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentPar
     return options
 
 
-# Programs
-
-
 @contextmanager
 def django_on(database: str | None) -> Iterator[Path]:
-    """Set Django up on a database, or on a new file; yield a folder that is gone afterwards."""
+    """Set Django up on a database, or on a new file; yield a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PLENARY_VAR_DIR"] = folder
         os.environ["DATABASE_URL"] = database or f"sqlite:///{folder}/bench.sqlite3"
@@ -132,36 +98,34 @@ def django_on(database: str | None) -> Iterator[Path]:
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
+        call_command("collectstatic", verbosity=0, interactive=False)
         yield Path(folder)
 
 
 @contextmanager
-def program(bench: str, options: argparse.Namespace) -> Iterator[tuple[Path, Results]]:
-    """Set Django up on a database with a synthetic program; yield a folder and the results of the run."""
-    from bench.generate import fill
+def program(
+    bench: str, options: argparse.Namespace, fill: Callable[[int], object] | None = None
+) -> Iterator[tuple[Path, Results]]:
+    """Set Django up on a database with a program; yield a folder and the results of the run.
 
+    `fill` fills an empty database with so many papers; by default with a synthetic program.
+    """
     with django_on(options.database) as folder:
-        from django.core.management import call_command
         from django.db import connection
 
-        from papers.models import Paper
+        from bench import generate
+        from conference.models import Edition
+        from search.models import Document
 
-        call_command("collectstatic", verbosity=0, interactive=False)
-        if not Paper.objects.exists():
-            fill(options.papers)
-        analyze()
-        results = Results(bench, connection.vendor, Paper.objects.count())
+        if not (Edition.objects.exists() or Document.objects.exists()):
+            (fill or generate.fill)(options.papers)
+        with connection.cursor() as cursor:
+            # As databases do by themselves some minutes after an import.
+            cursor.execute("ANALYZE")
+        results = Results(bench, connection.vendor, options.papers)
         yield folder, results
         if options.save:
             results.save()
-
-
-def analyze() -> None:
-    """Let the database count its rows, as it does by itself some minutes after an import."""
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +139,7 @@ class Sample:
     paper: "Paper"
     neighbor: "Paper"
     session: "Session"
+    talks: "Session"
     person: "Person"
 
     def pages(self) -> dict[str, Callable[[], str]]:
@@ -184,23 +149,13 @@ class Sample:
         return {
             "paper": self.paper.get_absolute_url,
             "person": self.person.get_absolute_url,
-            "session": lambda: self.talks().get_absolute_url(),
+            "session": self.talks.get_absolute_url,
             "poster session": self.session.get_absolute_url,
             "day": lambda: f"{root}schedule/{day}/",
             "day as grid": lambda: f"{root}schedule/{day}/?view=grid",
             "list of papers": lambda: f"{root}papers/",
             "home page": lambda: root,
         }
-
-    def talks(self) -> "Session":
-        """Return the largest session of talks."""
-        from django.db.models import Count
-
-        from schedule.models import Session
-
-        sessions = Session.objects.published().filter(edition=self.edition, kind="oral")
-        largest: Session = sessions.annotate(size=Count("presentations")).order_by("-size", "pk")[0]
-        return largest
 
 
 def sample() -> Sample:
@@ -209,16 +164,18 @@ def sample() -> Sample:
 
     from conference.models import Edition
     from people.models import Person
-    from schedule.models import Presentation
+    from schedule.models import Presentation, Session
 
     edition = Edition.objects.published().annotate(size=Count("papers")).order_by("-size", "-year")[0]
     person = Person.objects.annotate(size=Count("authorships")).order_by("-size", "pk")[0]
     posters = Presentation.objects.filter(edition=edition, kind="poster", paper__status="published")
     poster = posters.filter(paper__authorships__person=person).order_by("pk")[0]
     others = posters.filter(session=poster.session).exclude(pk=poster.pk).order_by("pk")
+    talks = Session.objects.published().filter(edition=edition, kind="oral")
+    largest = talks.annotate(size=Count("presentations")).order_by("-size", "pk")[0]
     if poster.paper is None or others[0].paper is None:
         raise SystemExit("The program has no posters.")
-    return Sample(edition, poster.paper, others[0].paper, poster.session, person)
+    return Sample(edition, poster.paper, others[0].paper, poster.session, largest, person)
 
 
 def client() -> "Client":
@@ -259,6 +216,19 @@ def percentile(values: list[float], share: float) -> float:
 # Servers
 
 
+class Server(NamedTuple):
+    """A server that runs: its address, and its first process, whose children are the workers."""
+
+    address: str
+    process: int
+
+    def memory(self) -> float:
+        """Return the megabytes of the largest worker."""
+        children = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
+        status = [Path(f"/proc/{child}/status").read_text() for child in children]
+        return max(int(text.split("VmRSS:")[1].split()[0]) / 1024 for text in status)
+
+
 def free_port() -> int:
     """Return a port that nobody listens on."""
     with socket.create_server((HOST, 0)) as server:
@@ -266,8 +236,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Run a server while the block does; yield its address. Its whole process group ends with it."""
+def running(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Run a server while the block does. Its whole process group ends with it."""
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -276,26 +246,26 @@ def running(command: list[str], port: int, environment: Mapping[str, str] | None
         start_new_session=True,
     )
     try:
-        wait_for(port, process)
-        yield f"http://{HOST}:{port}"
+        end = time.monotonic() + START_SECONDS
+        while not is_listening(port):
+            if time.monotonic() > end or process.poll() is not None:
+                raise SystemExit(f"{command} does not listen on port {port}.")
+            time.sleep(0.05)
+        yield Server(f"http://{HOST}:{port}", process.pid)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Wait until a server listens. Raises `SystemExit` when it does not."""
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if probe.connect_ex((HOST, port)) == 0:
-                return
-        time.sleep(0.05)
-    raise SystemExit(f"{process.args!r} does not listen on port {port}.")
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((HOST, port)) == 0
 
 
-def granian(application: str, environment: Mapping[str, str] | None = None, workers: int = WORKERS) -> Server:
+def granian(
+    application: str, environment: Mapping[str, str] | None = None, workers: int = WORKERS
+) -> AbstractContextManager[Server]:
     """Serve a WSGI application as in production."""
     port = free_port()
     where = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
@@ -318,15 +288,15 @@ http {{
 """
 
 
-def nginx(folder: Path, site: str) -> Server:
+def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
     """Put nginx in front of a site with the configuration of `deploy/`, but without https."""
     port, shipped = free_port(), ROOT / "deploy" / "nginx"
     folder.mkdir()
     around, _, _ = (shipped / "plenary.conf").read_text("utf-8").partition("\nserver {")
-    places = {"include /etc/nginx/plenary/upstream.conf": f"server {site.removeprefix('http://')}"}
-    places["/var/cache/nginx/plenary"] = f"{folder}/cache"
-    for shipped_text, here in places.items():
-        around = around.replace(shipped_text, here)
+    around = around.replace(
+        "include /etc/nginx/plenary/upstream.conf", f"server {site.removeprefix('http://')}"
+    )
+    around = around.replace("/var/cache/nginx/plenary", f"{folder}/cache")
     # As root, so that nginx can read the files of a folder of root's own.
     user = "user root; " if os.geteuid() == 0 else ""
     names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": shipped}
@@ -336,18 +306,16 @@ def nginx(folder: Path, site: str) -> Server:
 
 
 def found(name: str) -> str:
-    """Return where a program of Debian's is. Raises `SystemExit` when it is missing."""
+    """Return where a program is. Raises `SystemExit` when it is missing."""
     path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
     if path is None:
-        raise SystemExit(f"{name} is missing: apt-get install {name}")
+        raise SystemExit(f"{name} is missing: install it, as {__package__}/README.md says.")
     return path
 
 
-def fetch(
-    address: str, headers: Mapping[str, str] = GZIP, timeout: int = 300
-) -> tuple[bytes, dict[str, str]]:
+def fetch(address: str, headers: Mapping[str, str] = GZIP) -> tuple[bytes, dict[str, str]]:
     """Return the body and the headers of a response. Raises `OSError` for an error."""
-    with urlopen(Request(address, headers=dict(headers)), timeout=timeout) as response:  # noqa: S310
+    with urlopen(Request(address, headers=dict(headers)), timeout=300) as response:  # noqa: S310
         return response.read(), dict(response.headers.items())
 
 
@@ -355,7 +323,7 @@ def rate(
     address: str,
     seconds: int,
     headers: Mapping[str, str] = GZIP,
-    connections: int = CONNECTIONS,
+    connections: int = 16,
     script: Path | None = None,
 ) -> float:
     """Return responses a second, by wrk. Raises `SystemExit` when one is an error.
@@ -369,37 +337,3 @@ def rate(
     if "Non-2xx" in output:
         raise SystemExit(f"{address} answers with errors:\n{output}")
     return float(output.split("Requests/sec:")[1].split()[0])
-
-
-# Memory
-
-
-def worker_processes(address: str, server: str = "granian") -> list[int]:
-    """Return the workers of a server: the children of the process that was started with its port."""
-    port = address.rpartition(":")[2].encode()
-    commands = {
-        int(folder.name): (folder / "cmdline").read_bytes().split(b"\0")
-        for folder in Path("/proc").iterdir()
-        if folder.name.isdigit() and (folder / "cmdline").exists()
-    }
-    started = [
-        key
-        for key, words in commands.items()
-        if server.encode() in words and any(word.rpartition(b":")[2] == port for word in words)
-    ]
-    return [key for key in commands if parent(key) in started]
-
-
-def parent(process: int) -> int:
-    """Return the process that started one; 0 for one that has ended."""
-    try:
-        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def megabytes(process: int, counted: str = "Rss") -> float:
-    """Return the memory of a process: all of it (`Rss`), or its part of what is shared (`Pss`)."""
-    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    sizes = dict(line.split(":", 1) for line in lines if ":" in line)
-    return int(sizes[counted].split()[0]) / 1024

@@ -4,7 +4,6 @@
 responses do: the time of a response counts from the moment at which its request was due.
 """
 
-import argparse
 import csv
 import http.client
 import os
@@ -12,29 +11,17 @@ import random
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bench.harness import (
-    GZIP,
-    ROOT,
-    SITE,
-    Results,
-    fetch,
-    granian,
-    nginx,
-    parser,
-    percentile,
-    program,
-    sample,
-)
+from bench.harness import GZIP, ROOT, SITE, Results, granian, nginx, parser, percentile, program, sample
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -54,31 +41,91 @@ WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse",
 SKEW = 4
 # What readers request, in hundredths.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
-TOKEN = "counting-the-morning"  # noqa: S105  for this run alone
-
-type Addresses = dict[str, list[str]]
 
 
 @dataclass(slots=True)
-class Seen:
-    """What readers got: seconds by kind of page, errors, and seconds that a look at the edit was behind."""
+class Morning:
+    """Readers, a chair who edits one paper, and what the readers got."""
 
+    host: str
+    addresses: dict[str, list[str]]
+    rate: int
+    # By kind of page.
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
+    # The moments of edits, how far behind one a page was, and how often an older one came after a newer one.
+    edits: list[float] = field(default_factory=list)
     behind: list[float] = field(default_factory=lambda: [0.0])
     went_back: int = 0
+    ended: Event = field(default_factory=Event)
 
-    @property
-    def responses(self) -> int:
-        return sum(map(len, self.seconds.values())) + len(self.errors)
+    def read(self, seconds: int, name: str) -> None:
+        """Let a crowd read at a steady rate for so many seconds; another name opens other pages."""
+        # Counting is atomic in CPython.
+        due, start = count(), time.perf_counter()
+        readers = [
+            Thread(target=self._reader, args=(due, start, start + seconds, random.Random(f"{name} {number}")))
+            for number in range(READERS)
+        ]
+        for thread in readers:
+            thread.start()
+        for thread in readers:
+            thread.join()
 
+    def _reader(self, due: "count[int]", start: float, end: float, dice: random.Random) -> None:
+        """Request one page after the other, each when it is due or as soon as there is time."""
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
+        kinds, weights = list(MIX), list(MIX.values())
+        while (moment := start + next(due) / self.rate) < end and time.perf_counter() < end:
+            time.sleep(max(0.0, moment - time.perf_counter()))
+            (kind,) = dice.choices(kinds, weights)
+            # Half of those who open a paper open one of the six best known in a hundred.
+            address = self.addresses[kind][int(len(self.addresses[kind]) * dice.random() ** SKEW)]
+            try:
+                connection.request("GET", address, headers=GZIP)
+                response = connection.getresponse()
+                response.read()
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                self.errors.append(f"{address}: {error}")
+                continue
+            self.seconds[kind].append(time.perf_counter() - moment)
+            if response.status not in (http.client.OK, http.client.MOVED_PERMANENTLY):
+                self.errors.append(f"{address}: {response.status}")
+        connection.close()
 
-@dataclass(slots=True)
-class Edits:
-    """The moments at which versions of one paper were committed."""
+    def edit(self, paper: "Paper") -> None:
+        """Give the paper another title every few seconds."""
+        while not self.ended.wait(EDIT_SECONDS):
+            paper.title = f"{EDITED} {len(self.edits) + 1}"
+            paper.save()
+            self.edits.append(time.perf_counter())
 
-    moments: list[float] = field(default_factory=list)
-    ended: threading.Event = field(default_factory=threading.Event)
+    def look(self, address: str) -> None:
+        """Read the edited paper all the time: how far is what is shown behind what was committed?"""
+        last = 0
+        while not self.ended.wait(0.02):
+            connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
+            asked, committed = time.perf_counter(), len(self.edits)
+            try:
+                connection.request("GET", address)
+                response = connection.getresponse()
+                page = response.read().decode()
+            except (OSError, http.client.HTTPException) as error:
+                self.errors.append(f"{address}: {error}")
+                continue
+            finally:
+                connection.close()
+            if response.status == http.client.MOVED_PERMANENTLY:
+                # A paper's address follows its title.
+                address = response.getheader("Location", address)
+                continue
+            found = re.search(rf"<h1>{EDITED} (\d+)</h1>", page)
+            version = int(found[1]) if found else last
+            self.went_back += version < last
+            if version < committed:
+                self.behind.append(asked - self.edits[version])
+            last = max(last, version)
 
 
 def main() -> None:
@@ -90,18 +137,33 @@ def main() -> None:
     with program("morning", chosen) as (folder, results):
         paper, addresses = sample().paper, requested()
         run_import = importing(paper.edition, folder)
-        counting = {"METRICS_TOKEN": TOKEN, "METRICS_DIR": str(folder / "metrics"), "BEHIND_PROXY": "true"}
-        (folder / "metrics").mkdir()
-        with granian(SITE, counting) as site, nginx(folder / "nginx", site) as front:
-            read(front, addresses, Seen(), chosen.rate, chosen.warm, "evening")
-            before = counts(site)
-            seen = morning(front, addresses, paper, run_import, chosen)
-            after = counts(site)
-        report(seen, chosen, results)
-        report_work({name: value - before.get(name, 0) for name, value in after.items()}, results)
+
+        def import_later() -> None:
+            time.sleep(chosen.seconds / 2)
+            run_import(chosen.seconds / 2 + PATIENCE_SECONDS)
+
+        with (
+            granian(SITE, {"BEHIND_PROXY": "true"}) as site,
+            nginx(folder / "nginx", site.address) as front,
+        ):
+            host = front.address.removeprefix("http://")
+            Morning(host, addresses, chosen.rate).read(chosen.warm, "evening")
+            morning = Morning(host, addresses, chosen.rate)
+            others = [
+                Thread(target=morning.edit, args=(paper,)),
+                Thread(target=morning.look, args=(paper.get_absolute_url(),)),
+                Thread(target=import_later),
+            ]
+            for thread in others:
+                thread.start()
+            morning.read(chosen.seconds, "morning")
+            morning.ended.set()
+            for thread in others:
+                thread.join()
+        report(morning, chosen.seconds * chosen.rate, results)
 
 
-def requested() -> Addresses:
+def requested() -> dict[str, list[str]]:
     """Return addresses by kind of page."""
     from django.urls import reverse
 
@@ -123,120 +185,6 @@ def requested() -> Addresses:
         "ics": [reverse("exchange:presentation_calendar", args=[edition.slug, one.uid]) for one in talks],
         "api": [f"/api/v1/papers/?edition={edition.slug}&page_size=20"],
     }
-
-
-def morning(
-    front: str,
-    addresses: Addresses,
-    paper: "Paper",
-    run_import: Callable[[float], None],
-    options: argparse.Namespace,
-) -> Seen:
-    """Let readers in for so many seconds, and chairs work beside them."""
-    seen, edits = Seen(), Edits()
-    host = front.removeprefix("http://")
-    others = [
-        threading.Thread(target=edit, args=(paper, edits)),
-        threading.Thread(target=look, args=(host, paper, edits, seen)),
-        threading.Thread(target=import_later, args=(run_import, options.seconds)),
-    ]
-    for thread in others:
-        thread.start()
-    read(front, addresses, seen, options.rate, options.seconds)
-    edits.ended.set()
-    for thread in others:
-        thread.join()
-    return seen
-
-
-def read(
-    front: str, addresses: Addresses, seen: Seen, rate: int, seconds: int, name: str = "morning"
-) -> None:
-    """Let a crowd read at a steady rate for so many seconds; another name opens other pages."""
-    host, began = front.removeprefix("http://"), time.perf_counter()
-    due, lock = count(), threading.Lock()
-
-    def next_due() -> float:
-        with lock:
-            number: int = next(due)
-        return began + number / float(rate)
-
-    span = began, began + seconds
-    crowd = [
-        threading.Thread(
-            target=reader, args=(host, addresses, next_due, span, seen, random.Random(f"{name} {number}"))
-        )
-        for number in range(READERS)
-    ]
-    for thread in crowd:
-        thread.start()
-    for thread in crowd:
-        thread.join()
-
-
-def reader(
-    host: str,
-    addresses: Addresses,
-    next_due: Callable[[], float],
-    span: tuple[float, float],
-    seen: Seen,
-    dice: random.Random,
-) -> None:
-    """Request one page after the other, each when it is due or as soon as there is time, until the end."""
-    connection = http.client.HTTPConnection(host, timeout=PATIENCE_SECONDS)
-    kinds, weights = list(MIX), list(MIX.values())
-    _, end = span
-    while (due := next_due()) < end and time.perf_counter() < end:
-        time.sleep(max(0.0, due - time.perf_counter()))
-        (kind,) = dice.choices(kinds, weights)
-        # Half of those who open a paper open one of the six best known in a hundred.
-        address = addresses[kind][int(len(addresses[kind]) * dice.random() ** SKEW)]
-        try:
-            connection.request("GET", address, headers=GZIP)
-            response = connection.getresponse()
-            response.read()
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
-            seen.errors.append(f"{address}: {error}")
-            continue
-        seen.seconds[kind].append(time.perf_counter() - due)
-        if response.status not in (http.client.OK, http.client.MOVED_PERMANENTLY):
-            seen.errors.append(f"{address}: {response.status}")
-    connection.close()
-
-
-def edit(paper: "Paper", edits: Edits) -> None:
-    """Give the paper another title every few seconds."""
-    while not edits.ended.wait(EDIT_SECONDS):
-        paper.title = f"{EDITED} {len(edits.moments) + 1}"
-        paper.save()
-        edits.moments.append(time.perf_counter())
-
-
-def look(host: str, paper: "Paper", edits: Edits, seen: Seen) -> None:
-    """Read the edited paper all the time: how far is what is shown behind what was committed?"""
-    address, last = paper.get_absolute_url(), 0
-    while not edits.ended.wait(0.02):
-        connection = http.client.HTTPConnection(host, timeout=PATIENCE_SECONDS)
-        asked, committed = time.perf_counter(), len(edits.moments)
-        try:
-            connection.request("GET", address)
-            response = connection.getresponse()
-            page = response.read().decode()
-        except (OSError, http.client.HTTPException) as error:
-            seen.errors.append(f"{address}: {error}")
-            continue
-        finally:
-            connection.close()
-        # A paper's address follows its title.
-        is_moved = response.status == http.client.MOVED_PERMANENTLY
-        address = response.getheader("Location", address) if is_moved else address
-        found = re.search(rf"<h1>{EDITED} (\d+)</h1>", page)
-        version = int(found[1]) if found else last
-        seen.went_back += version < last
-        if not is_moved and version < committed:
-            seen.behind.append(asked - edits.moments[version])
-        last = max(last, version)
 
 
 def importing(edition: "Edition", folder: Path) -> Callable[[float], None]:
@@ -263,46 +211,20 @@ def importing(edition: "Edition", folder: Path) -> Callable[[float], None]:
     return run
 
 
-def import_later(run_import: Callable[[float], None], seconds: float) -> None:
-    """Import in the middle of the morning."""
-    time.sleep(seconds / 2)
-    run_import(seconds / 2 + PATIENCE_SECONDS)
-
-
-def counts(site: str) -> dict[str, float]:
-    """Return what a site has counted since it was started, by name and labels."""
-    body, _ = fetch(f"{site}/metrics", {"Authorization": f"Bearer {TOKEN}"})
-    pairs = (line.rpartition(" ") for line in body.decode().splitlines() if not line.startswith("#"))
-    return {name: float(number) for name, _, number in pairs}
-
-
-def report(seen: Seen, options: argparse.Namespace, results: Results) -> None:
+def report(morning: Morning, due: int, results: Results) -> None:
     """Report what readers got."""
-    everything = [second * 1000 for seconds in seen.seconds.values() for second in seconds]
-    for kind, seconds in sorted(seen.seconds.items()):
+    everything = [second * 1000 for seconds in morning.seconds.values() for second in seconds]
+    for kind, seconds in sorted(morning.seconds.items()):
         results.add(f"{kind}: 99 of 100 within", percentile(seconds, 0.99) * 1000, "ms")
     results.add("all: median", percentile(everything, 0.5), "ms")
     results.add("all: 99 of 100 within", percentile(everything, 0.99), "ms", at_most=LIMIT_MS)
-    due = options.seconds * options.rate
-    results.add(
-        f"requests of {due:,} that could not be made in time", max(0, due - seen.responses), "", at_most=0
-    )
-    results.add("errors", len(seen.errors), "", at_most=0)
-    results.add("farthest behind an edit", max(seen.behind), "s", at_most=LIMIT_BEHIND_SECONDS)
-    results.add("older pages after newer ones", seen.went_back, "")
-    for error in seen.errors[:5]:
+    missed = max(0, due - len(everything) - len(morning.errors))
+    results.add(f"requests of {due:,} that could not be made in time", missed, "", at_most=0)
+    results.add("errors", len(morning.errors), "", at_most=0)
+    results.add("farthest behind an edit", max(morning.behind), "s", at_most=LIMIT_BEHIND_SECONDS)
+    results.add("older pages after newer ones", morning.went_back, "")
+    for error in morning.errors[:5]:
         print(error)
-
-
-def report_work(counts: dict[str, float], results: Results) -> None:
-    """Report what the page cache did, and the views that took most of the time."""
-    for name in ("hit", "stale", "miss"):
-        results.add(f"page cache: {name}", counts.get(f'plenary_page_cache_total{{outcome="{name}"}}', 0), "")
-    views = {name: value for name, value in counts.items() if name.startswith("plenary_view_seconds_sum")}
-    for name, seconds in sorted(views.items(), key=lambda pair: -pair[1])[:6]:
-        times = counts[name.replace("_sum", "_count")]
-        view = name.split('"')[1]
-        results.add(f"view {view}, rendered {times:,.0f} times: mean", 1000 * seconds / max(1, times), "ms")
 
 
 if __name__ == "__main__":

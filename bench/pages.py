@@ -52,35 +52,30 @@ def main() -> None:
 
 
 def warm(rows: Sample, folder: Path, results: Results) -> None:
-    """Measure pages that are in the page cache."""
-    addresses = {name: rows.pages()[name]() for name in WARM}
+    """Measure pages that are in the page cache beside a view that returns the same bytes."""
+    addresses = [rows.pages()[name]() for name in WARM]
     with granian(SITE) as site:
         # More than once: each process has a cache of its own.
-        for address in [*addresses.values()] * 20:
-            fetch(site + address)
-        pages = [fetch(site + address) for address in addresses.values()]
-        with granian("bench.bare:application", {"BARE_FOLDER": str(save(folder / "bare", pages))}) as bare:
-            for number, (name, address) in enumerate(addresses.items()):
+        for address in addresses * 20:
+            fetch(site.address + address)
+        headers = []
+        for number, address in enumerate(addresses):
+            body, sent = fetch(site.address + address)
+            (folder / str(number)).write_bytes(body)
+            headers.append({name: text for name, text in sent.items() if name.lower() not in OWN_HEADERS})
+        (folder / "headers.json").write_text(json.dumps(headers))
+        with granian("bench.bare:application", {"BARE_FOLDER": str(folder)}) as bare:
+            for number, (name, address) in enumerate(zip(WARM, addresses, strict=True)):
                 turns = [
-                    (rate(site + address, TURN_SECONDS), rate(f"{bare}/{number}", TURN_SECONDS))
+                    (
+                        rate(site.address + address, TURN_SECONDS),
+                        rate(f"{bare.address}/{number}", TURN_SECONDS),
+                    )
                     for _ in range(TURNS)
                 ]
                 ratio = median(cached / plain for cached, plain in turns)
                 results.add(f"{name}, cached: rate", median(cached for cached, _ in turns), "/s")
                 results.add(f"{name}, cached: times the rate of a bare view", ratio, "", at_least=RATIO)
-
-
-def save(folder: Path, pages: list[tuple[bytes, dict[str, str]]]) -> Path:
-    """Write the bytes of pages and their headers for the bare view."""
-    folder.mkdir()
-    for number, (body, _) in enumerate(pages):
-        (folder / str(number)).write_bytes(body)
-    shared = [
-        {name: text for name, text in headers.items() if name.lower() not in OWN_HEADERS}
-        for _, headers in pages
-    ]
-    (folder / "headers.json").write_text(json.dumps(shared))
-    return folder
 
 
 def first_views(rows: Sample, results: Results) -> None:

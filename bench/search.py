@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from bench.harness import Results, analyze, django_on, measure, parser, percentile
+from bench.harness import measure, parser, percentile, program
 
 if TYPE_CHECKING:
     from search.index import DocumentRecord
@@ -23,23 +23,22 @@ SEARCHES = 200
 LIMIT_MS = 40
 
 
-def words(chance: random.Random) -> list[str]:
+def words() -> list[str]:
     """Return made-up words, commonest first."""
+    chance = random.Random(1)
     made = {"".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(2 * WORDS)}
     return [*COMMON, *sorted(made, key=lambda _: chance.random())][:WORDS]
 
 
-def documents(number: int, seed: int) -> "Iterator[DocumentRecord]":
+def documents(number: int) -> "Iterator[DocumentRecord]":
     """Write papers whose words are as unevenly used as those of a language (Zipf)."""
     from search.index import DocumentRecord
 
-    chance = random.Random(seed)
-    known = words(chance)
+    chance, known = random.Random(1), words()
     weights = [*accumulate(1 / (rank + 3) for rank in range(len(known)))]
     names = [" ".join(chance.choices(known[200:], k=2)).title() for _ in range(PEOPLE)]
     for key in range(1, number + 1):
         edition = 1 + (key - 1) * EDITIONS // number
-        text = chance.choices(known, cum_weights=weights, k=ABSTRACT_WORDS)
         yield DocumentRecord(
             kind="paper",
             object_id=key,
@@ -49,19 +48,18 @@ def documents(number: int, seed: int) -> "Iterator[DocumentRecord]":
             title=" ".join(chance.choices(known, cum_weights=weights, k=9)),
             people=chance.choices(names, k=4),
             topic=known[30 + key % 60],
-            body=" ".join(text),
+            body=" ".join(chance.choices(known, cum_weights=weights, k=ABSTRACT_WORDS)),
         )
 
 
-def searches(number: int, seed: int) -> dict[str, tuple[Callable[[str], object], list[str]]]:
+def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]]:
     """Return what is searched, by name: the call, and different texts to call it with."""
     from search.hits import find, suggest
     from search.query import parse
     from search.related import related
     from search.vocabulary import corrected
 
-    chance = random.Random(seed)
-    known = words(random.Random(seed))
+    chance, known = random.Random(2), words()
     rare, middle = chance.sample(known[2000:40_000], SEARCHES), chance.sample(known[25:1500], SEARCHES)
     common = [*COMMON * 15][:SEARCHES]
 
@@ -77,50 +75,42 @@ def searches(number: int, seed: int) -> dict[str, tuple[Callable[[str], object],
     def forgiving(text: str) -> object:
         return find(corrected(parse(text)) or parse(text))
 
+    texts = {
+        "common words": common,
+        "two common words": some(COMMON, 2),
+        "a common and a rare word": [f"{chance.choice(COMMON)} {word}" for word in rare],
+        "medium words": middle,
+        "rare words": rare,
+        "the first three letters": [word[:3] for word in middle],
+        "three medium words": some(middle, 3),
+        "a phrase of common words": [f'"{text}"' for text in some(COMMON, 2)],
+        "an excluded word": [f"{chance.choice(COMMON)} -{word}" for word in middle],
+        "an author and a word": [f"author:{word} {chance.choice(COMMON)}" for word in middle],
+        "a year and a common word": [f"{word} year:{2000 + i % 20}" for i, word in enumerate(common)],
+    }
+    mistyped = [f"{word[:3]}z{word[4:]}" for word in rare if len(word) > 5]
+    prefixes = [word[: chance.randint(1, 5)] for word in middle]
+    keys = [str(chance.randint(1, number)) for _ in range(SEARCHES)]
     return {
-        "common words": (search, common),
+        **{name: (search, several) for name, several in texts.items()},
         "common words in one edition": (in_edition, common),
-        "two common words": (search, some(COMMON, 2)),
-        "a common and a rare word": (search, [f"{chance.choice(COMMON)} {word}" for word in rare]),
-        "medium words": (search, middle),
-        "rare words": (search, rare),
-        "the first three letters": (search, [word[:3] for word in middle]),
-        "three medium words": (search, some(middle, 3)),
-        "a phrase of common words": (search, [f'"{text}"' for text in some(COMMON, 2)]),
-        "an excluded word": (search, [f"{chance.choice(COMMON)} -{word}" for word in middle]),
-        "an author and a word": (search, [f"author:{word} {chance.choice(COMMON)}" for word in middle]),
-        "a year and a common word": (
-            search,
-            [f"{word} year:{2000 + i % 20}" for i, word in enumerate(common)],
-        ),
-        "a typing error": (forgiving, [mistyped(word, chance) for word in rare if len(word) > 5]),
-        "suggestions while typing": (suggest, [word[: chance.randint(1, 5)] for word in middle]),
-        "related papers": (
-            lambda key: related("paper", int(key)),
-            [str(chance.randint(1, number)) for _ in range(SEARCHES)],
-        ),
+        "a typing error": (forgiving, mistyped),
+        "suggestions while typing": (suggest, prefixes),
+        "related papers": (lambda key: related("paper", int(key)), keys),
     }
 
 
-def mistyped(word: str, chance: random.Random) -> str:
-    place = chance.randrange(1, len(word))
-    return f"{word[:place]}z{word[place + 1 :]}"
+def fill(number: int) -> None:
+    from search.index import index
+
+    index([*documents(number)])
 
 
 def main() -> None:
     options = parser(__doc__, papers=100_000).parse_args()
-    with django_on(options.database):
-        from django.db import connection
-
-        from search.index import index
-        from search.models import Document
-
-        if not Document.objects.exists():
-            index([*documents(options.papers, seed=1)])
-        analyze()
-        results = Results("search", connection.vendor, options.papers)
+    with program("search", options, fill) as (_, results):
         everything: list[float] = []
-        for name, (call, texts) in searches(options.papers, seed=1).items():
+        for name, (call, texts) in searches(options.papers).items():
             # Loads what the first search of a process has to load.
             call(texts[0])
             # The better of two: the other one may have waited for other work of the machine.
@@ -128,8 +118,6 @@ def main() -> None:
             everything += times
             results.add(f"{name}: 99 of 100 within", percentile(times, 0.99), "ms")
         results.add("all searches: 99 of 100 within", percentile(everything, 0.99), "ms", at_most=LIMIT_MS)
-        if options.save:
-            results.save()
 
 
 if __name__ == "__main__":

@@ -5,18 +5,7 @@
 
 import time
 
-from bench.harness import (
-    SITE,
-    UNCACHED_SITE,
-    fetch,
-    granian,
-    megabytes,
-    parser,
-    program,
-    rate,
-    sample,
-    worker_processes,
-)
+from bench.harness import SITE, UNCACHED_SITE, fetch, granian, parser, program, rate, sample
 
 NUMBERS = (1, 2, 4)
 SECONDS = 4
@@ -29,21 +18,22 @@ SETTLING_SECONDS = 5
 
 def main() -> None:
     with program("workers", parser(__doc__).parse_args()) as (_, results):
-        rows = sample()
-        page, addresses = rows.paper.get_absolute_url(), everything()
+        page, addresses = sample().paper.get_absolute_url(), everything()
         for number in NUMBERS:
             with granian(UNCACHED_SITE, workers=number) as site:
-                fetch(site + page)
-                results.add(f"{number} processes: uncached pages of papers", rate(site + page, SECONDS), "/s")
+                fetch(site.address + page)
+                pages = rate(site.address + page, SECONDS)
+                results.add(f"{number} processes: uncached pages of papers", pages, "/s")
             with granian(SITE, workers=number) as site:
                 for _ in range(2 * number):
-                    fetch(site + page)
-                results.add(f"{number} processes: cached pages of papers", rate(site + page, SECONDS), "/s")
+                    fetch(site.address + page)
+                pages = rate(site.address + page, SECONDS)
+                results.add(f"{number} processes: cached pages of papers", pages, "/s")
                 for address in addresses:
-                    fetch(site + address)
+                    fetch(site.address + address)
                 time.sleep(SETTLING_SECONDS)
-                sizes = [megabytes(process) for process in worker_processes(site)]
-                results.add(f"{number} processes: memory of the largest", max(sizes), "MB", at_most=LIMIT_MB)
+                name = f"{number} processes: memory of the largest"
+                results.add(name, site.memory(), "MB", at_most=LIMIT_MB)
 
 
 def everything() -> list[str]:

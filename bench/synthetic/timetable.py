@@ -2,13 +2,12 @@
 
 import math
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bench.synthetic import words
-from bench.synthetic.community import Community, Member
+from bench.synthetic.people import Community
 from exchange.records import (
     PaperRecord,
     PresentationRecord,
@@ -20,47 +19,13 @@ from exchange.records import (
 
 BOARDS = 800
 PARALLEL = 12
-TALKS = 6
-MINUTES = 15
+TALKS, MINUTES = 6, 15
+WORKSHOP_TALKS, WORKSHOP_MINUTES = 4, 30
 # One paper of so many is also given as a talk.
 ORAL_EACH = 10
-HALLS = ("A", "B", "C", "D", "E", "F", "G", "H", "J", "K", "L", "M")
-BLOCKS = ((10.5, 13.5), (15.5, 17))  # talks from, their posters from
-
-
-@dataclass(slots=True)
-class Timetable:
-    """A week that is being filled."""
-
-    zone: ZoneInfo
-    first: date
-    people: Community
-    chance: random.Random
-    sessions: list[SessionRecord] = field(default_factory=list)
-    presentations: list[PresentationRecord] = field(default_factory=list)
-    speakers: list[Member] = field(default_factory=list)
-
-    def at(self, day: int, hour: float) -> datetime:
-        """Return a moment of a day, by the clock on the wall; hours beyond 24 are the night after."""
-        clock = datetime(self.first.year, self.first.month, self.first.day) + timedelta(days=day, hours=hour)  # noqa: DTZ001
-        return clock.replace(tzinfo=self.zone)
-
-    def add(
-        self, uid: str, kind: str, title: str, day: int, hours: tuple[float, float], room: str, **more: object
-    ) -> None:
-        """Add a session."""
-        start, end = self.at(day, hours[0]), self.at(day, hours[1])
-        stated: dict[str, object] = {"abstract": "", "parent": None, "status": "published", **more}
-        self.sessions.append(
-            SessionRecord(uid=uid, kind=kind, title=title, start=start, end=end, room=room, **stated)  # type: ignore[arg-type]
-        )
-
-    def role(self, role: str) -> RoleRecord:
-        """Return somebody's part in a session."""
-        one = self.people.somebody(self.chance)
-        if role == "speaker":
-            self.speakers.append(one)
-        return RoleRecord(person=one.ref, role=role, affiliation=one.institution)
+HALLS = "ABCDEFGHJKLM"
+# When talks begin, and then their posters.
+BLOCKS = ((10.5, 13.5), (15.5, 17))
 
 
 def days_for(papers: int) -> int:
@@ -74,152 +39,143 @@ def halls_for(papers: int) -> int:
     return min(PARALLEL, max(1, math.ceil(papers / ORAL_EACH / slots)))
 
 
+def hall(number: int) -> str:
+    return f"hall-{HALLS[number].lower()}"
+
+
 def rooms(papers: int) -> tuple[RoomRecord, ...]:
     """Return the rooms: one for all, those of the talks, one for posters, one that is nowhere."""
-    names = [("Main Hall", 6000), *((f"Hall {letter}", 900) for letter in HALLS[: halls_for(papers)])]
-    named = [*names, ("Exhibition Hall", max(BOARDS, 60)), ("Foyer", None), ("Entrance", None)]
-    keys = [name.lower().replace(" ", "-") for name, _ in named]
-    here = [
-        RoomRecord(slug=key, name=name, capacity=capacity, virtual=False, position=place)
-        for place, (key, (name, capacity)) in enumerate(zip(keys, named, strict=True), 1)
-    ]
-    online = RoomRecord(slug="online", name="Online", capacity=None, virtual=True, position=len(here) + 1)
-    return (*here, online)
-
-
-def timetable(week: Timetable, papers: list[PaperRecord]) -> None:
-    """Fill the week. Day 0 is for tutorials, the last one for workshops."""
-    shown = [one for one in papers if one.status == "published"]
-    days, halls = days_for(len(papers)), halls_for(len(papers))
-    tutorials(week, max(1, min(halls, len(papers) // 400)))
-    slots = [(day, block) for day in range(1, days + 1) for block in range(len(BLOCKS))]
-    per_slot = math.ceil(len(shown) / len(slots))
-    for number, (day, block) in enumerate(slots):
-        part = shown[number * per_slot : (number + 1) * per_slot]
-        posters(week, day, block, part)
-        orals(week, day, block, part[: halls * TALKS] if len(papers) > BOARDS else part[:TALKS])
-    for day in range(1, days + 1):
-        around(week, day, last=day == days)
-    workshops(week, days + 1, max(1, min(halls, len(papers) // 300)))
-
-
-def posters(week: Timetable, day: int, block: int, part: list[PaperRecord]) -> None:
-    """Add a poster session: a board for each paper, in walking order."""
-    uid, hour = f"posters-{day}-{block + 1}", BLOCKS[block][1]
-    week.add(
-        uid,
-        "poster",
-        f"Poster Session {2 * (day - 1) + block + 1}",
-        day,
-        (hour, hour + 1.5),
-        "exhibition-hall",
+    halls = [(f"Hall {letter}", 900) for letter in HALLS[: halls_for(papers)]]
+    others = [("Exhibition Hall", BOARDS), ("Foyer", None), ("Entrance", None), ("Online", None)]
+    return tuple(
+        RoomRecord(
+            slug=name.lower().replace(" ", "-"),
+            name=name,
+            capacity=capacity,
+            virtual=name == "Online",
+            position=place,
+        )
+        for place, (name, capacity) in enumerate([("Main Hall", 6000), *halls, *others], 1)
     )
-    for place, one in enumerate(part, 1):
-        week.presentations.append(
-            PresentationRecord(
-                uid=f"poster-{one.uid}",
-                kind="poster",
-                paper=one.uid,
-                session=uid,
-                position=place,
-                board=f"#{place:03}",
-                status="published",
-            )
+
+
+@dataclass(slots=True)
+class Timetable:
+    """A week that is being filled. Day 0 is for tutorials, the last one for workshops."""
+
+    zone: ZoneInfo
+    first: date
+    people: Community
+    chance: random.Random
+    sessions: list[SessionRecord] = field(default_factory=list)
+    presentations: list[PresentationRecord] = field(default_factory=list)
+    # By uid.
+    speakers: set[str] = field(default_factory=set)
+
+    def fill(self, papers: list[PaperRecord]) -> None:
+        """Add all sessions and presentations."""
+        shown = [one for one in papers if one.status == "published"]
+        days, halls = days_for(len(papers)), halls_for(len(papers))
+        for number in range(max(1, min(halls, len(papers) // 400))):
+            title = f"Tutorial: {self.chance.choice(words.METHODS)}"
+            roles = (self.role("speaker"), self.role("speaker"))
+            self.add(f"tutorial-{number + 1}", "tutorial", title, 0, (9, 12), hall(number), roles=roles)
+        slots = [(day, block) for day in range(1, days + 1) for block in range(len(BLOCKS))]
+        per_slot = math.ceil(len(shown) / len(slots))
+        for number, (day, block) in enumerate(slots):
+            part = shown[number * per_slot : (number + 1) * per_slot]
+            self.posters(day, block, part)
+            self.orals(day, block, part[: halls * TALKS] if len(papers) > BOARDS else part[:TALKS])
+        for day in range(1, days + 1):
+            self.around(day, is_last=day == days)
+        for number in range(max(1, min(halls, len(papers) // 300))):
+            self.workshop(days + 1, number)
+
+    def at(self, day: int, hour: float) -> datetime:
+        """Return a moment of a day, by the clock on the wall; hours beyond 24 are the night after."""
+        clock = datetime(self.first.year, self.first.month, self.first.day) + timedelta(days=day, hours=hour)  # noqa: DTZ001
+        return clock.replace(tzinfo=self.zone)
+
+    def add(
+        self, uid: str, kind: str, title: str, day: int, hours: tuple[float, float], room: str, **more: object
+    ) -> None:
+        """Add a session."""
+        start, end = self.at(day, hours[0]), self.at(day, hours[1])
+        given: dict[str, object] = {"abstract": "", "parent": None, "status": "published", **more}
+        self.sessions.append(
+            SessionRecord(uid=uid, kind=kind, title=title, start=start, end=end, room=room, **given)  # type: ignore[arg-type]
         )
 
+    def present(self, kind: str, session: str, position: int, **more: object) -> None:
+        """Add a presentation."""
+        given = {"kind": kind, "session": session, "position": position, "status": "published", **more}
+        self.presentations.append(PresentationRecord(**given))  # type: ignore[arg-type]
 
-def orals(week: Timetable, day: int, block: int, part: list[PaperRecord]) -> None:
-    """Add the talks of one block, room by room, one after the other."""
-    begin = BLOCKS[block][0]
-    for number in range(math.ceil(len(part) / TALKS)):
-        letter = HALLS[number]
-        uid = f"oral-{day}-{block + 1}{letter.lower()}"
-        title = f"Oral {day}{letter}{block + 1}: {week.chance.choice(words.METHODS)}"
-        week.add(
-            uid,
-            "oral",
-            title,
-            day,
-            (begin, begin + 1.5),
-            f"hall-{letter.lower()}",
-            roles=(week.role("chair"),),
-        )
-        for place, one in enumerate(part[number * TALKS : (number + 1) * TALKS]):
-            start = week.at(day, begin) + timedelta(minutes=MINUTES * place)
-            week.presentations.append(
-                PresentationRecord(
-                    uid=f"oral-{one.uid}",
-                    kind="oral",
-                    paper=one.uid,
-                    session=uid,
-                    start=start,
-                    end=start + timedelta(minutes=MINUTES),
-                    position=place + 1,
-                    status="published",
-                )
-            )
+    def role(self, role: str) -> RoleRecord:
+        """Return somebody's part in a session."""
+        one = self.people.somebody(self.chance)
+        if role == "speaker":
+            self.speakers.add(one.uid)
+        return RoleRecord(person=one.ref, role=role, affiliation=one.institution)
 
+    def posters(self, day: int, block: int, part: list[PaperRecord]) -> None:
+        """Add a poster session: a board for each paper, in walking order."""
+        uid, hour = f"posters-{day}-{block + 1}", BLOCKS[block][1]
+        title = f"Poster Session {2 * (day - 1) + block + 1}"
+        self.add(uid, "poster", title, day, (hour, hour + 1.5), "exhibition-hall")
+        for place, one in enumerate(part, 1):
+            self.present("poster", uid, place, uid=f"poster-{one.uid}", paper=one.uid, board=f"#{place:03}")
 
-def around(week: Timetable, day: int, *, last: bool) -> None:
-    """Add what a day has besides papers."""
-    title = f"{week.chance.choice(words.GOALS)}: What Comes Next"
-    told = "Where the field stands, and what it owes to those who use it."
-    people = (week.role("speaker"), week.role("chair"))
-    week.add(f"keynote-{day}", "invited_talk", title, day, (9, 10), "main-hall", abstract=told, roles=people)
-    week.add(f"coffee-{day}-1", "break", "Coffee", day, (10, 10.5), "foyer")
-    week.add(f"lunch-{day}", "meal", "Lunch", day, (12, 13.5), "foyer")
-    week.add(f"coffee-{day}-2", "break", "Coffee", day, (15, 15.5), "foyer")
-    if day == 1:
-        week.add("registration", "registration", "Registration", day, (7.5, 18), "entrance")
-        week.add("opening", "opening", "Opening Remarks", day, (8.5, 9), "main-hall")
-    if day == 2:
-        week.add("party", "social", "Party on the Roof", day, (20, 24.5), "foyer")
-    if last:
-        week.add("awards", "award_ceremony", "Awards", day, (18.5, 19.5), "main-hall")
-        panel = tuple(week.role(role) for role in ("moderator", "panelist", "panelist", "panelist"))
-        week.add("panel", "panel", "Panel: Reviewing at Scale", day, (19.5, 20.5), "main-hall", roles=panel)
+    def orals(self, day: int, block: int, part: list[PaperRecord]) -> None:
+        """Add the talks of one block, room by room, one after the other."""
+        begin = BLOCKS[block][0]
+        for number in range(math.ceil(len(part) / TALKS)):
+            letter = HALLS[number]
+            uid = f"oral-{day}-{block + 1}{letter.lower()}"
+            title = f"Oral {day}{letter}{block + 1}: {self.chance.choice(words.METHODS)}"
+            chairs = (self.role("chair"),)
+            self.add(uid, "oral", title, day, (begin, begin + 1.5), hall(number), roles=chairs)
+            for place, one in enumerate(part[number * TALKS : (number + 1) * TALKS], 1):
+                start = self.at(day, begin) + timedelta(minutes=MINUTES * (place - 1))
+                times = {"start": start, "end": start + timedelta(minutes=MINUTES)}
+                self.present("oral", uid, place, uid=f"oral-{one.uid}", paper=one.uid, **times)
 
+    def around(self, day: int, *, is_last: bool) -> None:
+        """Add what a day has besides papers."""
+        title = f"{self.chance.choice(words.GOALS)}: What Comes Next"
+        abstract = "Where the field stands, and what it owes to those who use it."
+        roles = (self.role("speaker"), self.role("chair"))
+        keynote = {"roles": roles, "abstract": abstract}
+        self.add(f"keynote-{day}", "invited_talk", title, day, (9, 10), "main-hall", **keynote)
+        self.add(f"coffee-{day}-1", "break", "Coffee", day, (10, 10.5), "foyer")
+        self.add(f"lunch-{day}", "meal", "Lunch", day, (12, 13.5), "foyer")
+        self.add(f"coffee-{day}-2", "break", "Coffee", day, (15, 15.5), "foyer")
+        if day == 1:
+            self.add("registration", "registration", "Registration", day, (7.5, 18), "entrance")
+            self.add("opening", "opening", "Opening Remarks", day, (8.5, 9), "main-hall")
+        if day == 2:
+            self.add("party", "social", "Party on the Roof", day, (20, 24.5), "foyer")
+        if is_last:
+            self.add("awards", "award_ceremony", "Awards", day, (18.5, 19.5), "main-hall")
+            panel = tuple(self.role(role) for role in ("moderator", "panelist", "panelist", "panelist"))
+            title = "Panel: Reviewing at Scale"
+            self.add("panel", "panel", title, day, (19.5, 20.5), "main-hall", roles=panel)
 
-def tutorials(week: Timetable, number: int) -> None:
-    """Add tutorials on the day before."""
-    for place in range(number):
-        title = f"Tutorial: {week.chance.choice(words.METHODS)}"
-        week.add(
-            f"tutorial-{place + 1}",
-            "tutorial",
-            title,
-            0,
-            (9, 12),
-            f"hall-{HALLS[place].lower()}",
-            roles=(week.role("speaker"), week.role("speaker")),
-        )
-
-
-def workshops(week: Timetable, day: int, number: int) -> None:
-    """Add workshops that hold sessions of their own."""
-    for place in range(number):
-        uid, room = f"workshop-{place + 1}", f"hall-{HALLS[place].lower()}"
-        title = f"Workshop on {week.chance.choice(words.GOALS)}"
-        week.add(
-            uid, "workshop", title, day, (9, 17), room, roles=(week.role("organizer"), week.role("organizer"))
-        )
+    def workshop(self, day: int, number: int) -> None:
+        """Add a workshop that holds sessions of its own, with talks that have no papers."""
+        uid, title = f"workshop-{number + 1}", f"Workshop on {self.chance.choice(words.GOALS)}"
+        roles = (self.role("organizer"), self.role("organizer"))
+        self.add(uid, "workshop", title, day, (9, 17), hall(number), roles=roles)
         for part, (begin, name) in enumerate(((9, "Morning Talks"), (14, "Afternoon Talks")), 1):
-            week.add(f"{uid}-{part}", "other", name, day, (begin, begin + 2), room, parent=uid)
-            week.presentations += talks(week, f"{uid}-{part}", week.at(day, begin))
-
-
-def talks(week: Timetable, session: str, start: datetime) -> Iterator[PresentationRecord]:
-    """Yield talks without papers, half an hour each."""
-    for place in range(4):
-        one = week.people.somebody(week.chance)
-        yield PresentationRecord(
-            uid=f"{session}-talk-{place + 1}",
-            kind="talk",
-            title=f"{week.chance.choice(words.QUALITIES)} {week.chance.choice(words.METHODS)}",
-            session=session,
-            start=start + timedelta(minutes=30 * place),
-            end=start + timedelta(minutes=30 * (place + 1)),
-            position=place + 1,
-            status="published",
-            speakers=(SpeakerRecord(person=one.ref, affiliation=one.institution),),
-        )
+            session = f"{uid}-{part}"
+            self.add(session, "other", name, day, (begin, begin + 2), hall(number), parent=uid)
+            for place in range(1, WORKSHOP_TALKS + 1):
+                one = self.people.somebody(self.chance)
+                start = self.at(day, begin) + timedelta(minutes=WORKSHOP_MINUTES * (place - 1))
+                about = {
+                    "title": f"{self.chance.choice(words.QUALITIES)} {self.chance.choice(words.METHODS)}",
+                    "start": start,
+                    "end": start + timedelta(minutes=WORKSHOP_MINUTES),
+                    "speakers": (SpeakerRecord(person=one.ref, affiliation=one.institution),),
+                }
+                self.present("talk", session, place, uid=f"{session}-talk-{place}", **about)

@@ -68,7 +68,7 @@ SENTENCES = (
     "The analysis rests on a new concentration inequality that may be of independent interest.",
     "We conclude with open problems around {goal}.",
 )
-TRACKS = (("Main track", 88), ("Position papers", 5), ("Datasets and benchmarks", 7))
+TRACKS = {"Main track": 88, "Position papers": 5, "Datasets and benchmarks": 7}
 SPONSORS = (
     ("Cedar AI", "Diamond"), ("Harbour Research", "Diamond"), ("Silverbirch Capital", "Platinum"), ("Nimbus Compute", "Platinum"),
     ("Quarry Chips", "Gold"), ("Papermill", "Gold"), ("Lantern Health", "Gold"), ("Oxbow Robotics", "Silver"), ("Tessera Labs", "Silver"),
@@ -78,3 +78,11 @@ CITIES = (
     ("Sydney", "Australia", "Australia/Sydney"), ("Nairobi", "Kenya", "Africa/Nairobi"), ("Lisbon", "Portugal", "Europe/Lisbon"),
     ("Kathmandu", "Nepal", "Asia/Kathmandu"), ("Santiago", "Chile", "America/Santiago"), ("Honolulu", "United States", "Pacific/Honolulu"),
 )  # fmt: skip
+PAGES = (
+    {"slug": "venue", "title": "Venue", "body": "A short walk from the station.\n\n## Getting there\n\nTrains run all night."},
+    {"slug": "code-of-conduct", "title": "Code of Conduct", "body": "Be kind. Say who you are. *Ask before you record.*"},
+)  # fmt: skip
+ANNOUNCEMENTS = (
+    ("schedule", "The schedule is out", "All sessions have their rooms now."),
+    ("boards", "Poster boards", "Boards are 2 m wide."),
+)

@@ -4,18 +4,19 @@ import random
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bench.synthetic.names import CULTURES, Culture, Name
+from bench.synthetic.names import CULTURES, Culture
 from bench.synthetic.words import GOALS
 from exchange.reading.slugs import slug
 from exchange.records import UNSTATED, InstitutionRecord, PersonRecord, PersonRef
 
 # People for each paper of a year; each year so many of a hundred are new.
-PER_PAPER = 2.4
-NEW = 0.3
+PER_PAPER, NEW = 2.4, 0.3
 # The higher, the more of the papers are written by the same few.
 SKEW = 1.8
+# How many work in the country that their name is from.
+STAYING = 0.7
 HOSTS = tuple(host for culture in CULTURES for host in culture.institutions)
-BIOGRAPHY = "{name} works on {topic} at {place}, and has taught it for {years} years."
+WEIGHTS = [culture.weight for culture in CULTURES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,36 +24,56 @@ class Member:
     """Somebody: how they are called, and where they work."""
 
     uid: str
-    name: str
     given: str
     family: str
     native: str
     institution: str
 
     @property
+    def name(self) -> str:
+        return f"{self.given} {self.family}"
+
+    @property
     def ref(self) -> PersonRef:
         return PersonRef(name=self.name, uid=self.uid)
 
-    @property
-    def host(self) -> str:
-        """Return the key of the institution."""
-        return slug(self.institution)
+    def record(self, is_speaker: bool) -> PersonRecord:
+        """Return all that is known of somebody; of speakers a few words, the same in every year."""
+        chance = random.Random(self.uid)
+        topic, years = chance.choice(GOALS).lower(), chance.randint(5, 30)
+        biography = (
+            f"{self.name} works on {topic} at {self.institution}, and has taught it for {years} years."
+        )
+        return PersonRecord(
+            ref=self.ref,
+            given=self.given,
+            family=self.family,
+            native_name=self.native,
+            affiliation=self.institution,
+            homepage=f"https://example.org/~{self.uid}" if self.uid.endswith(("1", "7")) else "",
+            biography=biography if is_speaker else UNSTATED,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """Everybody who may write a paper in one year."""
+    """Everybody who may write a paper in the year with this number, counted from 0."""
 
     seed: int
-    first: int
-    size: int
+    papers: int
+    year: int
+
+    @property
+    def size(self) -> int:
+        return max(20, int(self.papers * PER_PAPER))
 
     def somebody(self, chance: random.Random) -> Member:
         """Return a member, the busy ones more often."""
-        return member(self.seed, self.first + int(self.size * chance.random() ** SKEW))
+        first = int(self.size * NEW) * self.year
+        return member(self.seed, first + int(self.size * chance.random() ** SKEW))
 
     def team(self, chance: random.Random, size: int) -> tuple[Member, ...]:
-        """Return different members, in an order: as many as asked, or all."""
+        """Return different members, in an order: as many as asked, or half of all."""
         found: dict[str, Member] = {}
         while len(found) < min(size, self.size // 2):
             one = self.somebody(chance)
@@ -60,29 +81,18 @@ class Community:
         return tuple(found.values())
 
 
-def community(seed: int, papers: int, year: int) -> Community:
-    """Return who is there in the year with this number, counted from 0."""
-    size = max(20, int(papers * PER_PAPER))
-    return Community(seed, int(size * NEW) * year, size)
-
-
 @lru_cache(maxsize=200_000)
 def member(seed: int, number: int) -> Member:
     """Return the member with this number, always the same."""
     chance = random.Random(f"{seed}:person:{number}")
     culture = chance.choices(CULTURES, WEIGHTS)[0]
-    given, family = given_name(culture, chance), chance.choice(culture.family)
-    native = culture.own.format(given=given[1], family=family[1]).replace("_", " ") if given[1] else ""
-    host = chance.choice(culture.institutions) if chance.random() < STAYING else chance.choice(HOSTS)
-    name = f"{given[0]} {family[0]}"
-    return Member(f"g{seed}-{number}", name, given[0], family[0], native, host[0])
+    (given, native), (family, native_family) = given_name(culture, chance), chance.choice(culture.family)
+    native = culture.own.format(given=native, family=native_family).replace("_", " ") if native else ""
+    host, _ = chance.choice(culture.institutions if chance.random() < STAYING else HOSTS)
+    return Member(f"g{seed}-{number}", given, family, native, host)
 
 
-WEIGHTS = [culture.weight for culture in CULTURES]
-STAYING = 0.7
-
-
-def given_name(culture: Culture, chance: random.Random) -> Name:
+def given_name(culture: Culture, chance: random.Random) -> tuple[str, str]:
     """Return a given name: often of two parts where that is the way, sometimes with an initial."""
     name, native = chance.choice(culture.given)
     if culture.own == "{family}{given}" and len(native) == 1 and chance.random() < 0.7:
@@ -92,26 +102,6 @@ def given_name(culture: Culture, chance: random.Random) -> Name:
     if not culture.own and chance.random() < 0.25:
         return f"{name} {chance.choice('ABCDEFGHJKLMNPRSTW')}.", ""
     return name, native
-
-
-def person_record(one: Member, biography: str = "") -> PersonRecord:
-    """Return all that is known of somebody."""
-    return PersonRecord(
-        ref=one.ref,
-        given=one.given,
-        family=one.family,
-        native_name=one.native,
-        affiliation=one.institution,
-        homepage=f"https://example.org/~{one.uid}" if one.uid.endswith(("1", "7")) else "",
-        biography=biography or UNSTATED,
-    )
-
-
-def biography(one: Member) -> str:
-    """Return a few words about a speaker: the same in every year."""
-    chance = random.Random(one.uid)
-    topic, years = chance.choice(GOALS).lower(), chance.randint(5, 30)
-    return BIOGRAPHY.format(name=one.name, topic=topic, place=one.institution, years=years)
 
 
 def institution_records() -> tuple[InstitutionRecord, ...]:

@@ -1,0 +1,101 @@
+"""Synthetic papers: titles, abstracts, authors, topics and materials, from a seed."""
+
+import random
+from collections.abc import Iterator
+
+from bench.synthetic import words
+from bench.synthetic.people import Community
+from exchange.reading.slugs import slug
+from exchange.records import AuthorRecord, MaterialRecord, PaperRecord, TopicRecord
+
+SENTENCES = (6, 10)
+# How many authors, and of a thousand papers how many have so many.
+TEAM_SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 19, 32, 150)
+TEAM_WEIGHTS = (25, 90, 170, 200, 170, 120, 85, 55, 35, 25, 14, 7, 3, 1)
+# Of a thousand: published, withdrawn, still a draft.
+STATES = {"published": 985, "withdrawn": 10, "draft": 5}
+# What is there beside the abstract, and of how many papers.
+MATERIALS = (("code", 0.5, ""), ("slides", 0.3, ""), ("video", 0.2, "Talk (5 min)"))
+
+
+def topic_records() -> tuple[TopicRecord, ...]:
+    """Return the topics, each below its field."""
+    records: list[TopicRecord] = []
+    for place, (name, parts) in enumerate(words.TOPICS.items(), 1):
+        records.append(TopicRecord(slug=slug(name), name=name, parent=None, position=place))
+        records += [
+            TopicRecord(slug=slug(f"{name} {part}"), name=part, parent=slug(name), position=position)
+            for position, part in enumerate(parts, 1)
+        ]
+    return tuple(records)
+
+
+TOPIC_SLUGS = tuple(record.slug for record in topic_records() if record.parent)
+
+
+def papers(seed: int, year: int, number: int, people: Community) -> Iterator[PaperRecord]:
+    """Yield the papers of one year, each the same however many others there are."""
+    for key in range(1, number + 1):
+        yield paper(random.Random(f"{seed}:{year}:{key}"), year, key, people)
+
+
+def paper(chance: random.Random, year: int, key: int, people: Community) -> PaperRecord:
+    """Return one paper. Its title and its sentences share words."""
+    uid, first = f"{year}-{key:05}", 1 + 12 * key
+    method, other = chance.sample(words.METHODS, 2)
+    initials = "".join(part[0] for part in method.replace("-", " ").split())
+    about = {
+        "method": method,
+        "method2": other,
+        "goal": chance.choice(words.GOALS),
+        "quality": chance.choice(words.QUALITIES),
+        "tex": chance.choice(words.TEX),
+        "name": f"{initials}{chance.choice(('Net', 'former', 'Bench', '++', 'Lite', 'Flow'))}",
+    }
+    goal = about["goal"].lower()
+    # One presents, the last answers letters.
+    team = people.team(chance, chance.choices(TEAM_SIZES, TEAM_WEIGHTS)[0])
+    presenter = 0 if chance.random() < 0.8 else chance.randrange(len(team))
+    return PaperRecord(
+        uid=uid,
+        title=chance.choice(words.TITLES).format(**about),
+        abstract=abstract(about, chance),
+        lay_summary=f"We make {goal} easier to study." if chance.random() < 0.1 else "",
+        track=chance.choices(list(words.TRACKS), list(words.TRACKS.values()))[0],
+        topic=chance.choice(TOPIC_SLUGS),
+        keywords=(method.lower(), goal),
+        decision="Accept",
+        status=chance.choices(list(STATES), list(STATES.values()))[0],
+        doi=f"10.5555/plenary.{year}.{key:05}",
+        pages=f"{first}-{first + 11}",
+        authors=tuple(
+            AuthorRecord(
+                person=one.ref,
+                affiliations=(one.institution,),
+                institutions=(slug(one.institution),),
+                corresponding=place == len(team) - 1,
+                presenting=place == presenter,
+            )
+            for place, one in enumerate(team)
+        ),
+        materials=(
+            MaterialRecord(kind="pdf", url=f"https://example.org/papers/{uid}.pdf"),
+            *(
+                MaterialRecord(kind=kind, url=f"https://example.org/{kind}/{uid}", label=label)
+                for kind, share, label in MATERIALS
+                if chance.random() < share
+            ),
+        ),
+    )
+
+
+def abstract(about: dict[str, str], chance: random.Random) -> str:
+    """Return some sentences, in two paragraphs where they are many."""
+    said = {key: text if key == "name" else text.lower() for key, text in about.items()}
+    sentences = [
+        sentence.format(**said, number=chance.randint(2, 90), share=chance.randint(2, 45))
+        for sentence in chance.sample(words.SENTENCES, chance.randint(*SENTENCES))
+    ]
+    if len(sentences) < SENTENCES[1]:
+        return " ".join(sentences)
+    return f"{' '.join(sentences[:5])}\n\n{' '.join(sentences[5:])}"
