@@ -87,7 +87,8 @@ def fill_large(number: int) -> None:
     papers = [*Paper.objects.order_by("pk")]
     authorships = [*Authorship.objects.order_by("pk")]
     # A plain queryset writes rows as they are, past the history and the search index.
-    rows, authors = QuerySet(Paper), QuerySet(Authorship)
+    rows: QuerySet[Paper] = QuerySet(Paper)
+    authors: QuerySet[Authorship] = QuerySet(Authorship)
     for copy in range(1, number // COPIED_PAPERS):
         by_original = {}
         for paper in papers:

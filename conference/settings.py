@@ -68,7 +68,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "conference.previews.PreviewMiddleware",
+    "conference.request_edition.PreviewMiddleware",
 ]
 
 ROOT_URLCONF = "website.urls"

@@ -1,8 +1,8 @@
 """Who looks before the public does: what `published()` lets through in this request, and in no other.
 
-Only a page for staff (`conference.previews`), and a count of what a moment would show, say so. Whatever is
-kept for others (the page cache, the search index, files) is made outside of it. What stays hidden from
-everybody, such as hidden names, stays hidden here.
+Only a page for staff (`conference.request_edition`), and a count of what a moment would show, say so.
+Whatever is kept for others (the page cache, the search index, files) is made outside of it. What stays
+hidden from everybody, such as hidden names, stays hidden here.
 """
 
 from collections.abc import Iterator

@@ -10,8 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conference.card_responses import card, edition_line
-from conference.cards import Picture
+from conference.cards import Picture, card, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page

@@ -1,4 +1,4 @@
-"""What the frame of every page needs: the year menu, the edition's own menu, the links of the whole site."""
+"""What the frame of every page needs: the year menu, the edition's own menu, links, the head, the feeds."""
 
 from typing import Any
 
@@ -8,12 +8,14 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from conference.models import Edition
-from conference.previews import public_address
-from conference.request_edition import addressed_edition, published_editions
+from conference.page_metadata import Card, Head, HeadLink, edition_head, open_graph
+from conference.request_edition import addressed_edition, public_address, published_editions
+from content.preview_context import GATES
+from content.querysets import public_parts
 from website.menu import menus
-from website.page_frame import default_head, feeds
 
 # Parameters that make a page of its own: its lasting address keeps them and drops all others.
 LASTING = ("letter", "page", "show", "topic", "track")
@@ -67,3 +69,39 @@ def canonical_url(request: HttpRequest, edition: Edition | None) -> str:
     except SuspiciousOperation:
         kept = {}
     return f"{settings.SITE_URL}{path}{'?' if kept else ''}{urlencode(kept)}"
+
+
+ATOM = "application/atom+xml"
+
+
+def edition_card(edition: Edition) -> Card:
+    """Return the card that stands for an edition, and for what has none of its own."""
+    words = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
+    return Card(reverse("website:card", args=[edition.slug]), words)
+
+
+def default_head(edition: Edition | None) -> Head:
+    """Return the head of any page of an edition, or of the whole site."""
+    return Head(tags=open_graph("website", "", edition_card(edition) if edition else None))
+
+
+def home_head(edition: Edition) -> Head:
+    """Return the head of an edition's home. No query."""
+    has_schedule = public_parts(edition)[GATES.index("schedule_public_from")]
+    schedule = reverse("schedule:index", args=[edition.slug]) if has_schedule else ""
+    return edition_head(edition, edition_card(edition), (), schedule)
+
+
+def feeds(edition: Edition | None) -> list[HeadLink]:
+    """Return the feeds that readers are offered on every page."""
+    if edition is None:
+        return []
+    offered = {
+        "website:announcements_feed": _("%(name)s: announcements"),
+        "schedule:changes_feed": _("%(name)s: changes of the program"),
+        "website:papers_feed": _("%(name)s: papers"),
+    }
+    return [
+        HeadLink("alternate", reverse(name, args=[edition.slug]), ATOM, words % {"name": edition.name})
+        for name, words in offered.items()
+    ]

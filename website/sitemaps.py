@@ -18,8 +18,7 @@ from content import revision
 from papers.models import Paper
 from people.models import Institution, Person
 from schedule.models import Session
-from website.menu import section_url
-from website.sections import filled_sections
+from website.menu import filled_sections, section_url
 
 # So many addresses stand in one file: far below what is allowed, quick to make.
 PER_FILE = 2000

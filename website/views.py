@@ -6,13 +6,11 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from conference.card_responses import card
-from conference.cards import Picture
+from conference.cards import Picture, card
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
-from website.menu import program_links
-from website.page_frame import home_head
-from website.sections import counts
+from website.context_processors import home_head
+from website.menu import counts, program_links
 
 
 @require_safe

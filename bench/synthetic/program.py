@@ -71,7 +71,10 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
         ),
         institutions=institution_records(),
         people=everybody(seed, written, week, committee),
-        pages=tuple(PageRecord(status="published", **page) for page in words.PAGES),
+        pages=tuple(
+            PageRecord(slug=key, title=title, body=body, status="published")
+            for key, title, body in words.PAGES
+        ),
         sponsors=tuple(
             SponsorRecord(
                 slug=slug(name),

@@ -79,9 +79,9 @@ CITIES = (
     ("Kathmandu", "Nepal", "Asia/Kathmandu"), ("Santiago", "Chile", "America/Santiago"), ("Honolulu", "United States", "Pacific/Honolulu"),
 )  # fmt: skip
 PAGES = (
-    {"slug": "venue", "title": "Venue", "body": "A short walk from the station.\n\n## Getting there\n\nTrains run all night."},
-    {"slug": "code-of-conduct", "title": "Code of Conduct", "body": "Be kind. Say who you are. *Ask before you record.*"},
-)  # fmt: skip
+    ("venue", "Venue", "A short walk from the station.\n\n## Getting there\n\nTrains run all night."),
+    ("code-of-conduct", "Code of Conduct", "Be kind. Say who you are. *Ask before you record.*"),
+)
 ANNOUNCEMENTS = (
     ("schedule", "The schedule is out", "All sessions have their rooms now."),
     ("boards", "Poster boards", "Boards are 2 m wide."),

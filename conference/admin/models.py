@@ -12,8 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from conference.admin.preview import as_public_view, preview_view
-from conference.admin.publish import publish_view
+from conference.admin.publish import as_public_view, preview_view, publish_view
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.fields import validate_timezone

@@ -1,4 +1,4 @@
-"""Going public in the admin: a page that says what visitors would see, now or at a moment; and back again."""
+"""Going public in the admin: a page that says what visitors would see, now or at a moment; previews."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +26,7 @@ from conference.publishing import (
     rows_of_scope,
     set_gates,
 )
+from conference.request_edition import SESSION_KEY, page_asked_for, visible_edition
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, working_on
@@ -241,3 +242,25 @@ def drafts_address(shown: PublishedRows, edition: Edition) -> str:
     meta = shown.model._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
     return f"{page}?{urlencode([(LIST_FILTER, edition.pk), ('status__exact', 'draft')])}"
+
+
+def preview_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Begin a preview, at the page asked for."""
+    edition = get_edition(request, key)
+    request.session[SESSION_KEY] = edition.pk
+    return redirect(page_asked_for(request, edition))
+
+
+def as_public_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """End a preview: from now on this browser sees what everybody sees."""
+    edition = get_edition(request, key)
+    request.session.pop(SESSION_KEY, None)
+    return redirect(page_asked_for(request, edition))
+
+
+def get_edition(request: HttpRequest, key: int) -> Edition:
+    """Return the edition, which the user may see, or refuse."""
+    edition = visible_edition(request, key)
+    if edition is None:
+        raise Http404("No such edition.")
+    return edition

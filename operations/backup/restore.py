@@ -4,23 +4,27 @@ The tables are made in the shape that they had when the archive was written, fil
 present shape by the ordinary migrations: an archive outlives the version of the program that wrote it.
 """
 
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from itertools import batched
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import SuspiciousOperation
+from django.core.files import File
+from django.core.files.storage import default_storage
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from conference.models import Edition
 from content.revision import SiteRevision
-from operations.backup import media_files
-from operations.backup.reader import Archive, BadArchiveError
-from operations.backup.staging_database import built_anew
-from operations.backup.tables import columns, tables
+from operations.backup.archive import Archive, BadArchiveError, columns, tables
 
 AT_ONCE = 500
 
@@ -39,7 +43,7 @@ def restore(archive: Archive) -> None:
     archive.check()
     before = last_revision()
     # The database is exchanged first: until then every file is as it was.
-    with media_files.arriving() as put, built_anew():
+    with arriving() as put, built_anew():
         apps = shaped(archive.targets)
         load(archive, apps)
         try:
@@ -111,3 +115,93 @@ def outdate_kept_pages(before: int) -> None:
     site, _ = SiteRevision.objects.get_or_create(pk=1)
     site.revision = max(site.revision, before) + 1
     site.save()
+
+
+LEFTOVERS = ("", "-wal", "-shm", "-journal")
+
+
+@contextmanager
+def built_anew() -> Iterator[None]:
+    """Let `connection` inside be an empty database; at the end it takes the place of the one in use."""
+    with _beside() if connection.vendor == "sqlite" else _within():
+        yield
+
+
+@contextmanager
+def _beside() -> Iterator[None]:
+    used = str(connection.settings_dict["NAME"])
+    if connection.creation.is_in_memory_db(used):  # type: ignore[attr-defined]
+        raise CommandError("A database in memory cannot be replaced.")
+    new = f"{used}.restoring"
+    _remove(new)
+    connection.close()
+    connection.settings_dict["NAME"] = new
+    try:
+        yield
+        connection.close()
+        with closing(sqlite3.connect(new)) as source, closing(sqlite3.connect(used, timeout=20)) as target:
+            source.backup(target)
+            target.execute("PRAGMA journal_mode=WAL")
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = used
+        _remove(new)
+
+
+@contextmanager
+def _within() -> Iterator[None]:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            for name in connection.introspection.table_names(cursor):
+                cursor.execute(f"DROP TABLE IF EXISTS {connection.ops.quote_name(name)} CASCADE")
+        yield
+
+
+def _remove(path: str) -> None:
+    for ending in LEFTOVERS:
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+
+
+WAITING = ".restoring"
+
+type Put = Callable[[str, IO[bytes]], None]
+
+
+@contextmanager
+def arriving() -> Iterator[Put]:
+    """Let files be put beside those that are here; they take their places at the end, or go again."""
+    fresh: list[str] = []
+    waiting: dict[str, str] = {}
+
+    def put(name: str, content: IO[bytes]) -> None:
+        is_here = default_storage.exists(name)
+        there = f"{name}{WAITING}" if is_here else name
+        default_storage.delete(there)
+        if is_here:
+            waiting[name] = there
+        else:
+            fresh.append(there)
+        kept = default_storage.save(there, File(content))
+        if kept != there:
+            default_storage.delete(kept)
+            raise OSError(f"The file {name} could not be stored under its name, but under {kept}.")
+
+    try:
+        yield put
+    except BaseException:
+        for there in (*fresh, *waiting.values()):
+            default_storage.delete(there)
+        raise
+    for name, there in waiting.items():
+        _take_place(there, name)
+
+
+def _take_place(there: str, name: str) -> None:
+    try:
+        Path(default_storage.path(there)).replace(default_storage.path(name))
+    except NotImplementedError:
+        # A store that is no folder.
+        with default_storage.open(there) as content:
+            default_storage.delete(name)
+            default_storage.save(name, content)
+        default_storage.delete(there)

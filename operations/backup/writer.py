@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import re
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,14 +15,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.core.files.storage import default_storage
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
-from operations.backup import media_files
-from operations.backup.installation import settings_list
-from operations.backup.reader import MANIFEST, MEDIA, ROWS, VERSION, Archive
-from operations.backup.snapshot import snapshot
-from operations.backup.tables import columns, plain, tables
+from conference.settings import env
+from operations.backup.archive import MANIFEST, MEDIA, ROWS, VERSION, Archive, columns, plain, tables
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -108,6 +107,18 @@ def migrations() -> list[list[str]]:
     return sorted([app, name] for app, name in leaves)
 
 
+def stored_files(folder: str = "") -> Iterator[str]:
+    """Walk the names of all uploaded files, in order."""
+    try:
+        folders, files = default_storage.listdir(folder)
+    except FileNotFoundError:
+        return
+    inside = f"{folder}/" if folder else ""
+    yield from (f"{inside}{name}" for name in sorted(files))
+    for name in sorted(folders):
+        yield from stored_files(f"{inside}{name}")
+
+
 def forget_partials(folder: Path, at: datetime) -> None:
     """Remove what backups that were killed left behind: nobody has written to it for a day."""
     for partial in folder.glob(".*.zip.*"):
@@ -129,7 +140,7 @@ def write(path: Path, at: datetime) -> Summary:
                 with snapshot():
                     for model in tables(apps):
                         writer.table(model)
-                for name in media_files.stored():
+                for name in stored_files():
                     writer.file(name)
                 writer.manifest(at)
             raw.flush()
@@ -141,3 +152,30 @@ def write(path: Path, at: datetime) -> Summary:
         Path(partial).unlink(missing_ok=True)
     rows = sum(table["rows"] for table in writer.tables.values())
     return Summary(path, rows, len(writer.files), path.stat().st_size)
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Let everything read inside be of one moment. Writers wait for nobody."""
+    mode = getattr(connection, "transaction_mode", None)
+    if connection.vendor == "sqlite":
+        # Takes no lock for writing; with a write-ahead log the first reading fixes the moment.
+        connection.transaction_mode = "DEFERRED"  # type: ignore[attr-defined]
+    try:
+        with transaction.atomic():
+            if connection.vendor == "postgresql":
+                with connection.cursor() as cursor:
+                    cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    finally:
+        if connection.vendor == "sqlite":
+            connection.transaction_mode = mode  # type: ignore[attr-defined]
+
+
+SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|DSN|(DATABASE|CACHE|REPLICA|EMAIL|SMTP)\w*_URL")
+
+
+def settings_list() -> dict[str, str]:
+    """Return what the environment and `.env` say; secrets have to be kept elsewhere."""
+    said = {name: str(value) for name, value in env.dump().items() if value not in (None, "", [], ())}
+    return {name: "(set)" if SECRET.search(name) else said[name] for name in sorted(said)}

@@ -17,7 +17,7 @@ from content.revision import SiteRevision
 from exchange.imports.kinds import KINDS
 from exchange.models import Provenance
 from operations.indexing.documents import records
-from operations.indexing.state import SITE, read
+from operations.indexing.update import SITE, read
 from search.models import Document, Word
 from search.vocabulary import vocabulary
 

@@ -71,7 +71,7 @@ def test_card_is_drawn_once_and_answers_304(client: Client, monkeypatch: pytest.
     edition = make.make_edition()
     paper = make.make_paper(edition, ["Ada Lovelace"], uid="p1", title="Notes", track="Research")
     first = client.get("/2021/papers/p1/card.png")
-    monkeypatch.setattr("conference.card_responses.draw", lambda picture: repr(picture).encode())
+    monkeypatch.setattr("conference.cards.draw", lambda picture: repr(picture).encode())
 
     again = client.get("/2021/papers/p1/card.png", headers={"if-none-match": first["ETag"]})
     dated = client.get("/2021/papers/p1/card.png", headers={"if-modified-since": first["Last-Modified"]})

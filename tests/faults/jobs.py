@@ -18,7 +18,7 @@ from conference.models import Edition
 from exchange.jobs import private_files, tasks
 from exchange.jobs.models import ImportJob
 from operations.backup import writer
-from operations.backup.reader import Archive
+from operations.backup.archive import Archive
 from papers.models import Paper
 from people.merging import merge
 from people.models import Person

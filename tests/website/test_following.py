@@ -10,8 +10,7 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 from content import revision
 from content.invalidation import MAX_TAGS_PER_CHANGE
 from operations.indexing import documents, update
-from operations.indexing.state import read
-from operations.indexing.update import refresh
+from operations.indexing.update import read, refresh
 from operations.verify import bookkeeping
 from papers.models import Paper
 from people.models import PersonName

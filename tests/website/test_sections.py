@@ -7,7 +7,7 @@ import pytest
 from conference.models import Edition, MenuItem
 from people.models import Person
 from tests import factories as make
-from website.sections import filled_sections
+from website.menu import filled_sections
 
 pytestmark = pytest.mark.django_db
 

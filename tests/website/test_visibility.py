@@ -109,7 +109,7 @@ def leaks(client: Client, paths: list[str]) -> list[str]:
 @pytest.fixture(autouse=True)
 def _legible_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cards say in words what they show: nothing can be read out of a picture."""
-    monkeypatch.setattr("conference.card_responses.draw", lambda picture: repr(picture).encode())
+    monkeypatch.setattr("conference.cards.draw", lambda picture: repr(picture).encode())
 
 
 @pytest.mark.django_db

@@ -8,8 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from operations.privacy.erasure import erase_account, erase_person
-from operations.privacy.mentions import mentions
-from operations.privacy.subjects import find_account, find_person
+from operations.privacy.subjects import find_account, find_person, mentions
 
 
 class Command(BaseCommand):

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from operations.indexing.state import SITE, read
-from operations.indexing.update import renew
+from operations.indexing.update import SITE, read, renew
 from search.index import forget
 from search.models import Document
 

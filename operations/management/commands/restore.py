@@ -7,8 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from operations.backup.earlier import opened
-from operations.backup.reader import Archive, BadArchiveError
+from operations.backup.archive import Archive, BadArchiveError, opened
 from operations.backup.restore import is_in_use, restore
 
 

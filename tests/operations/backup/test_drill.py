@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from operations.backup.earlier import LAST_MIGRATION, MOVED_TABLES, NEW_TABLES, PROJECT_APPS
+from operations.backup.archive import LAST_MIGRATION, MOVED_TABLES, NEW_TABLES, PROJECT_APPS
 from tests.processes import make_tables, manage, output, start
 
 # A program with everything that is easily lost: order, relations to many, files, accents, moments, accounts.
@@ -138,7 +138,7 @@ FAIL = """
 from pathlib import Path
 from unittest import mock
 from operations.backup import restore
-from operations.backup.reader import Archive
+from operations.backup.archive import Archive
 late = mock.patch.object(restore, "outdate_kept_pages", side_effect=OSError("full"))
 with Archive(Path({archive!r})) as archive, late:
     try:

@@ -12,8 +12,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from conference.models import Edition
 from operations.indexing import update
-from operations.indexing.state import read
-from operations.indexing.update import refresh
+from operations.indexing.update import read, refresh
 from papers.models import Authorship, Paper
 from people.models import Person
 from search.models import Document, Indexed, Word

@@ -1,0 +1,197 @@
+"""Archives: what is in one, today and before 0.1.0. Every checksum is read before it is believed."""
+
+import hashlib
+import json
+import uuid
+import zipfile
+import zlib
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.models import Field
+from django.utils.duration import duration_iso_string
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+VERSION = "plenary-backup-1"
+MANIFEST = "manifest.json"
+ROWS = "rows/"
+MEDIA = "media/"
+PIECE = 1 << 20
+
+
+class BadArchiveError(Exception):
+    """A file that is no archive, or is not whole any more."""
+
+
+class Archive:
+    """An archive that was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.zip = zipfile.ZipFile(path)
+            self.manifest: dict[str, Any] = json.loads(self.zip.read(MANIFEST))
+        except (zipfile.BadZipFile, KeyError, ValueError) as error:
+            raise BadArchiveError(f"{path} is no backup, or is damaged: {error}.") from error
+        except OSError as error:
+            raise BadArchiveError(f"{path} cannot be read: {error.strerror}.") from error
+        if self.manifest.get("version") != VERSION:
+            raise BadArchiveError(f"{path} is a backup of another kind than {VERSION}.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.zip.close()
+
+    @property
+    def targets(self) -> list[tuple[str, str]]:
+        """The last migration of each app in the shape of which the rows are."""
+        return [(app, name) for app, name in self.manifest["migrations"]]
+
+    @property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self.manifest["tables"]
+        return found
+
+    @property
+    def files(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self.manifest["files"]
+        return found
+
+    def rows(self, label: str) -> Iterator[list[Any]]:
+        """Walk the rows of a table, as lists of values in the order of its columns."""
+        with self.zip.open(f"{ROWS}{label}.jsonl") as member:
+            for line in member:
+                yield json.loads(line)
+
+    def file(self, name: str) -> IO[bytes]:
+        return self.zip.open(f"{MEDIA}{name}")
+
+    def check(self) -> None:
+        """Read everything once; raise `BadArchiveError` at the first byte that is not as it was written."""
+        for label, table in self.tables.items():
+            lines, _, digest = self._read(f"{ROWS}{label}.jsonl")
+            if (lines, digest) != (table["rows"], table["sha256"]):
+                raise BadArchiveError(f"{self.path}: the rows of {label} are damaged.")
+        for name, file in self.files.items():
+            _, size, digest = self._read(f"{MEDIA}{name}")
+            if (size, digest) != (file["bytes"], file["sha256"]):
+                raise BadArchiveError(f"{self.path}: the file {name} is damaged.")
+
+    def _read(self, name: str) -> tuple[int, int, str]:
+        digest, lines, size = hashlib.sha256(), 0, 0
+        try:
+            with self.zip.open(name) as member:
+                while piece := member.read(PIECE):
+                    digest.update(piece)
+                    lines += piece.count(b"\n")
+                    size += len(piece)
+        except (zipfile.BadZipFile, zlib.error, KeyError, OSError, ValueError) as error:
+            raise BadArchiveError(f"{self.path}: {name} is damaged: {error}") from error
+        return lines, size, digest.hexdigest()
+
+
+# The index is made anew, everybody signs in again, and no task is done twice.
+LEFT_OUT = frozenset(("django_tasks_database", "search", "sessions"))
+SESSIONS = "accounts.accountsession"
+
+
+def tables(apps: Any) -> Iterator[Any]:
+    """Walk the models whose rows travel, relations to many too. `apps`: those of now, or of long ago."""
+    for model in apps.get_models(include_auto_created=True):
+        about = model._meta
+        is_stored = about.managed and not about.proxy and not about.swapped
+        if is_stored and about.app_label not in LEFT_OUT and about.label_lower != SESSIONS:
+            yield model
+
+
+def columns(model: "type[Model]") -> list[Field[Any, Any]]:
+    """Return the columns that are stored as they are: not what the database computes."""
+    return [field for field in model._meta.concrete_fields if not field.generated]
+
+
+def plain(value: object) -> Any:
+    """Return a value that JSON knows; reading it back is the column's own business."""
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return duration_iso_string(value)
+    if isinstance(value, uuid.UUID | Decimal):
+        return str(value)
+    raise TypeError(f"No way is known to write {type(value).__name__} into an archive.")
+
+
+# The last migration of `conference` that such a backup names.
+LAST_MIGRATION = ("conference", "0008_touched")
+MOVED_TABLES = {
+    "conference.changeset": "content.changeset",
+    "conference.membership": "accounts.membership",
+    "conference.rowchange": "content.rowchange",
+    "conference.siterevision": "content.siterevision",
+}
+NEW_TABLES = {"content.invalidation": ["id", "edition_key", "revision", "tag", "at"]}
+DROPPED_COLUMNS = {"conference.edition": {"touched"}}
+CONTENT_TYPES = "contenttypes.contenttype"
+PROJECT_APPS = frozenset(
+    ("accounts", "api", "conference", "content", "exchange", "papers", "people", "schedule", "search")
+)
+
+
+class EarlierArchive(Archive):
+    """An archive from before 0.1.0, read as one of the first migrations of each app."""
+
+    @property
+    def targets(self) -> list[tuple[str, str]]:
+        leaves = MigrationLoader(connection).graph.leaf_nodes()
+        others = [(app, name) for app, name in super().targets if app not in PROJECT_APPS]
+        return [*others, *((app, name) for app, name in leaves if app in PROJECT_APPS)]
+
+    @property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        found = {label: {"columns": names, "rows": 0} for label, names in NEW_TABLES.items()}
+        for label, table in super().tables.items():
+            dropped = DROPPED_COLUMNS.get(label, set())
+            columns = [name for name in table["columns"] if name not in dropped]
+            found[MOVED_TABLES.get(label, label)] = {**table, "columns": columns}
+        return found
+
+    def check(self) -> None:
+        Archive(self.path).check()
+
+    def rows(self, label: str) -> Iterator[list[Any]]:
+        if label in NEW_TABLES:
+            return
+        before = {new: old for old, new in MOVED_TABLES.items()}.get(label, label)
+        columns = super().tables[before]["columns"]
+        dropped = DROPPED_COLUMNS.get(before, set())
+        for row in super().rows(before):
+            values = [value for name, value in zip(columns, row, strict=True) if name not in dropped]
+            yield moved_content_type(columns, values) if label == CONTENT_TYPES else values
+
+
+def moved_content_type(columns: list[str], values: list[Any]) -> list[Any]:
+    """Return a content type under the app to which its table belongs now."""
+    row = dict(zip(columns, values, strict=True))
+    moved = MOVED_TABLES.get(f"{row['app_label']}.{row['model']}", "")
+    if moved:
+        row["app_label"] = moved.partition(".")[0]
+    return [row[name] for name in columns]
+
+
+def opened(archive: Archive) -> Archive:
+    """Return the archive, or what reads it as one of today where it is from before 0.1.0."""
+    if LAST_MIGRATION not in archive.targets:
+        return archive
+    archive.zip.close()
+    return EarlierArchive(archive.path)
