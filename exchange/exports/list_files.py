@@ -29,7 +29,7 @@ from exchange.exports.selected_rows import (
 from exchange.formats.program_json import NAME, VERSION
 from exchange.formats.tables.columns import CHILDREN, TABLES
 from exchange.formats.tables.rows import Entry, cells_of
-from exchange.formats.tables.spool import workbook
+from exchange.formats.tables.workbook import workbook
 from exchange.reading.shapes import fields_of
 from exchange.reading.sheets import heading, sheet_pieces
 from papers.models import Paper

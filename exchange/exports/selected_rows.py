@@ -14,8 +14,7 @@ from django.db.models import Q, QuerySet
 from conference.models import Edition
 from exchange.exports.dump import Dump
 from exchange.formats.tables.columns import TABLES, Table
-from exchange.formats.tables.flow import menu_entries
-from exchange.formats.tables.rows import Entry, cells_of
+from exchange.formats.tables.rows import Entry, cells_of, menu_entries
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
 from exchange.imports.rows import in_batches, parts_by_owner, persons
 from exchange.reading.sheets import heading

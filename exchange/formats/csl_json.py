@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
@@ -26,7 +25,7 @@ def listed(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
     yield b"[]\n" if opening == "[\n" else b"\n]\n"
 
 
-def entry(citation: Citation, context: Context) -> dict[str, Any]:
+def entry(citation: Citation, context: Context) -> dict[str, object]:
     """Return one paper; what is not known is left out."""
     first, last = citation.first_and_last_page
     fields = {

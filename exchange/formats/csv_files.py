@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile
-from exchange.formats.tables.flow import ALONE, flow
+from exchange.formats.tables.columns import ALONE
+from exchange.formats.tables.rows import table_lines
 from exchange.reading.fields import zone_of
 from exchange.reading.sheets import sheet_pieces
 from exchange.records import Program
@@ -16,7 +17,7 @@ from exchange.records import Program
 
 def table(name: str, program: Program, context: Context) -> OutputFile:
     """Return one table as a file."""
-    pieces = sheet_pieces(flow(name, program, zone_of(program, context)))
+    pieces = sheet_pieces(table_lines(name, program, zone_of(program, context)))
     return OutputFile(f"{context.edition}-{name}.csv", pieces)
 
 

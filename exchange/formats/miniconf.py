@@ -6,11 +6,10 @@ Read only; from the files, or one ZIP of the folder. Files are told by their sha
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -20,7 +19,7 @@ from exchange.files import Context, Format, Source
 from exchange.problems import Where
 from exchange.reading.archives import member_names, unpacked
 from exchange.reading.bylines import parsed
-from exchange.reading.checks import check
+from exchange.reading.checks import checked
 from exchange.reading.fields import UnfitError, moment, zone_called
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import WEB, Gathering, listed, tidy, uid_of
@@ -41,6 +40,7 @@ from exchange.records import (
     RoleRecord,
     SessionRecord,
     SpeakerRecord,
+    Stated,
     is_stated,
 )
 
@@ -65,6 +65,10 @@ KINDS = (
 )
 # The kinds whose sessions show papers: what such a session is called may hold any subject.
 SHOWING = frozenset(("poster", "oral", "spotlight"))
+ROLES = {"panel": "panelist", "tutorial": "organizer", "workshop": "organizer"}
+# Where the people of an event are named, and what the file about the site holds.
+SPEAKERS = ("presenter", "speaker", "speakers", "organizers", "authors")
+CONFIG = {"tagline", "site_title", "proceedings_title"}
 PRESENTED = {"poster": "poster", "spotlight": "spotlight"}
 
 
@@ -73,10 +77,6 @@ def kind_of(words: str, default: str, among: frozenset[str] | None = None) -> st
     known = [(kind, pattern) for kind, pattern in KINDS if among is None or kind in among]
     found = (kind for kind, pattern in known if re.search(pattern, words, re.IGNORECASE))
     return next(found, default)
-
-
-def presentation_kind(session_kind: str) -> str:
-    return PRESENTED.get(session_kind, "oral")
 
 
 def without_tags(title: str) -> str:
@@ -98,10 +98,6 @@ def names_in(value: object) -> list[str]:
 
 NEEDED = {"uid", "title", "authors"}
 LINKS = {"pdf_url": "pdf", "pdf": "pdf", "paper_link": "pdf", "code_link": "code", "demo_url": "project"}
-
-
-def is_paper_table(sheet: Sheet) -> bool:
-    return set(sheet.columns) >= NEEDED
 
 
 @dataclass
@@ -130,26 +126,19 @@ class PaperReader:
 
     def _paper(self, row: Row) -> PaperRecord:
         cells = {name: self.gathered.text(value, row.where, name) for name, value in row.cells.items()}
-        own: dict[str, Any] = {}
-        if "abstract" in cells:
-            own["abstract"] = cells["abstract"].strip()
-        if "keywords" in cells:
-            own["keywords"] = tuple(dict.fromkeys(parts(cells["keywords"])))
-        if "track" in cells:
-            own["topic"] = self.gathered.topic(cells["track"], row.where)
-        if "paper_type" in cells:
-            own["track"] = tidy(cells["paper_type"])
-        materials = tuple(
-            material(cells[name], kind, row) for name, kind in LINKS.items() if WEB.match(cells.get(name, ""))
-        )
+        links = [(name, kind) for name, kind in LINKS.items() if WEB.match(cells.get(name, ""))]
+        has = cells.keys()
         return PaperRecord(
             where=row.where,
             uid=uid_of(cells["uid"]),
             title=tidy(cells["title"]),
             status="published",
             authors=tuple(self.gathered.author(name, row.where) for name in parts(cells["authors"])),
-            materials=materials or UNSTATED,
-            **own,
+            materials=tuple(material(cells[name], kind, row) for name, kind in links) or UNSTATED,
+            abstract=cells["abstract"].strip() if "abstract" in has else UNSTATED,
+            keywords=tuple(dict.fromkeys(parts(cells["keywords"]))) if "keywords" in has else UNSTATED,
+            topic=self.gathered.topic(cells["track"], row.where) if "track" in has else UNSTATED,
+            track=tidy(cells["paper_type"]) if "paper_type" in has else UNSTATED,
         )
 
 
@@ -182,14 +171,14 @@ class SessionReader:
     presentations: dict[str, PresentationRecord] = field(default_factory=dict)
     people: dict[str, PersonRecord] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
-    _calendar: list[tuple[dict[str, Any], Where]] = field(default_factory=list)
+    _calendar: list[tuple[dict[str, object], Where]] = field(default_factory=list)
     _assumed: dict[str, int] = field(default_factory=dict)
 
     def add(self, part: object, file: str) -> bool:
         """Take one file, told by its shape; say whether it is one."""
         if isinstance(part, dict):
             rows = {key: row for key, row in part.items() if isinstance(row, dict)}
-            if not rows or not any(_time(row, STARTS) for row in rows.values()):
+            if not rows or not any(_value(row, *STARTS) for row in rows.values()):
                 return False
             for key, row in rows.items():
                 self._add_papers(str(key), row, Where(file, str(key)[:60]))
@@ -199,37 +188,29 @@ class SessionReader:
             for index, row in enumerate(rows_):
                 self._add_event(row, Where(file, f"[{index}] ({scalar(row['UID'])[:40]})"), file)
             return True
-        if rows_ and all("title" in row and _time(row, STARTS) for row in rows_):
+        if rows_ and all("title" in row and _value(row, *STARTS) for row in rows_):
             self._calendar += [(row, Where(file, f"[{index}]")) for index, row in enumerate(rows_)]
             return True
         return False
 
     # Sessions of papers
 
-    def _add_papers(self, key: str, row: dict[str, Any], where: Where) -> None:
-        name = tidy(
-            scalar(row.get("long_name")) or scalar(row.get("name")) or scalar(row.get("title")) or key
-        )
-        session = self._session(
-            uid_of(key),
-            name,
-            row,
-            where,
-            kind_of(f"{scalar(row.get('name'))} {key} {where.file}", "oral", SHOWING),
-        )
+    def _add_papers(self, key: str, row: dict[str, object], where: Where) -> None:
+        name = tidy(_value(row, "long_name", "name", "title") or key)
+        kind = kind_of(f"{_value(row, 'name')} {key} {where.file}", "oral", SHOWING)
+        session = self._session(uid_of(key), name, row, where, kind)
         papers = row.get("papers")
-        listed_ = [scalar(one) for one in papers] if isinstance(papers, list) else []
-        for paper in dict.fromkeys(
-            map(uid_of, filter(None, [*listed_, *self.papers.of_session.get(key, ())]))
-        ):
+        named = [scalar(one) for one in papers] if isinstance(papers, list) else []
+        named += self.papers.of_session.get(key, ())
+        for paper in dict.fromkeys(map(uid_of, filter(None, named))):
             if self.papers.has_table and paper not in self.papers.papers:
                 self.unknown.append(paper)
             elif session:
                 self._put(
                     PresentationRecord(
                         where=where,
-                        uid=slug_of(session.uid, paper),
-                        kind=presentation_kind(str(session.kind)),
+                        uid=uid_of(f"{session.uid}.{paper}"),
+                        kind=PRESENTED.get(str(session.kind), "oral"),
                         paper=paper,
                         session=session.uid,
                         status="published",
@@ -238,13 +219,14 @@ class SessionReader:
 
     # Plenaries, tutorials, workshops, speakers
 
-    def _add_event(self, row: dict[str, Any], where: Where, file: str) -> None:
+    def _add_event(self, row: dict[str, object], where: Where, file: str) -> None:
         title = without_tags(scalar(row["title"]))
         uid, people = uid_of(scalar(row["UID"])), self._people(row, where)
+        abstract, affiliation = _value(row, "abstract"), tidy(_value(row, "institution", "affiliation"))
         kind = kind_of(f"{title} {file}", "invited_talk" if people else "other")
         own_times = row.get("sessions")
         candidates = own_times if isinstance(own_times, list) else [row]
-        times = [one for one in candidates if isinstance(one, dict) and _time(one, STARTS)]
+        times = [one for one in candidates if isinstance(one, dict) and _value(one, *STARTS)]
         if not times:
             self._put(
                 PresentationRecord(
@@ -252,61 +234,61 @@ class SessionReader:
                     uid=uid,
                     kind="talk",
                     title=title,
-                    abstract=scalar(row.get("abstract")),
+                    abstract=abstract,
                     status="published",
                     speakers=tuple(
-                        SpeakerRecord(where=where, person=one, affiliation=self._affiliation(row))
-                        for one in people
+                        SpeakerRecord(where=where, person=one, affiliation=affiliation) for one in people
                     ),
                 )
             )
-        role = (
-            "panelist" if kind == "panel" else "organizer" if kind in ("tutorial", "workshop") else "speaker"
-        )
+        role = ROLES.get(kind, "speaker")
         roles = tuple(
-            RoleRecord(where=where, person=one, role=role, affiliation=self._affiliation(row))
-            for one in people
+            RoleRecord(where=where, person=one, role=role, affiliation=affiliation) for one in people
         )
         for number, time in enumerate(times, start=1):
-            own = uid if number == 1 else slug_of(uid, str(number))
-            self._session(own, title, time, where, kind, roles=roles, abstract=scalar(row.get("abstract")))
+            own = uid if number == 1 else uid_of(f"{uid}.{number}")
+            self._session(own, title, time, where, kind, roles=roles, abstract=abstract)
 
-    def _people(self, row: dict[str, Any], where: Where) -> list[PersonRef]:
-        names = next(
-            (
-                row[name]
-                for name in ("presenter", "speaker", "speakers", "organizers", "authors")
-                if row.get(name)
-            ),
-            "",
-        )
+    def _people(self, row: dict[str, object], where: Where) -> list[PersonRef]:
+        names = next((row[name] for name in SPEAKERS if row.get(name)), "")
         found = [PersonRef(where=where, name=name) for name in names_in(names)]
-        biography = scalar(row.get("bio")).strip()
+        biography = _value(row, "bio").strip()
         if biography and len(found) == 1:
             record = PersonRecord(where=where, ref=found[0], biography=biography)
             self.people.setdefault(found[0].name, record)
         return found
 
-    def _affiliation(self, row: dict[str, Any]) -> str:
-        return tidy(scalar(row.get("institution")) or scalar(row.get("affiliation")))
-
     # All of them
 
     def _session(
-        self, uid: str, title: str, row: dict[str, Any], where: Where, kind: str, **more: Any
+        self,
+        uid: str,
+        title: str,
+        row: dict[str, object],
+        where: Where,
+        kind: str,
+        roles: Stated[tuple[RoleRecord, ...]] = UNSTATED,
+        abstract: Stated[str] = UNSTATED,
     ) -> SessionRecord | None:
         start, end = self._moment(row, STARTS, where), self._moment(row, ENDS, where)
         if start is None or end is None:
             return None
         session = SessionRecord(
-            where=where, uid=uid, kind=kind, title=title, start=start, end=end, status="published", **more
+            where=where,
+            uid=uid,
+            kind=kind,
+            title=title,
+            start=start,
+            end=end,
+            status="published",
+            roles=roles,
+            abstract=abstract,
         )
-        key = uid if uid not in self.sessions else f"{uid} {where}"
-        self.sessions[key] = session
+        self.sessions[uid if uid not in self.sessions else f"{uid} {where}"] = session
         return session
 
-    def _moment(self, row: dict[str, Any], names: Iterable[str], where: Where) -> datetime | None:
-        text = _time(row, names)
+    def _moment(self, row: dict[str, object], names: Iterable[str], where: Where) -> datetime | None:
+        text = _value(row, *names).strip()
         found = OFFSET.search(text)
         if found and found[2] != "Z":
             sign = found[2].replace(":", "")
@@ -320,70 +302,50 @@ class SessionReader:
             return None
 
     def _put(self, presentation: PresentationRecord) -> None:
-        key = presentation.uid
-        self.presentations[key if key not in self.presentations else f"{key} {presentation.where}"] = (
-            presentation
-        )
+        uid, where = presentation.uid, presentation.where
+        self.presentations[uid if uid not in self.presentations else f"{uid} {where}"] = presentation
 
     def finish(self) -> None:
         """Take of the calendars what no other file told, and say what had to be assumed or left out."""
         starts = {(slug(str(one.title)), one.start) for one in self.sessions.values()}
-        has_days = any(scalar(row.get("view")) == "day" for row, _ in self._calendar)
+        has_days = any(_value(row, "view") == "day" for row, _ in self._calendar)
         for row, where in self._calendar:
-            title, link = without_tags(scalar(row["title"])), scalar(row.get("link"))
+            title, link = without_tags(scalar(row["title"])), _value(row, "link")
             is_told = any(is_stated(one.title) and one.uid in link for one in self.sessions.values())
-            if is_told or (has_days and scalar(row.get("view")) == "week"):
+            if is_told or (has_days and _value(row, "view") == "week"):
                 continue
             start = self._moment(row, STARTS, where)
             if start is None or (slug(title), start) in starts:
                 continue
             starts.add((slug(title), start))
             uid = slug(f"{title} {start:%Y-%m-%d %H%M}")
-            self._session(uid, title, row, where, kind_of(f"{title} {scalar(row.get('type'))}", "other"))
+            self._session(uid, title, row, where, kind_of(f"{title} {_value(row, 'type')}", "other"))
         for file, count in self._assumed.items():
             message = gettext("%(count)s times name no zone; they were taken as times in %(zone)s.")
             self.findings.note("doubt", Where(file), message, count=count, zone=self.zone.key)
         if self.unknown:
             message = gettext("Left out because no table holds the paper: %(count)s appearances (%(keys)s).")
-            told = {"count": len(self.unknown), "keys": listed(self.unknown)}
-            self.findings.note("warning", Where(), message, **told)
+            count = len(self.unknown)
+            self.findings.note("warning", Where(), message, count=count, keys=listed(self.unknown))
 
 
-def _time(row: dict[str, Any], names: Iterable[str]) -> str:
-    return next((scalar(row.get(name)).strip() for name in names if scalar(row.get(name))), "")
+def _value(row: Mapping[str, object], *names: str) -> str:
+    """Return the single value that a row has by the first of these names."""
+    return next((scalar(row[name]) for name in names if scalar(row.get(name))), "")
 
 
-def slug_of(first: str, second: str) -> str:
-    """Return a uid made of two, as they are where they can be one together."""
-    return uid_of(f"{first}.{second}")
-
-
-def edition_of(
-    config: dict[str, Any], committee: tuple[CommitteeRecord, ...] | None, zone: str, context: Context
-) -> EditionRecord:
-    """Return what is said of the edition; a zone only where the file itself states one."""
-    has_zone = bool(scalar(config.get("timezone")) or scalar(config.get("time_zone")))
-    return EditionRecord(
-        where=Where("config.yml"),
-        slug=context.edition,
-        name=tidy(scalar(config.get("name"))) or UNSTATED,
-        description=scalar(config.get("tagline")) or UNSTATED,
-        timezone=zone if has_zone else UNSTATED,
-        committee=UNSTATED if committee is None else committee,
-    )
-
-
-def committee_of(rows: list[Any], file: str, findings: Findings) -> tuple[CommitteeRecord, ...]:
+def committee_of(rows: list[object], file: str, findings: Findings) -> tuple[CommitteeRecord, ...]:
     """Read the members of `committee.yml`: role, name, affiliation."""
     found = []
     for index, row in enumerate(rows):
         where = Where(file, f"committee[{index}]")
-        name = tidy(scalar(row.get("name"))) if isinstance(row, dict) else ""
+        row = row if isinstance(row, dict) else {}
+        name = tidy(_value(row, "name"))
         if not name or "@" in name:
             findings.problem(where, "name", gettext("The name is missing."))
             continue
-        role = tidy(scalar(row.get("role"))) or "Committee"
-        affiliation = tidy(scalar(row.get("aff")) or scalar(row.get("affiliation")))
+        role = tidy(_value(row, "role")) or "Committee"
+        affiliation = tidy(_value(row, "aff", "affiliation"))
         person = PersonRef(where=where, name=name)
         found.append(CommitteeRecord(where=where, person=person, role=role, affiliation=affiliation))
     return tuple(found)
@@ -406,9 +368,8 @@ def recognises(sources: Sequence[Source]) -> bool:
     has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
     tables = [source for source in sources if ending(source) in ("csv", "tsv")]
     has_papers = any(columns(table) >= NEEDED for table in tables)
-    return (has_yaml or has_papers) and all(
-        map(is_ours, (PurePath(name).name for name in names if name[-1:] != "/"))
-    )
+    bare = (PurePath(name).name for name in names if not name.endswith("/"))
+    return (has_yaml or has_papers) and all(map(is_ours, bare))
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -418,38 +379,28 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     papers = PaperReader(findings)
     for file in files:
         if PurePath(file.name).suffix.casefold() in TABLES and (sheet := read_csv(file, findings)):
-            if is_paper_table(sheet):
+            if set(sheet.columns) >= NEEDED:
                 papers.add(sheet)
             else:
                 message = gettext("This table holds no papers (UID, title, authors); it was left out.")
                 findings.note("warning", sheet.where, message)
-    parts = {
-        file.name: read_yaml(file, findings)
-        for file in files
-        if PurePath(file.name).suffix.casefold() in YAMLS
-    }
+    yamls = [file for file in files if PurePath(file.name).suffix.casefold() in YAMLS]
+    parts = {file.name: read_yaml(file, findings) for file in yamls}
     program = _program(papers, parts, context, findings)
-    check(program, findings)
-    _refuse_nothing(program, sources, findings)
-    findings.settle()
-    return program
+    is_empty = not (program.papers or program.sessions or program.presentations or program.edition)
+    if is_empty and not findings.has_problems:
+        message = gettext(
+            "There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it."
+        )
+        findings.problem(Where(sources[0].name if sources else ""), "", message)
+    return checked(program, findings)
 
 
-def _refuse_nothing(program: Program, sources: Sequence[Source], findings: Findings) -> None:
-    """Report files that hold nothing of a site, where nothing else was reported."""
-    if findings.has_problems or any(
-        (program.papers, program.sessions, program.presentations, program.edition)
-    ):
-        return
-    message = gettext("There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it.")
-    findings.problem(Where(sources[0].name if sources else ""), "", message)
-
-
-def _program(papers: PaperReader, parts: dict[str, Any], context: Context, findings: Findings) -> Program:
-    config: dict[str, Any] = next((part for part in parts.values() if _is_config(part)), {})
-    zone_name = scalar(config.get("timezone")) or scalar(config.get("time_zone")) or context.timezone
+def _program(papers: PaperReader, parts: dict[str, object], context: Context, findings: Findings) -> Program:
+    config = next((part for part in parts.values() if isinstance(part, dict) and CONFIG & set(part)), {})
+    zone_name = _value(config, "timezone", "time_zone")
     try:
-        zone = zone_called(zone_name)
+        zone = zone_called(zone_name or context.timezone)
     except UnfitError as error:
         findings.problem(Where("config.yml"), "timezone", str(error))
         zone = zone_called("UTC")
@@ -464,20 +415,23 @@ def _program(papers: PaperReader, parts: dict[str, Any], context: Context, findi
             message = gettext("This is no file of Mini-Conf that is known here; it was left out.")
             findings.note("warning", Where(name), message)
     sessions.finish()
+    edition = EditionRecord(
+        where=Where("config.yml"),
+        slug=context.edition,
+        name=tidy(_value(config, "name")) or UNSTATED,
+        description=_value(config, "tagline") or UNSTATED,
+        timezone=zone_name or UNSTATED,
+        committee=UNSTATED if committee is None else committee,
+    )
     return Program(
-        edition=edition_of(config, committee, zone_name, context) if config or committee else None,
+        edition=edition if config or committee else None,
         people=tuple(sessions.people.values()),
         institutions=tuple(papers.gathered.institutions.values()),
         topics=tuple(papers.gathered.topics.values()),
         papers=tuple(papers.papers.values()),
         sessions=tuple(sessions.sessions.values()),
         presentations=tuple(sessions.presentations.values()),
-        notes=findings.notes,
     )
-
-
-def _is_config(part: object) -> bool:
-    return isinstance(part, dict) and bool({"tagline", "site_title", "proceedings_title"} & set(part))
 
 
 FORMAT = Format(

@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from django.utils.translation import gettext
@@ -146,13 +145,13 @@ class NoteReader:
 class Content:
     """The fields of a note: `{"value": …}` as version 2 has them, or bare as version 1 had."""
 
-    def __init__(self, fields: dict[str, Any], where: Where, gathered: Gathering) -> None:
+    def __init__(self, fields: dict[str, object], where: Where, gathered: Gathering) -> None:
         self.fields, self.where, self.gathered = fields, where, gathered
 
     def __contains__(self, name: str) -> bool:
         return self.value(name) is not None
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> object:
         found = self.fields.get(name)
         return found.get("value") if isinstance(found, dict) else found
 
@@ -182,7 +181,7 @@ class Content:
         cleaned = (tidy(self.gathered.text(part, self.where, name)) for part in parts)
         return tuple(dict.fromkeys(filter(None, cleaned)))
 
-    def rows(self, name: str) -> list[Any]:
+    def rows(self, name: str) -> list[object]:
         value = self.value(name)
         if value is None or isinstance(value, list):
             return value or []
@@ -231,8 +230,7 @@ def authors(content: Content, gathered: Gathering) -> Stated[tuple[AuthorRecord,
             message = gettext("This must be a name, not %(name)s.")
             gathered.findings.problem(content.where, f"authors[{index}]", message, name=in_words(name))
             continue
-        is_profile = isinstance(profile, str) and profile.startswith("~")
-        ids = ((SCHEME, profile),) if is_profile else ()
+        ids = ((SCHEME, profile),) if isinstance(profile, str) and profile.startswith("~") else ()
         printed = gathered.text(name, content.where, f"authors[{index}]")
         found.append(gathered.author(printed, content.where, ids=ids))
     return tuple(found)

@@ -5,7 +5,6 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from django.utils.translation import gettext_lazy as _
-from icalendar import Component
 
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.frab.wording import prose
@@ -16,6 +15,8 @@ OPENING = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
     '<icalendar xmlns="urn:ietf:params:xml:ns:icalendar-2.0">\n<vcalendar>\n'
 )
+# Name, parameters, type and values.
+type Property = list[Any]
 CLOSING = "</components>\n</vcalendar>\n</icalendar>\n"
 
 
@@ -30,26 +31,22 @@ def calendar(parts: Sequence[CalendarScope], name: str) -> Iterator[bytes]:
     inside = components(parts, name)
     yield f"{OPENING}{_properties(next(inside).to_jcal()[1])}<components>\n".encode()
     for component in inside:
-        yield _component(component).encode()
+        yield _component(component.to_jcal()).encode()
     yield CLOSING.encode()
 
 
-def _component(component: Component) -> str:
+def _component(jcal: list[Any]) -> str:
     """Return a component: jCal (RFC 7265) has the same properties, types and values in JSON."""
-    return _of_jcal(component.to_jcal())
-
-
-def _of_jcal(jcal: list[Any]) -> str:
     name, properties, parts = jcal
-    inner = f"<components>\n{''.join(map(_of_jcal, parts))}</components>\n" if parts else ""
+    inner = f"<components>\n{''.join(map(_component, parts))}</components>\n" if parts else ""
     return f"<{name}>\n{_properties(properties)}{inner}</{name}>\n"
 
 
-def _properties(properties: list[list[Any]]) -> str:
+def _properties(properties: list[Property]) -> str:
     return f"<properties>\n{''.join(_property(*one) for one in properties)}</properties>\n"
 
 
-def _property(name: str, parameters: dict[str, Any], kind: str, *values: object) -> str:
+def _property(name: str, parameters: dict[str, str], kind: str, *values: object) -> str:
     given = "".join(_element(key, _element("text", value)) for key, value in parameters.items())
     before = f"<parameters>{given}</parameters>" if given else ""
     return f"<{name}>{before}{''.join(_element(kind, _value(value)) for value in values)}</{name}>\n"

@@ -6,9 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats import tables
-from exchange.formats.tables.columns import TABLES
-from exchange.formats.tables.flow import ALONE, flow
-from exchange.formats.tables.spool import workbook
+from exchange.formats.tables.columns import ALONE, TABLES
+from exchange.formats.tables.rows import table_lines
+from exchange.formats.tables.workbook import workbook
 from exchange.reading.fields import zone_of
 from exchange.reading.sheets import NOTES
 from exchange.reading.sniffing import sheets
@@ -28,7 +28,7 @@ def recognises(sources: Sequence[Source]) -> bool:
 
 def table(name: str, program: Program, context: Context) -> OutputFile:
     """Return one table as a workbook of its own."""
-    sheet = name, flow(name, program, zone_of(program, context))
+    sheet = name, table_lines(name, program, zone_of(program, context))
     return OutputFile(f"{context.edition}-{name}.xlsx", workbook([sheet]))
 
 
@@ -38,7 +38,7 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
     single = {"conference": program.conference, "edition": program.edition}
     wanted = [name for name, table in TABLES.items() if single.get(table.parent or name, program) is not None]
     yield OutputFile(
-        f"{context.edition}.xlsx", workbook((name, flow(name, program, zone)) for name in wanted)
+        f"{context.edition}.xlsx", workbook((name, table_lines(name, program, zone)) for name in wanted)
     )
     for name in ALONE:
         yield table(name, program, context)

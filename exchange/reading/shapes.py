@@ -39,12 +39,12 @@ class Location:
 class Shape(Protocol):
     """One type of value. `read` raises `UnfitError`, or tells the findings which part does not fit."""
 
-    def read(self, value: object, place: Location) -> Any: ...
+    def read(self, value: object, place: Location) -> object: ...
 
     def write(self, value: Any, zone: tzinfo) -> object: ...
 
 
-def read_part(shape: Shape, value: object, place: Location) -> Any:
+def read_part(shape: Shape, value: object, place: Location) -> object:
     """Read one part; tell the findings if it does not fit and go on with the next."""
     try:
         return shape.read(value, place)
@@ -60,7 +60,7 @@ class ScalarShape:
     kind: type
     words: str
 
-    def read(self, value: object, place: Location) -> Any:
+    def read(self, value: object, place: Location) -> object:
         if type(value) is not self.kind:
             message = gettext("This must be %(words)s, not %(value)s.")
             raise UnfitError(message, words=self.words, value=in_words(value))
@@ -74,7 +74,7 @@ class ScalarShape:
 
 class DateShape:
     def read(self, value: object, place: Location) -> date:
-        return day(TEXT.read(value, place))
+        return day(str(TEXT.read(value, place)))
 
     def write(self, value: date, zone: tzinfo) -> object:
         return value.isoformat()
@@ -82,7 +82,7 @@ class DateShape:
 
 class DateTimeShape:
     def read(self, value: object, place: Location) -> datetime:
-        return moment(TEXT.read(value, place))
+        return moment(str(TEXT.read(value, place)))
 
     def write(self, value: datetime, zone: tzinfo) -> object:
         return value.astimezone(zone).isoformat()
@@ -93,7 +93,7 @@ class PairShape:
 
     names = ("scheme", "value")
 
-    def read(self, value: object, place: Location) -> tuple[str, str]:
+    def read(self, value: object, place: Location) -> tuple[object, object]:
         if not isinstance(value, dict) or set(value) != set(self.names):
             raise UnfitError(gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.'))
         scheme, name = (read_part(TEXT, value[key], place.at(key)) for key in self.names)
@@ -107,7 +107,7 @@ class PairShape:
 class NullableShape:
     shape: Shape
 
-    def read(self, value: object, place: Location) -> Any:
+    def read(self, value: object, place: Location) -> object:
         return None if value is None else self.shape.read(value, place)
 
     def write(self, value: object, zone: tzinfo) -> object:
@@ -118,12 +118,12 @@ class NullableShape:
 class ListShape:
     shape: Shape
 
-    def read(self, value: object, place: Location) -> tuple[Any, ...]:
+    def read(self, value: object, place: Location) -> tuple[object, ...]:
         if not isinstance(value, list):
             raise UnfitError(gettext("This must be a list, not %(value)s."), value=in_words(value))
         return tuple(read_part(self.shape, part, place[index]) for index, part in enumerate(value))
 
-    def write(self, value: tuple[Any, ...], zone: tzinfo) -> object:
+    def write(self, value: tuple[object, ...], zone: tzinfo) -> object:
         return [self.shape.write(part, zone) for part in value]
 
 
@@ -150,7 +150,7 @@ class ObjectShape:
         inner = self.shapes.get(FLAT)
         return {**inner.known, **own} if isinstance(inner, ObjectShape) else own
 
-    def read(self, value: object, place: Location) -> Any:
+    def read(self, value: object, place: Location) -> Record:
         if not isinstance(value, dict):
             raise UnfitError(gettext("This must be an object, not %(value)s."), value=in_words(value))
         for name in value:
@@ -158,7 +158,7 @@ class ObjectShape:
                 place.findings.unknown(place.where, name, "field", self.known, path=place.path)
         return self.build(value, place)
 
-    def build(self, value: Mapping[str, object], place: Location) -> Any:
+    def build(self, value: Mapping[str, object], place: Location) -> Record:
         """Make the record from the fields of an object that are its own."""
         found: dict[str, Any] = {"where": place.where}
         for name, shape in self.shapes.items():
@@ -212,7 +212,7 @@ def fields_of(record: type[Record]) -> ObjectShape:
     return _FIELDS.setdefault(record, ObjectShape(record))
 
 
-def shape_of(hint: Any) -> Shape:
+def shape_of(hint: object) -> Shape:
     """Return the shape of a field's type hint; `Stated[…]` says only that the field may be absent."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Stated:

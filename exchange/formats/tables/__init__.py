@@ -14,16 +14,22 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.tables.columns import AUTHORS, CHILDREN, PARENTS, SINGLE, TABLES, Table
-from exchange.formats.tables.flow import menu_entries
-from exchange.formats.tables.rows import Entry, read_rows, write_rows
+from exchange.formats.tables.rows import (
+    Entry,
+    cells_of,
+    entries_of,
+    read_rows,
+    records_of,
+    stated_columns,
+)
 from exchange.problems import Where
 from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, packed, unpacked
-from exchange.reading.checks import check, key_of
+from exchange.reading.checks import checked, key_of
 from exchange.reading.fields import UnfitError, zone_called, zone_of
 from exchange.reading.findings import Findings, nearest, short
 from exchange.reading.sheets import Sheet, read_csv, read_workbook, write_sheet
 from exchange.reading.sniffing import columns
-from exchange.records import UNSTATED, EditionRecord, MenuRecord, Program, Record
+from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
 EXTENSIONS = ("zip", "csv", "tsv", "txt", "xlsx")
 MAX_MENU_DEPTH = 20
@@ -40,10 +46,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         findings.problem(sheets["papers"].where, AUTHORS, message)
     zone = _zone(sheets, context, findings)
     entries = {name: read_rows(TABLES[name], sheet, zone, findings) for name, sheet in sheets.items()}
-    program = _program(entries, context, findings)
-    check(program, findings)
-    findings.settle()
-    return replace(program, notes=findings.notes)
+    return checked(_program(entries, context, findings), findings)
 
 
 def recognises(sources: Sequence[Source]) -> bool:
@@ -145,77 +148,62 @@ def _joined(
         if link in known or not link:
             continue
         if table.parent in entries:
-            said = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.") % {
-                "column": table.link,
-                "table": table.parent,
-                "key": short(link),
-            }
-            message = f"{said}{nearest(link, known)}"
-            findings.problem(group[0].where, table.link, message)
+            said = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.")
+            message = f"{said % {'column': table.link, 'table': table.parent, 'key': short(link)}}"
+            findings.problem(group[0].where, table.link, f"{message}{nearest(link, known)}")
         else:
-            parents = [*parents, _bare(TABLES[table.parent], link, group[0].where)]
+            # The file says nothing of them but what their children say.
+            own: dict[str, Any] = {"where": group[0].where, TABLES[table.parent].key: link}
+            parents = [*parents, TABLES[table.parent].record(**own)]
     return [
         replace(parent, **{table.field: tuple(groups.get(str(key_of(parent)[1]), ()))}) for parent in parents
     ]
 
 
-def _bare(table: Table, key: str, where: Where) -> Record:
-    """Return a record of which the file says nothing but what its children say."""
-    own: dict[str, Any] = {"where": where, table.key: key}
-    return table.record(**own)
-
-
-def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tuple[Any, ...]:
+def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tuple[Record, ...]:
     if table.name != "menu":
         return tuple(entry.record for entry in entries)
+    # Met from the last line to the first: what waits one level below a line are its children.
     levels: list[list[MenuRecord]] = [[]]
     for entry in reversed(entries):
         level = int(entry.link) if entry.link in map(str, range(1, MAX_MENU_DEPTH + 1)) else 0
         if not level:
             message = gettext("Write 1 for a line of the menu, 2 for a line below it.")
             findings.problem(entry.record.where, table.link, message)
-            continue
-        _put(levels, level, entry.record)
+        elif isinstance(entry.record, MenuRecord):
+            levels += [[] for _ in range(level + 1 - len(levels))]
+            children, levels[level] = levels[level], []
+            levels[level - 1].append(replace(entry.record, children=tuple(reversed(children))))
     if any(levels[1:]):
         message = gettext("The line above this level is missing.")
         findings.problem(entries[0].record.where, table.link, message)
     return tuple(reversed(levels[0]))
 
 
-def _put(levels: list[list[MenuRecord]], level: int, line: MenuRecord) -> None:
-    """Place a line, met from the last to the first: what waits one level below it are its children."""
-    levels += [[] for _ in range(level + 1 - len(levels))]
-    children, levels[level] = levels[level], []
-    levels[level - 1].append(replace(line, children=tuple(reversed(children))))
-
-
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one ZIP, the same bytes for the same program. Times are wall times of the edition's zone."""
-    zone = zone_of(program, context)
-    files = ((f"{name}.csv", content) for name, content in _written(program, zone))
+    files = _written(program, zone_of(program, context))
     yield OutputFile(f"{context.edition}-tables.zip", [packed(files)])
 
 
 def _written(program: Program, zone: ZoneInfo) -> Iterator[tuple[str, bytes]]:
-    for table in (*PARENTS, *CHILDREN):
-        entries = _entries(table, program)
-        if entries is not None:
-            yield table.name, write_sheet(*write_rows(table, entries, zone))
+    for table in TABLES.values():
+        entries = list(entries_of(table, program))
+        if entries or _is_stated_empty(table, program):
+            stated = stated_columns(table, entries)
+            headings = [*([table.link] if table.link else []), *(column.name for column in stated)]
+            rows = (cells_of(table, stated, entry, zone) for entry in entries)
+            yield f"{table.name}.csv", write_sheet(headings, rows)
 
 
-def _entries(table: Table, program: Program) -> list[Entry] | None:
-    """Return the rows of a table, or None where the program does not speak about it."""
-    part = getattr(program, table.parent or table.name)
-    records: Sequence[Record] = part if isinstance(part, tuple) else [part] if part else []
+def _is_stated_empty(table: Table, program: Program) -> bool:
+    """Whether the program says that a table has no rows, rather than nothing about it."""
     if not table.parent:
-        return [Entry("", record) for record in records] if records or table.name not in SINGLE else None
-    groups = [(str(key_of(record)[1]), getattr(record, table.field)) for record in records]
-    spoken = [(key, group) for key, group in groups if group is not UNSTATED]
-    if not spoken and (records or table.parent in SINGLE):
-        return None
-    if table.name == "menu":
-        return [entry for _, group in spoken for entry in menu_entries(group, 1)]
-    return [Entry(key, record) for key, group in spoken for record in group]
+        return table.name not in SINGLE
+    parents = [*records_of(table, program)]
+    if any(is_stated(getattr(parent, table.field)) for parent in parents):
+        return True
+    return not parents and table.parent not in SINGLE
 
 
 FORMAT = Format(

@@ -1,16 +1,33 @@
-"""Which tables there are and which columns each has: a list of tables; their columns follow from the records.
+"""Which tables there are, which columns each has, and how values of each type stand in a cell.
 
-A record that holds a person has the person's four columns. Records inside records are tables of their own.
+Columns follow from the records: one that holds a person has the person's four columns, and records inside
+records are tables of their own. Texts in lists are trimmed.
 """
 
-from dataclasses import MISSING, dataclass, fields
+import re
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any, get_args, get_origin, get_type_hints
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext
 
 from exchange import records
-from exchange.formats.tables.cells import EMPTY, ColumnType, kind_of
-from exchange.records import PersonRef, Record, Stated
+from exchange.reading.fields import UnfitError, checked_text, day, is_repeated, moment, whole_number
+from exchange.reading.findings import short
+from exchange.records import UNSTATED, PersonRef, Record, Stated
 
+FLAGS = {
+    **dict.fromkeys(("yes", "true", "1", "y", "x", "wahr", "vrai"), True),
+    **dict.fromkeys(("no", "false", "0", "n", "falsch", "faux"), False),
+}
+WHOLE = re.compile(r"[+-]?\d{1,12}\Z", re.ASCII)
+PART = re.compile(r"(?:\\[\\;]|[^;])+")
+ESCAPED = re.compile(r"\\([\\;])")
+SPECIAL = re.compile(r"([\\;])")
 # Columns of keys and fixed words: blanks around them are a slip of the hand.
 TRIMMED = {"uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic"}
 TRIMMED |= {"second_timezone", "conference", "edition", "paper", "session", "room", "parent", "person_uid"}
@@ -18,6 +35,85 @@ TRIMMED |= {"second_timezone", "conference", "edition", "paper", "session", "roo
 NEVER_EMPTY = {"kind", "status", "mode", "accent", "timezone", "conference"}
 LEVEL = "level"
 PERSON = ("name", "uid", "orcid", "ids")
+
+
+@dataclass(frozen=True, slots=True)
+class CellType:
+    """How one type is read from and written to a cell; `empty`: what an empty cell means, if anything."""
+
+    parse: Callable[[str, ZoneInfo], object]
+    format: Callable[[Any, ZoneInfo], str]
+    empty: object = UNSTATED
+
+    def read(self, text: str, zone: ZoneInfo) -> object:
+        return self.parse(text, zone) if text.strip() or (self.empty == "" and text) else self.empty
+
+    def write(self, value: object, zone: ZoneInfo) -> str:
+        return "" if value is None or value is UNSTATED else self.format(value, zone)
+
+
+def split(text: str) -> tuple[str, ...]:
+    r"""Split at semicolons; `\;` is a semicolon inside a part and `\\` a backslash before one."""
+    parts = (ESCAPED.sub(r"\1", part.strip()) for part in PART.findall(text))
+    return tuple(part for part in parts if part)
+
+
+def joined(parts: Sequence[str]) -> str:
+    return "; ".join(SPECIAL.sub(r"\\\1", part) for part in parts)
+
+
+def _whole(text: str, zone: ZoneInfo) -> int:
+    if not WHOLE.match(text.strip()):
+        raise UnfitError(gettext('"%(text)s" is not a whole number.'), text=short(text))
+    return whole_number(int(text))
+
+
+def _flag(text: str, zone: ZoneInfo) -> bool:
+    found = FLAGS.get(text.strip().casefold())
+    if found is None:
+        raise UnfitError(gettext('"%(text)s" is neither yes nor no.'), text=short(text))
+    return found
+
+
+def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
+    """Read `dblp:l/YLiu; neurips.cc:457880`."""
+    parts = [part.partition(":") for part in split(checked_text(text))]
+    found = tuple((scheme.strip(), value.strip()) for scheme, _, value in parts)
+    if not all(map(all, found)):
+        message = gettext('"%(text)s" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….')
+        raise UnfitError(message, text=short(text))
+    return found
+
+
+def _clock(value: datetime, zone: ZoneInfo) -> str:
+    """Return the wall time; with its offset where the wall alone does not say which moment is meant."""
+    local = value.astimezone(zone)
+    shown = local if is_repeated(local) or local.microsecond else local.replace(tzinfo=None)
+    return shown.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
+
+
+CELLS: dict[object, CellType] = {
+    str: CellType(lambda text, zone: checked_text(text), lambda value, zone: str(value), ""),
+    int: CellType(_whole, lambda value, zone: str(value)),
+    bool: CellType(_flag, lambda value, zone: "yes" if value else "no"),
+    date: CellType(lambda text, zone: day(text.strip()), lambda value, zone: str(value.isoformat())),
+    datetime: CellType(lambda text, zone: moment(text.strip(), zone), _clock),
+    tuple[str, ...]: CellType(
+        lambda text, zone: split(checked_text(text)), lambda value, zone: joined(value), ()
+    ),
+    tuple[tuple[str, str], ...]: CellType(
+        _pairs, lambda value, zone: joined([f"{scheme}:{name}" for scheme, name in value]), ()
+    ),
+}
+
+
+def cell_type(hint: object) -> CellType:
+    """Return the type of cell for a field's type hint."""
+    if get_origin(hint) is Stated:
+        return cell_type(get_args(hint)[0])
+    if get_origin(hint) is types.UnionType:
+        return replace(cell_type(next(part for part in get_args(hint) if part is not type(None))), empty=None)
+    return CELLS[hint]
 
 
 @dataclass(frozen=True)
@@ -30,8 +126,8 @@ class Column:
 
     name: str
     field: str
-    kind: ColumnType
-    default: Any = MISSING
+    kind: CellType
+    default: object = MISSING
     of_person: bool = False
 
     @property
@@ -66,18 +162,17 @@ class Table:
             if PersonRef in (hint, *get_args(hint)):
                 found += _columns_of_person(field.name)
             else:
-                found.append(Column(field.name, field.name, kind_of(hint), field.default))
+                found.append(Column(field.name, field.name, cell_type(hint), field.default))
         return tuple(found)
 
-    @cached_property
-    def by_name(self) -> dict[str, Column]:
-        return {column.name: column for column in self.columns}
-
     @property
+    def has_person(self) -> bool:
+        return any(column.of_person for column in self.columns)
+
+    @cached_property
     def headings(self) -> tuple[str, ...]:
         """Name every column, the link to the parent first."""
-        first = (self.link,) if self.link else ()
-        return (*first, *self.by_name)
+        return (*([self.link] if self.link else ()), *(column.name for column in self.columns))
 
 
 def _holds_records(hint: object) -> bool:
@@ -90,9 +185,9 @@ def _columns_of_person(field: str) -> list[Column]:
     """Return a person's columns: `uid` in the table of people, `person uid` in the others."""
     hints = get_type_hints(PersonRef)
     names = {"uid": "uid" if field == "ref" else "person_uid"}
+    kinds = {name: cell_type(hints[name]) for name in PERSON}
     return [
-        Column(names.get(name, name), name, kind_of(hints[name]), EMPTY[hints[name]], of_person=True)
-        for name in PERSON
+        Column(names.get(name, name), name, kind, kind.empty, of_person=True) for name, kind in kinds.items()
     ]
 
 
@@ -123,5 +218,7 @@ CHILDREN = (
 TABLES = {table.name: table for table in (*PARENTS, *CHILDREN)}
 # One row each: they are one record of the program, not a list.
 SINGLE = ("conference", "edition")
+# The tables that people ask for one by one.
+ALONE = ("papers", "authors", "people", "sessions", "presentations", "awards")
 # A column that only hand-made files have: names in papers.csv, where there is no authors.csv.
 AUTHORS = "authors"

@@ -12,7 +12,7 @@ from openpyxl import Workbook, load_workbook
 
 from exchange.files import Context, Format, Source
 from exchange.formats import csv_files, tables, xlsx
-from exchange.formats.tables.spool import MAX_CELL_CHARS, Notes
+from exchange.formats.tables.workbook import MAX_CELL_CHARS, Notes
 from exchange.problems import ProgramError
 from exchange.records import AuthorRecord, PaperRecord, PersonRecord, PersonRef, Program
 from tests.exchange.strategies import programs
