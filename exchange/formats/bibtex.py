@@ -34,9 +34,9 @@ def recognises(sources: Sequence[Source]) -> bool:
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read one file or several."""
     # It takes longer to load than all else of this package, and is needed for files that are imported alone.
-    from exchange.reading import bibentries
+    from exchange.reading import bibtex
 
-    return bibentries.read(sources, context)
+    return bibtex.read(sources, context)
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:

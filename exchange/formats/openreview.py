@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Where
-from exchange.reading.checks import check
+from exchange.reading.checks import checked
 from exchange.reading.findings import Findings
 from exchange.reading.gathering import WEB, Gathering, listed, tidy
 from exchange.reading.shapes import in_words
@@ -239,28 +239,18 @@ def authors(content: Content, gathered: Gathering) -> Stated[tuple[AuthorRecord,
 def materials(content: Content, key: str) -> tuple[MaterialRecord, ...]:
     """Return the paper's file, its page with the reviews, its supplement, its code."""
     links = [("pdf", "pdf", ""), ("supplementary_material", "other", "Supplementary material")]
-    links += [
-        ("code", "code", ""),
-        ("video", "video", ""),
-        ("poster", "poster", ""),
-        ("slides", "slides", ""),
-    ]
+    links += [(kind, kind, "") for kind in ("code", "video", "poster", "slides")]
     found = [MaterialRecord(where=content.where, kind="review", url=f"{SITE}/forum?id={key}")]
     for name, kind, label in links:
-        url = address(content.line(name)) if name in content else ""
-        if url:
+        link = content.line(name)
+        # A path is one on OpenReview.
+        url = f"{SITE}{link}" if link.startswith("/") and not link.startswith("//") else link
+        if WEB.match(url):
             found.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
-        elif name in content and content.line(name):
+        elif link:
             message = gettext("%(name)s is no address and was left out.")
             content.gathered.findings.note("warning", content.where, message, name=name)
     return tuple(found)
-
-
-def address(link: str) -> str:
-    """Return the full address of a link; a path is one on OpenReview."""
-    if link.startswith("/") and not link.startswith("//"):
-        return f"{SITE}{link}"
-    return link if WEB.match(link) else ""
 
 
 def _bibtex_field(entry: str, name: str) -> str:
@@ -283,11 +273,8 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         institutions=tuple(reader.gathered.institutions.values()),
         topics=tuple(reader.gathered.topics.values()),
         papers=tuple(reader.papers.values()),
-        notes=findings.notes,
     )
-    check(program, findings)
-    findings.settle()
-    return program
+    return checked(program, findings)
 
 
 def recognises(sources: Sequence[Source]) -> bool:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Where
-from exchange.reading.checks import check
+from exchange.reading.checks import checked
 from exchange.reading.fields import zone_of
 from exchange.reading.findings import Findings, short
 from exchange.reading.shapes import Location, fields_of, in_words, read_part
@@ -68,8 +68,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         content = read_object(source, findings)
         if content is not None and _is_ours(content, source, findings):
             program = _read_program(content, source, findings)
-    findings.settle()
-    return program
+    return checked(program, findings)
 
 
 def recognises(sources: Sequence[Source]) -> bool:
@@ -96,12 +95,10 @@ def _read_program(content: dict[str, object], source: Source, findings: Findings
         if name not in KNOWN_KEYS:
             findings.unknown(Where(source.name), name, "field", KNOWN_KEYS)
     try:
-        program = Program(**_parts(content, source, findings), notes=findings.notes)
+        return Program(**_parts(content, source, findings))
     except RecursionError:
         findings.problem(Where(source.name), "", gettext("The menu is nested too deeply."))
         return Program()
-    check(program, findings)
-    return program
 
 
 def _parts(content: dict[str, object], source: Source, findings: Findings) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,7 +18,7 @@ from exchange.files import Context, Format, Source
 from exchange.problems import Where
 from exchange.reading.archives import ZIP
 from exchange.reading.bylines import parsed
-from exchange.reading.checks import check
+from exchange.reading.checks import checked
 from exchange.reading.findings import Findings, nearest, short
 from exchange.reading.gathering import ACCEPTED, DECLINED, WEB, Gathering, listed, tidy, uid_of
 from exchange.reading.sheets import Row, Sheet, heading, read_csv, read_workbook
@@ -143,7 +142,6 @@ class PaperReader:
     undecided: list[str] = field(default_factory=list)
     authors: dict[str, list[tuple[int, AuthorRecord]]] = field(default_factory=lambda: defaultdict(list))
     titles: dict[str, tuple[str, Where]] = field(default_factory=dict)
-    has_decisions: bool = False
     has_papers: bool = False
 
     def __post_init__(self) -> None:
@@ -159,7 +157,6 @@ class PaperReader:
             return False
         if is_papers:
             self.has_papers = True
-            self.has_decisions |= "decision" in names
         self._say_what_is_not_taken(sheet, set(names.values()))
         for row in sheet.rows:
             cells = {column: row.cells[name].strip() for column, name in names.items()}
@@ -196,28 +193,32 @@ class PaperReader:
         self.papers[uid] = self._paper(uid, title, cells, where)
 
     def _paper(self, uid: str, title: str, cells: dict[str, str], where: Where) -> PaperRecord:
-        own: dict[str, Any] = {"where": where, "uid": uid, "title": title}
-        for name in ("abstract", "lay_summary", "track", "decision", "doi", "pages"):
-            if name in cells:
-                own[name] = self.gathered.text(cells[name], where, name)
-        if ACCEPTED.search(cells.get("decision", "")):
-            own["status"] = "published"
-        else:
+        text = {
+            name: self.gathered.text(cells[name], where, name)
+            for name in ("abstract", "lay_summary", "track", "decision", "doi", "pages")
+            if name in cells
+        }
+        is_accepted = bool(ACCEPTED.search(cells.get("decision", "")))
+        if not is_accepted:
             self.undecided.append(uid)
         topics = words(cells.get("topic", ""), is_list=True)
         more = (*topics[1:], *words(cells.get("more_topics", ""), is_list=True))
-        if topics:
-            own["topic"] = self.gathered.topic(topics[0], where)
-        if "keywords" in cells or more:
-            keywords = (*words(cells.get("keywords", "")), *more)
-            cleaned = (self.gathered.text(word, where, "keywords") for word in keywords)
-            own["keywords"] = tuple(dict.fromkeys(cleaned))
-        materials = tuple(self._materials(cells, where))
-        names = cells.get("author_names") or cells.get("authors", "")
-        byline = cells.get("authors") if _tells_more(cells) else names
-        if byline:
-            own["authors"] = self._authors(byline, where)
-        return PaperRecord(**own, materials=materials if materials else UNSTATED)
+        keywords = (*words(cells.get("keywords", "")), *more)
+        cleaned = (self.gathered.text(word, where, "keywords") for word in keywords)
+        authors, names = cells.get("authors", ""), cells.get("author_names", "")
+        # The column of authors may hold affiliations that a second column of bare names does not.
+        byline = authors if "(" in authors else names or authors
+        return PaperRecord(
+            where=where,
+            uid=uid,
+            title=title,
+            **text,
+            topic=self.gathered.topic(topics[0], where) if topics else UNSTATED,
+            keywords=tuple(dict.fromkeys(cleaned)) if "keywords" in cells or more else UNSTATED,
+            status="published" if is_accepted else UNSTATED,
+            authors=self._authors(byline, where) if byline else UNSTATED,
+            materials=tuple(self._materials(cells, where)) or UNSTATED,
+        )
 
     def _authors(self, cell: str, where: Where) -> tuple[AuthorRecord, ...]:
         names = parsed(self.gathered.text(cell, where, "authors"))
@@ -270,14 +271,13 @@ class PaperReader:
         strays = [uid for uid in self.authors if uid not in self.papers and uid not in self.declined]
         for uid in strays:
             title, where = self.titles[uid]
-            if title and not self.has_papers:
-                self.papers[uid] = PaperRecord(where=where, uid=uid, title=title)
-                self.undecided.append(uid)
-            elif self.has_papers:
+            if self.has_papers:
                 message = gettext("There is no paper “%(uid)s” in these files.")
                 self.findings.problem(where, "uid", message, uid=uid)
-            else:
-                self.papers[uid] = PaperRecord(where=where, uid=uid)
+                continue
+            self.papers[uid] = PaperRecord(where=where, uid=uid, title=title or UNSTATED)
+            if title:
+                self.undecided.append(uid)
         for uid, rows in self.authors.items():
             if uid in self.papers:
                 ordered = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
@@ -299,11 +299,6 @@ class PaperReader:
             )
             told = {"count": len(self.undecided), "keys": listed(self.undecided)}
             self.findings.note("warning", Where(), message, **told)
-
-
-def _tells_more(cells: dict[str, str]) -> bool:
-    """Whether the column of authors holds affiliations that a second column of bare names does not."""
-    return "(" in cells.get("authors", "")
 
 
 def words(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
@@ -336,14 +331,11 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         papers=reader.finish(),
         institutions=tuple(reader.gathered.institutions.values()),
         topics=tuple(reader.gathered.topics.values()),
-        notes=findings.notes,
     )
-    check(program, findings)
     if not (program.papers or reader.declined or findings.has_problems):
         message = gettext("The table has columns of papers, but no rows.")
         findings.problem(found[0].where, "", message)
-    findings.settle()
-    return program
+    return checked(program, findings)
 
 
 def recognises(sources: Sequence[Source]) -> bool:

@@ -6,7 +6,7 @@ import markup
 from exchange.files import Context, Source
 from exchange.formats import bibtex
 from exchange.problems import ProgramError
-from exchange.reading.tex import decoded
+from exchange.reading.bibtex import decoded
 from exchange.records import MaterialRecord, Program, stated
 from tests.exchange.programs import author, paper, program
 

@@ -1,13 +1,13 @@
 """BibTeX read: every paper of a file with its key, its authors, and text freed from TeX. Formulas stay.
 
-Entries for whole books (`@proceedings`) are no papers, and editors no authors of the program.
+Accents and signs become Unicode. Entries for whole books (`@proceedings`) are no papers, and editors no
+authors of the program.
 """
 
 import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares.names import (
@@ -15,17 +15,94 @@ from bibtexparser.middlewares.names import (
     parse_single_name_into_parts,
     split_multiple_persons_names,
 )
-from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry
+from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
 from django.utils.translation import gettext
+from pylatexenc.latex2text import (  # type: ignore[import-untyped]
+    LatexNodes2Text,
+    MacroTextSpec,
+    get_default_latex_context_db,
+)
 
 from exchange.files import Context, Source
 from exchange.problems import Where
-from exchange.reading.checks import check
+from exchange.reading.checks import checked
 from exchange.reading.findings import Findings, short
 from exchange.reading.gathering import WEB, Gathering, listed, tidy, uid_of
-from exchange.reading.tex import IncompleteError, decoded
-from exchange.reading.textfiles import decode
+from exchange.reading.textfiles import decode, is_too_large
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
+
+FORMULA = re.compile(r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)
+EMPHASIS = re.compile(r"\\(?:emph|textit|textsl)\s*\{([^{}]*)\}|\{\\(?:em|it)\s+([^{}]*)\}")
+STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
+# What makes text TeX at all; text without it need not be taken apart.
+TEX = re.compile(r"[\\{}~]|--|``|''")
+# Signs that would begin emphasis or code in our text, where they stand for themselves.
+# A percent sign begins a comment in TeX, but hardly ever in a reference file.
+PERCENT = re.compile(r"(?<!\\)%")
+QUOTED = re.compile(r"`([^`']*)'")
+MARKUP = re.compile(r"[*`]|(?<!\w)_|_(?!\w)")
+# Where a formula, a beginning or an end of emphasis stood while the rest is decoded.
+MARK, EMPHASIS_MARK, STRONG_MARK = "\ue000{}\ue001", "\ue002", "\ue003"
+MARKS = re.compile("\ue000(\\d+)\ue001")
+PRIVATE = re.compile("[\ue000-\ue003]")
+MAX_DEPTH = 30
+BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
+# What the decoder would hold back for the head of a document, and write where the next one begins.
+HEAD = ("author", "date", "maketitle", "title")
+commands = get_default_latex_context_db()
+commands.add_context_category(
+    "head", prepend=True, macros=[MacroTextSpec(name, discard=False) for name in HEAD]
+)
+decoder = LatexNodes2Text(commands, math_mode="verbatim", keep_comments=True)
+
+
+class IncompleteError(ValueError):
+    """A command lacks what belongs to it, such as a title that ends with a footnote without a text."""
+
+
+def decoded(tex: str) -> str:
+    """Return the text that the TeX stands for.
+
+    Raises `IncompleteError` where a command lacks what belongs to it, `ValueError` where braces nest too
+    deeply.
+    """
+    tex = PRIVATE.sub("", tex)
+    if _depth(tex) > MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    formulas: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        formulas.append(BRACES.get(found[0], found[0]))
+        return MARK.format(len(formulas) - 1)
+
+    text = FORMULA.sub(kept, tex)
+    text = EMPHASIS.sub(rf"{EMPHASIS_MARK}\1\2{EMPHASIS_MARK}", text)
+    text = STRONG.sub(rf"{STRONG_MARK}\1\2{STRONG_MARK}", text)
+    if TEX.search(text):
+        text = _decoded(PERCENT.sub(r"\%", text)).replace("\u00a0", " ")
+    text = QUOTED.sub(r"‘\1’", text)
+    text = MARKUP.sub(r"\\\g<0>", text).replace(EMPHASIS_MARK, "*").replace(STRONG_MARK, "**")
+    return MARKS.sub(lambda found: formulas[int(found[1])], text)
+
+
+def _decoded(tex: str) -> str:
+    try:
+        return str(decoder.latex_to_text(tex, tolerant_parsing=True))
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        # The decoder takes it that what belongs to a command is there.
+        raise IncompleteError(tex) from error
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for sign in re.findall(r"(?<!\\)[{}]", text):
+        depth = max(depth + (1 if sign == "{" else -1), 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+# Entries
+
 
 ADVICE = "Save it in the encoding UTF-8."
 MAX_BYTES = 50_000_000
@@ -46,10 +123,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     if reader.books:
         message = gettext("Left out because they are whole volumes: %(keys)s.")
         findings.note("warning", Where(), message, keys=listed(reader.books))
-    program = Program(papers=tuple(papers), notes=findings.notes)
-    check(program, findings)
-    findings.settle()
-    return program
+    return checked(Program(papers=tuple(papers)), findings)
 
 
 @dataclass
@@ -64,24 +138,21 @@ class EntryReader:
         self.gathered = Gathering(self.findings)
 
     def papers(self, source: Source) -> Iterable[PaperRecord]:
-        where = Where(source.name)
-        if len(source.content) > MAX_BYTES:
-            message = gettext("The file is larger than %(megabytes)s MB. Is this a conference program?")
-            self.findings.problem(where, "", message, megabytes=MAX_BYTES // 1_000_000)
+        if is_too_large(source, MAX_BYTES, self.findings):
             return
         text = decode(source, self.findings, advice=ADVICE)
         if text is None:
             return
         library = parse_string(text)
         for block in library.failed_blocks:
-            self._say_what_failed(block, source.name)
+            self._report(block, source.name)
         for entry in library.entries:
             if entry.entry_type.lower() in BOOKS:
                 self.books.append(short(entry.key))
             else:
                 yield self._paper(entry, Where(source.name, _place(entry.start_line, entry.key)))
 
-    def _say_what_failed(self, block: Any, file: str) -> None:
+    def _report(self, block: ParsingFailedBlock, file: str) -> None:
         inner = getattr(block, "ignore_error_block", None)
         key = getattr(inner, "key", "") or _key_in(block.raw or "")
         if isinstance(block, DuplicateBlockKeyBlock):
@@ -96,27 +167,25 @@ class EntryReader:
 
     def _paper(self, entry: Entry, where: Where) -> PaperRecord:
         fields = {field.key.lower(): str(field.value) for field in entry.fields}
-        own: dict[str, Any] = {}
-        if "abstract" in fields:
-            own["abstract"] = self._text(fields["abstract"], where, "abstract").strip()
-        if "keywords" in fields:
-            words = self._text(fields["keywords"], where, "keywords")
-            parts = words.split(";" if ";" in words else ",")
-            own["keywords"] = tuple(dict.fromkeys(filter(None, map(tidy, parts))))
-        if "pages" in fields:
-            own["pages"] = re.sub(r"\s*[-–]+\s*", "-", fields["pages"].strip())
+        abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")
         doi = DOI.search(fields.get("doi", "").replace("\\", ""))
-        links = tuple(self._links(fields, where))
         return PaperRecord(
             where=where,
             uid=self._uid(entry.key),
             title=tidy(self._text(fields.get("title", ""), where, "title")),
             status="published",
+            abstract=UNSTATED if abstract is None else self._text(abstract, where, "abstract").strip(),
+            keywords=UNSTATED if keywords is None else self._keywords(keywords, where),
+            pages=UNSTATED if pages is None else re.sub(r"\s*[-–]+\s*", "-", pages.strip()),
             doi=doi[0] if doi else UNSTATED,
             authors=self._authors(fields["author"], where) if "author" in fields else UNSTATED,
-            materials=links or UNSTATED,
-            **own,
+            materials=tuple(self._links(fields, where)) or UNSTATED,
         )
+
+    def _keywords(self, value: str, where: Where) -> tuple[str, ...]:
+        words = self._text(value, where, "keywords")
+        parts = words.split(";" if ";" in words else ",")
+        return tuple(dict.fromkeys(filter(None, map(tidy, parts))))
 
     def _uid(self, key: str) -> str:
         """Return the key; of a key as we write it, `mlsys2021.17`, the uid in it."""
