@@ -15,8 +15,8 @@ from conference.models import Edition
 from content.array_lookup import Among, Keys
 from exchange.exports.dump import writing_context
 from exchange.exports.printed_names import PrintedNames
+from exchange.formats.appointments import Wanted
 from exchange.formats.ics import CalendarScope
-from exchange.formats.ics.appointments import Wanted
 from exchange.records import (
     EditionRecord,
     PaperRecord,

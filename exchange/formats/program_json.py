@@ -6,7 +6,7 @@ The shape of a record follows from its fields (`exchange.reading.shapes`); the s
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, get_args, get_type_hints
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -14,46 +14,18 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Where
-from exchange.reading.checks import checked
+from exchange.reading.checks import RECORD_LISTS, checked
 from exchange.reading.fields import zone_of
 from exchange.reading.findings import Findings, short
 from exchange.reading.shapes import Location, fields_of, in_words, read_part
 from exchange.reading.sniffing import head, outer_names
 from exchange.reading.textfiles import read_object
-from exchange.records import (
-    AnnouncementRecord,
-    AwardRecord,
-    ConferenceRecord,
-    EditionRecord,
-    InstitutionRecord,
-    PageRecord,
-    PaperRecord,
-    PersonRecord,
-    PresentationRecord,
-    Program,
-    Record,
-    RoomRecord,
-    SessionRecord,
-    SponsorRecord,
-    TopicRecord,
-)
+from exchange.records import ConferenceRecord, EditionRecord, Program, Record
 
 NAME = "plenary-program"
 VERSION = 1
 HEAD: dict[str, type[Record]] = {"conference": ConferenceRecord, "edition": EditionRecord}
-LISTS: dict[str, type[Record]] = {
-    "institutions": InstitutionRecord,
-    "people": PersonRecord,
-    "pages": PageRecord,
-    "sponsors": SponsorRecord,
-    "announcements": AnnouncementRecord,
-    "topics": TopicRecord,
-    "rooms": RoomRecord,
-    "papers": PaperRecord,
-    "awards": AwardRecord,
-    "sessions": SessionRecord,
-    "presentations": PresentationRecord,
-}
+LISTS: dict[str, type[Record]] = {name: get_args(get_type_hints(Program)[name])[0] for name in RECORD_LISTS}
 KNOWN_KEYS = ("format", "version", *HEAD, *LISTS)
 
 

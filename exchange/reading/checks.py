@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date, datetime
 from itertools import chain
 
@@ -25,20 +25,10 @@ from exchange.records import (
 
 UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 SLUG = re.compile(r"[a-z0-9](-*[a-z0-9])*\Z")
-# The kinds whose records have a key; what they are called in a sentence.
-KINDS = {
-    "institutions": "institution",
-    "people": "person",
-    "pages": "page",
-    "sponsors": "sponsor",
-    "announcements": "announcement",
-    "topics": "topic",
-    "rooms": "room",
-    "papers": "paper",
-    "awards": "award",
-    "sessions": "session",
-    "presentations": "presentation",
-}
+# The lists of a program, whose records have keys.
+RECORD_LISTS = tuple(
+    one.name for one in fields(Program) if one.name not in ("conference", "edition", "notes")
+)
 
 
 def checked(program: Program, findings: Findings) -> Program:
@@ -51,8 +41,8 @@ def checked(program: Program, findings: Findings) -> Program:
 def check(program: Program, findings: Findings) -> None:
     """Report every rule that the program breaks by itself."""
     _check_edition(program, findings)
-    for kind, noun in KINDS.items():
-        _check_keys(getattr(program, kind), noun, findings)
+    for name in RECORD_LISTS:
+        _check_keys(getattr(program, name), findings)
     titled: Iterable[PaperRecord | SessionRecord] = chain(program.papers, program.sessions)
     for record in titled:
         if is_stated(record.title) and not record.title.strip():
@@ -70,7 +60,7 @@ def key_of(record: Record) -> tuple[str, str | Unset]:
     return field, getattr(record, field)
 
 
-def _check_keys(records: Iterable[Record], noun: str, findings: Findings) -> None:
+def _check_keys(records: Iterable[Record], findings: Findings) -> None:
     seen: dict[str, Where] = {}
     for record in records:
         field, key = key_of(record)
@@ -79,6 +69,7 @@ def _check_keys(records: Iterable[Record], noun: str, findings: Findings) -> Non
         if not (UID if field == "uid" else SLUG).match(key):
             findings.problem(record.where, field, _bad_key(field, key))
         elif key in seen:
+            noun = type(record).__name__.removesuffix("Record").lower()
             message = gettext('Another %(noun)s has "%(key)s" too: %(place)s.')
             findings.problem(record.where, field, message, noun=noun, key=key, place=seen[key].place)
         seen.setdefault(key, record.where)

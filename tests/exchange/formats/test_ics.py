@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exchange.files import Context
-from exchange.formats.ics import CalendarScope, calendar, write
-from exchange.formats.ics.appointments import LEAD, lead
-from exchange.formats.ics.lines import END, FOLD, escaped, folded
+from exchange.formats.appointments import LEAD, lead
+from exchange.formats.ics import END, FOLD, CalendarScope, calendar, escaped, folded, write
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
 from tests.exchange.programs import HOUR, START, odd, paper, program, session, talk
 from tests.pseudolocale import pseudolocale
