@@ -1,6 +1,6 @@
 """Whose account reaches which rows: by Django's own permissions everywhere, by a role in its edition alone.
 
-What a role may do at all stands in `roles`. Upper floors register here how rows that belong to no edition
+What a role may do at all: `roles`. Upper floors register here how rows that belong to no edition
 are reached (`SCOPES`), and which rows are a session chair's own (`OWN`).
 """
 

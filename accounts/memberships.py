@@ -12,6 +12,7 @@ from accounts.roles import Role
 class Membership(models.Model):
     """A role of an account in an edition."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("role",)
     edition_lookup: ClassVar[str] = "edition"
 
     user = models.ForeignKey(

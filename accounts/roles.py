@@ -1,16 +1,17 @@
-"""Roles in an edition, and what each may do with the rows of each model: the one table that says so.
+"""Roles in an edition, and what each may do with the rows of each model.
 
-Upper floors stand here by the labels of their models. Which rows a role reaches is `access`.
+Each app says that of its models when the site starts (`registration.py`). Which rows a role reaches is
+`access_scope`.
 """
 
 from collections.abc import Iterable
 
-from django.db import models
+from django.db.models import Model, TextChoices
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 
-class Role(models.TextChoices):
+class Role(TextChoices):
     """What somebody is in an edition, the strongest first."""
 
     OWNER = "owner", _("Owner")
@@ -39,45 +40,20 @@ SEE, KEEP = frozenset({"view"}), frozenset({"view", "change"})
 ALL = frozenset({"view", "add", "change", "delete"})
 NONE: frozenset[str] = frozenset()
 
-type Grants = dict[str, frozenset[str]]
+# Label of a model -> role -> what it may do there, and the only fields that it may change.
+GRANTS: dict[str, dict[str, frozenset[str]]] = {}
+FIELDS: dict[str, dict[str, frozenset[str]]] = {role: {} for role in Role}
 
-# A column for each role, in the order owner, chair, editor, session chair, viewer.
-ROWS: list[tuple[Iterable[str], tuple[frozenset[str], ...]]] = [
-    (["conference.edition"], (KEEP, KEEP, SEE, NONE, SEE)),
-    # Of all its editions: whoever owns only some of them looks on.
-    (["conference.conference"], (KEEP, SEE, SEE, NONE, SEE)),
-    (["conference.announcement", "conference.page", "conference.menuitem"], (ALL, ALL, ALL, NONE, SEE)),
-    (["conference.sponsor", "people.committeerole"], (ALL, ALL, ALL, NONE, SEE)),
-    (["papers.award", "papers.awardgrant"], (ALL, ALL, ALL, NONE, SEE)),
-    (["papers.paper", "papers.authorship", "papers.material"], (ALL, ALL, ALL, SEE, SEE)),
-    (["papers.topic", "schedule.room"], (ALL, ALL, ALL, SEE, SEE)),
-    (["schedule.session", "schedule.presentation"], (ALL, ALL, ALL, KEEP, SEE)),
-    (["schedule.sessionrole", "schedule.speaker"], (ALL, ALL, ALL, SEE, SEE)),
-    (["schedule.release"], (ALL, ALL, SEE, NONE, SEE)),
-    (["people.person"], (ALL, ALL, ALL, SEE, SEE)),
-    (["people.institution", "people.personidentifier"], (ALL, ALL, ALL, NONE, SEE)),
-    # Former names are among them.
-    (["people.personname"], (ALL, ALL, ALL, NONE, NONE)),
-    (["people.persondistinction", "people.institutiondistinction"], (ALL, ALL, ALL, NONE, NONE)),
-    # To add is to import, to delete is to take back.
-    (["exchange.importrun", "exchange.importjob"], (ALL, ALL, ALL, NONE, NONE)),
-    (["exchange.conflict", "exchange.provenance"], (ALL, ALL, ALL, NONE, NONE)),
-    (["accounts.membership"], (ALL, ALL, NONE, NONE, NONE)),
-    # One's own, which never do more than oneself.
-    (["api.token"], (ALL, ALL, ALL, ALL, ALL)),
-]
 
-GRANTS: dict[str, Grants] = {
-    label: dict(zip(Role, columns, strict=True)) for labels, columns in ROWS for label in labels
-}
+def grant(models: Iterable[type[Model]], *columns: frozenset[str]) -> None:
+    """Say what each role may do with these models: owner, chair, editor, session chair, viewer."""
+    for model in models:
+        GRANTS[model._meta.label_lower] = dict(zip(Role, columns, strict=True))
 
-# What a role may change of a row where that is not everything.
-FIELDS: dict[str, dict[str, frozenset[str]]] = {
-    Role.SESSION_CHAIR: {
-        "schedule.session": frozenset({"abstract", "stream_url", "chat_url", "recording_url"}),
-        "schedule.presentation": frozenset({"position", "start", "end", "recording_url"}),
-    }
-}
+
+def restrict(role: Role, model: type[Model], fields: Iterable[str]) -> None:
+    """Name the only fields of a row that a role may change."""
+    FIELDS[role][model._meta.label_lower] = frozenset(fields)
 
 
 def granted(role: str | None, label: str) -> frozenset[str]:

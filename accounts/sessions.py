@@ -45,6 +45,8 @@ class SessionStore(DBStore):
 class AccountSession(AbstractBaseSession):
     """A session, with what its account needs to know it again."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("session_key", "session_data", "browser", "address")
+
     user_id = models.BigIntegerField(_("account"), null=True, db_index=True, editable=False)
     since = models.DateTimeField(_("since"), null=True, editable=False)
     browser = models.CharField(_("browser"), max_length=80, blank=True, editable=False)

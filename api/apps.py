@@ -8,3 +8,10 @@ class ApiConfig(AppConfig):
     name = "api"
     label = "api"
     verbose_name = _("API")
+
+    def ready(self) -> None:
+        from accounts.roles import ALL, grant
+        from api.models import Token
+
+        # One's own, which never do more than oneself.
+        grant([Token], ALL, ALL, ALL, ALL, ALL)

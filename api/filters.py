@@ -28,7 +28,8 @@ from api.reader import Reader
 from markup import fold
 from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, called_off
-from people.models import PersonName
+from people.models import Person, PersonName
+from people.querysets import appearances
 from schedule.models import Presentation, Session, SessionRole, Speaker
 
 if TYPE_CHECKING:
@@ -235,8 +236,7 @@ class PersonFilter(Searched):
 
     def in_edition(self, rows: Any, name: str, value: str) -> Any:
         found = Q()
-        for relation in rows.APPEARANCES:
-            model = rows.model._meta.get_field(relation).related_model
+        for model, _name in appearances(Person):
             shown = self.reader.rows(model).filter(**{f"{model.edition_lookup}__slug": value})
             found |= Q(pk__in=shown.order_by().values("person"))
         return rows.filter(found)

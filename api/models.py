@@ -14,6 +14,9 @@ from conference.models import Edition
 class Token(AbstractAuthToken):  # type: ignore[misc]  # the package has no types
     """A named token of a member of staff, for reading drafts or for writing, in one edition or all."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("name", "digest", "token_key")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("scope",)
+
     class Scope(models.TextChoices):
         READ = "read", _("Read drafts")
         WRITE = "write", _("Read drafts and write")

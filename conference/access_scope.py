@@ -2,7 +2,7 @@
 
 from django.db.models import Exists, OuterRef, Q
 
-from accounts.access_scope import NOTHING, SCOPES, Access
+from accounts.access_scope import NOTHING, Access
 from conference.models import Conference, Edition
 
 
@@ -16,6 +16,3 @@ def conference_scope(access: Access, action: str) -> Q:
         return here
     others = Edition.objects.exclude(pk__in=editions).filter(conference=OuterRef("pk"))
     return here & ~Q(Exists(others))
-
-
-SCOPES[Conference] = conference_scope

@@ -11,5 +11,4 @@ class ConferenceConfig(AppConfig):
     verbose_name = _("Conference")
 
     def ready(self) -> None:
-        # Registers which conferences a role reaches.
-        import_module("conference.access_scope")
+        import_module("conference.registration")

@@ -7,10 +7,9 @@ was edited. What does not depend on the time of day is cached longer while nothi
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.apps import apps
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, Model, OuterRef, Q
 
-from conference.models import Edition
+from conference.models import Announcement, Edition
 from content.invalidation import SITE_KEY
 from content.revision import FIRST_REVISION, SiteRevision
 from pagecache.revisions import SITE, CacheScope
@@ -20,6 +19,8 @@ LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
 LIFETIME_OF_STEADY = timedelta(hours=1).total_seconds()
 # What has come is on every page after so long.
 SETTLED = timedelta(minutes=2)
+# What comes out at the moment in its `published_at`; upper packages add theirs.
+DATED_MODELS: list[type[Model]] = [Announcement]
 GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
@@ -64,11 +65,12 @@ def _editions(first: datetime, last: datetime) -> Any:
 
 
 def upcoming_releases(first: datetime, last: datetime) -> Q:
-    """Whether news or a release of an edition come, or came, between these moments."""
-    models = (apps.get_model("conference", "Announcement"), apps.get_model("schedule", "Release"))
+    """Whether something dated of an edition, such as news, comes or came between these moments."""
     dated = {"edition": OuterRef("pk"), "published_at__gte": first, "published_at__lte": last}
-    news, releases = (Exists(model._base_manager.filter(**dated)) for model in models)
-    return news | releases
+    found = Q()
+    for model in DATED_MODELS:
+        found |= Q(Exists(model._base_manager.filter(**dated)))
+    return found
 
 
 def has_upcoming_release(at: datetime) -> tuple[datetime, datetime]:

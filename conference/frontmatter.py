@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 import markup as text
+from conference import menu_sections
 from conference.querysets import AnnouncementQuerySet, EditionPartQuerySet, MenuItemQuerySet
 from content.fields import HttpURLField, SlugKey, UidField
 from content.models import Content, Ordered, Status
@@ -18,6 +19,7 @@ from content.models import Content, Ordered, Status
 class Page(Content):
     """A free page in Markdown, of one edition or, without one, of the whole site."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("body",)
 
@@ -63,22 +65,8 @@ class Page(Content):
 class MenuItem(Ordered, Content):
     """One line of an edition's menu: a built-in section, a free page or an address; nested once."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     part_of: ClassVar[tuple[str, ...]] = ("edition",)
-
-    class Section(models.TextChoices):
-        HOME = "home", _("Home")
-        SCHEDULE = "schedule", _("Schedule")
-        PAPERS = "papers", _("Papers")
-        TALKS = "talks", _("Invited talks")
-        POSTERS = "posters", _("Posters")
-        AWARDS = "awards", _("Awards")
-        PEOPLE = "people", _("People")
-        RECORDINGS = "recordings", _("Recordings")
-        SPONSORS = "sponsors", _("Sponsors")
-        COMMITTEE = "committee", _("Committee")
-        CHANGES = "changes", _("Changes")
-        STATISTICS = "statistics", _("In numbers")
-        DOWNLOADS = "downloads", _("Downloads")
 
     edition = models.ForeignKey(
         "conference.Edition", models.CASCADE, verbose_name=_("edition"), related_name="menu_items"
@@ -87,7 +75,7 @@ class MenuItem(Ordered, Content):
         "self", models.CASCADE, verbose_name=_("parent"), related_name="children", null=True, blank=True
     )
     label = models.CharField(_("label"), max_length=60)
-    section = models.CharField(_("section"), max_length=12, choices=Section, blank=True)
+    section = models.CharField(_("section"), max_length=12, choices=menu_sections.choices, blank=True)
     page = models.ForeignKey(
         Page, models.CASCADE, verbose_name=_("page"), null=True, blank=True, related_name="menu_items"
     )
@@ -130,6 +118,7 @@ class MenuItem(Ordered, Content):
 class Sponsor(Ordered, Content):
     """A sponsor, shown in the given order and grouped by tier."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
 
@@ -170,6 +159,7 @@ class Sponsor(Ordered, Content):
 class Announcement(Content):
     """News of an edition, shown from a moment on."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
 

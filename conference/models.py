@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -41,6 +42,7 @@ __all__ = [
 class Conference(Content):
     """A series of conferences, such as MLSys."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
@@ -75,6 +77,7 @@ class Conference(Content):
 class Edition(EditionClock, Content):
     """One year of a conference: dates, place, time zone, and from when its parts are public."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
@@ -177,7 +180,7 @@ class Edition(EditionClock, Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return path_of("website:edition", self.slug)
+        return path_of(settings.EDITION_VIEW, self.slug)
 
     def get_preview_url(self, path: str = "") -> str:
         """Return the address that leads to a page of the edition as a preview; without a path to its home."""

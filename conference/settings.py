@@ -238,8 +238,10 @@ TRUSTED_PROXIES: int = env.int("TRUSTED_PROXIES", 1 if BEHIND_PROXY else 0)
 # A venue of thousands may share one address; what the page cache answers does not count.
 API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", 1200)
 API_REQUESTS_PER_MINUTE_AND_TOKEN: int = env.int("API_REQUESTS_PER_MINUTE_AND_TOKEN", 600)
-# What brings the search index up to date before the API searches: who knows what goes in is a floor above it.
 EDITION_MODEL = "conference.Edition"
+# The home page of an edition shows all apps, so its view is in the highest package.
+EDITION_VIEW = "website:edition"
+# What brings the search index up to date before the API searches: a package above it knows what goes in.
 SEARCH_INDEX_REFRESH = "operations.indexing.update.refresh"
 
 REST_FRAMEWORK = {

@@ -4,6 +4,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.urls import reverse
 
 from content import times
@@ -51,7 +52,7 @@ class EditionSummary(EditionClock, _EditionColumns):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("website:edition", args=[self.slug])
+        return reverse(settings.EDITION_VIEW, args=[self.slug])
 
 
 def columns(prefix: str) -> list[str]:

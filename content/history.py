@@ -4,7 +4,7 @@ How changes get here: `content.recording`. A row's first values are not stored: 
 present ones and its changes, and a row that is gone is stored whole.
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -29,6 +29,9 @@ class Origin(models.TextChoices):
 
 class ChangeSet(models.Model):
     """What one act changed: a form that was saved, an action, an import, a request to the API."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("user_name", "detail")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("origin", "reference")
 
     at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)
     user = models.ForeignKey(
@@ -78,6 +81,9 @@ class RowChange(models.Model):
 
     `values`: of a changed row {field: [before, after]}, of a deleted one {field: value}, of a new one none.
     """
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("label", "values")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("kind", "model", "owner", "other", "moved_to")
 
     class Kind(models.TextChoices):
         CREATED = "created", _("Created")

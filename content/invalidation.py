@@ -6,6 +6,7 @@ whoever reads a revision finds all rows up to it.
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from django.db import models
 
@@ -27,6 +28,8 @@ SITE_KEY = 0
 
 class Invalidation(models.Model):
     """One cache tag, invalidated by one change of an edition or, with the key 0, of the site."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
 
     edition_key = models.PositiveBigIntegerField()
     revision = models.PositiveBigIntegerField()

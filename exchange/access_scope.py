@@ -2,7 +2,7 @@
 
 from django.db.models import Model, Q
 
-from accounts.access_scope import NOTHING, SCOPES, Access
+from accounts.access_scope import NOTHING, Access
 from exchange.jobs.models import ImportJob
 from exchange.models import Provenance
 
@@ -21,7 +21,3 @@ def provenance_scope(access: Access, action: str) -> Q:
     editions = access.editions(action, Provenance)
     here = Q(edition__isnull=True, run__edition__in=editions)
     return of_editions(Provenance, access, action) | here if editions else NOTHING
-
-
-SCOPES[ImportJob] = job_scope
-SCOPES[Provenance] = provenance_scope

@@ -11,5 +11,4 @@ class ExchangeConfig(AppConfig):
     verbose_name = _("Exchange")
 
     def ready(self) -> None:
-        # Registers how roles reach imports.
-        import_module("exchange.access_scope")
+        import_module("exchange.registration")

@@ -30,6 +30,8 @@ __all__ = [
 class ImportRun(models.Model):
     """One import that changed something: what came in, when, by whom."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "files")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "counts", "created")
     edition_lookup: ClassVar[str] = "edition"
 
     edition = models.ForeignKey(
@@ -81,6 +83,8 @@ class ImportedRow(models.Model):
 class Provenance(ImportedRow):
     """The values, field by field, with which a row was last imported: the common ground of later merges."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("values",)
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("kind",)
     edition_lookup: ClassVar[str] = "edition"
 
     edition = models.ForeignKey(
@@ -111,6 +115,9 @@ class Provenance(ImportedRow):
 
 class Change(ImportedRow):
     """One field that a run changed, with what is needed to take it back."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("old", "new", "base")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("kind", "field")
 
     run = models.ForeignKey(ImportRun, models.CASCADE, verbose_name=_("run"), related_name="changes")
     field = models.CharField(_("field"), max_length=40)
@@ -152,6 +159,8 @@ class ConflictQuerySet(models.QuerySet["Conflict"]):
 class Conflict(models.Model):
     """A field changed both here and in the file since the last import. Ours stands until a chair decides."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("label", "base", "ours", "theirs")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("field",)
     edition_lookup: ClassVar[str] = "run__edition"
 
     provenance = models.ForeignKey(

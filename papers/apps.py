@@ -1,5 +1,7 @@
 """What: papers, their topics and awards."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -7,3 +9,6 @@ from django.utils.translation import gettext_lazy as _
 class PapersConfig(AppConfig):
     name = "papers"
     verbose_name = _("Program")
+
+    def ready(self) -> None:
+        import_module("papers.registration")

@@ -18,6 +18,7 @@ from people.models import Person
 class Award(Ordered, Content):
     """An award of an edition, such as Outstanding Paper Award."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("citation",)
 
@@ -54,6 +55,7 @@ class Award(Ordered, Content):
 class AwardGrant(Ordered, Content):
     """An award going to a paper, which may be an older one (Test of Time), or to a person."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("citation", "citation_html")
     part_of: ClassVar[tuple[str, ...]] = ("award", "paper")
     edition_lookup: ClassVar[str] = "award__edition"
     siblings_of: ClassVar[str] = "award"

@@ -35,6 +35,8 @@ PLAIN_DECISION = re.compile(r"accept(ed)?( \((poster|oral|regular|main)\))?", re
 class Topic(Ordered, Content):
     """A subject area of an edition; areas form a tree."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="topics")
     parent = models.ForeignKey(
         "self", models.CASCADE, verbose_name=_("parent"), null=True, blank=True, related_name="children"
@@ -90,6 +92,7 @@ class Topic(Ordered, Content):
 class Paper(Content):
     """A paper of an edition: one page, whatever its appearances."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = (
         "title_html",
         "sort_title",
@@ -192,6 +195,7 @@ class Paper(Content):
 class Authorship(NamedAsPrinted, Ordered, Content):
     """One author of one paper: the place in the order, and name and affiliations as printed."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliations")
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
 
@@ -226,6 +230,7 @@ class Authorship(NamedAsPrinted, Ordered, Content):
 class Material(Ordered, Content):
     """A file or link that belongs to a paper."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
 

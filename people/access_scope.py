@@ -169,9 +169,10 @@ def reaching_elsewhere(access: Access, acts: Iterable[int]) -> set[int]:
     return found
 
 
-SCOPES[PersonDistinction] = distinction_scope
-SCOPES[InstitutionDistinction] = institution_distinction_scope
-SCOPES[Person] = person_scope
-SCOPES[Institution] = institution_scope
-SCOPES[PersonName] = name_scope
-SCOPES[PersonIdentifier] = identifier_scope
+def register() -> None:
+    SCOPES[Person] = person_scope
+    SCOPES[PersonName] = name_scope
+    SCOPES[PersonIdentifier] = identifier_scope
+    SCOPES[PersonDistinction] = distinction_scope
+    SCOPES[Institution] = institution_scope
+    SCOPES[InstitutionDistinction] = institution_distinction_scope

@@ -11,5 +11,4 @@ class PeopleConfig(AppConfig):
     verbose_name = _("People")
 
     def ready(self) -> None:
-        # Registers how roles reach people.
-        import_module("people.access_scope")
+        import_module("people.registration")

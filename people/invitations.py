@@ -42,6 +42,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 class Invitation(models.Model):
     """A role in an edition that is offered to somebody."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("role", "name", "email", "digest")
     edition_lookup: ClassVar[str] = "edition"
 
     edition = models.ForeignKey(

@@ -55,6 +55,22 @@ def validate_orcid(value: str) -> None:
 class Person(Content):
     """Somebody who wrote, spoke, chaired or organised, across all years."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = (
+        "uid",
+        "name",
+        "given",
+        "family",
+        "sort_key",
+        "folded",
+        "native_name",
+        "affiliation",
+        "orcid",
+        "homepage",
+        "photo",
+        "biography",
+        "biography_html",
+        "email",
+    )
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("sort_key", "folded", "biography_html", "suspicious")
     derived_from: ClassVar[tuple[str, ...]] = ("name", "given", "family", "native_name", "biography")
@@ -137,6 +153,7 @@ class Person(Content):
 class PersonName(Content):
     """Another spelling of a person's name. A hidden one appears nowhere that is public."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("name", "folded")
     part_of: ClassVar[tuple[str, ...]] = ("person",)
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
@@ -171,6 +188,7 @@ class PersonName(Content):
 class PersonIdentifier(Content):
     """How another system calls a person: the scheme (such as neurips.cc or dblp) and the value there."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("scheme", "value")
     part_of: ClassVar[tuple[str, ...]] = ("person",)
     edition_lookup: ClassVar[str] = ""
 
@@ -193,6 +211,7 @@ class PersonIdentifier(Content):
 class Institution(Content):
     """A university, laboratory or company."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
     derived_from: ClassVar[tuple[str, ...]] = ("name", "aliases")
@@ -258,6 +277,7 @@ class Institution(Content):
 class CommitteeRole(Ordered, Content):
     """A person's office in an edition, such as Program Chair."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("role", "affiliation")
     part_of: ClassVar[tuple[str, ...]] = ("edition", "person")
 
     edition = models.ForeignKey(

@@ -102,6 +102,8 @@ class LikelyPair(models.Model):
 class PersonPair(LikelyPair):
     """Two people who may be one."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("signs", "reasons")
+
     first = models.ForeignKey(
         "people.Person", models.CASCADE, verbose_name=_("first person"), related_name="+"
     )
@@ -121,6 +123,8 @@ class PersonPair(LikelyPair):
 class InstitutionPair(LikelyPair):
     """Two institutions that may be one."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+
     first = models.ForeignKey(
         "people.Institution", models.CASCADE, verbose_name=_("first institution"), related_name="+"
     )
@@ -139,6 +143,8 @@ class InstitutionPair(LikelyPair):
 
 class Comparison(models.Model):
     """When duplicates were last looked for, and on what that hung."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
 
     model = models.CharField(_("model"), max_length=60, unique=True)
     at = models.DateTimeField(_("at"), default=timezone.now)

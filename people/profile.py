@@ -11,7 +11,7 @@ from conference.summaries import EditionSummary
 from content.querysets import moment, published_rows
 from people import names
 from people.models import Person
-from people.querysets import PersonQuerySet
+from people.querysets import APPEARANCES
 
 
 @dataclass(slots=True)
@@ -97,6 +97,6 @@ def entries(people: Iterable[Any]) -> list[IndexEntry]:
 
 
 def _years(person: Person) -> Iterable[int]:
-    for relation in PersonQuerySet.APPEARANCES:
-        for row in getattr(person, f"shown_{relation}"):
+    for appearance in APPEARANCES[Person]:
+        for row in getattr(person, f"shown_{appearance.relation}"):
             yield attrgetter(row.edition_lookup.replace("__", "."))(row).year

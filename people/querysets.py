@@ -3,21 +3,33 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from string import ascii_lowercase
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from django.apps import apps
 from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, When
 from django.db.models.functions import Substr, Upper
 
-from content.querysets import ContentQuerySet, edition_public, published_rows
+from content.querysets import ContentQuerySet, edition_public
 
 # Where the A-Z page puts what begins with no letter.
 NO_LETTER = "#"
 
 
-def shown_by(model: type[Model], relation: str, at: datetime | None, through: str) -> Exists:
-    """Some published row on the far side of a reverse `relation` shows the row."""
-    return Exists(published_rows(model, relation, at).filter(**{through: OuterRef("pk")}))
+class Appearance(NamedTuple):
+    """A relation by whose published rows a person or institution is public; in order of `place`."""
+
+    place: int
+    relation: str
+    # What its rows need to say what they stand on.
+    select_related: tuple[str, ...] = ()
+
+
+APPEARANCES: dict[type[Model], list[Appearance]] = {}
+
+
+def register_appearance(model: type[Model], appearance: Appearance) -> None:
+    """Upper packages say by which of their rows people and institutions become public."""
+    APPEARANCES[model] = sorted([*APPEARANCES.get(model, []), appearance])
 
 
 def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
@@ -47,14 +59,14 @@ def survivor(rows: Any, row: Any, at: datetime | None) -> Any:
     return rows.published(at).filter(pk=row.pk).first() if row is not None else None
 
 
-def appearances(model: type[Model]) -> Iterator[tuple[Any, str]]:
+def appearances(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
     """Walk what shows a person or an institution: the model, and what it calls the other side."""
-    for relation in model._default_manager.all().APPEARANCES:  # type: ignore[attr-defined]
-        field: Any = model._meta.get_field(relation)
+    for appearance in APPEARANCES[model]:
+        field: Any = model._meta.get_field(appearance.relation)
         yield field.related_model, field.field.name
 
 
-def appearing(model: type[Model], editions: Iterable[int]) -> Q:
+def appearing(model: type[Model], editions: Iterable[int | str | None]) -> Q:
     """Those whom a row of one of these editions shows, public or not."""
     some, keys = Q(pk__in=()), [*editions]
     for rows, name in appearances(model) if keys else ():
@@ -64,10 +76,20 @@ def appearing(model: type[Model], editions: Iterable[int]) -> Q:
 
 
 class LetteredQuerySet(ContentQuerySet[Any]):
-    """Rows that are listed from A to Z."""
+    """Rows that are listed from A to Z, and public when something published shows them."""
 
     # The field with the folded words by which they are sorted.
     LETTERED = "sort_key"
+
+    def published(self, at: datetime | None = None) -> Self:
+        shown = Q()
+        for rows, name in appearances(self.model):
+            shown |= Q(Exists(rows.objects.published(at).filter(**{name: OuterRef("pk")})))
+        return self.filter(shown, merged_into__isnull=True)
+
+    def appearing_in(self, edition: int | str | None) -> Self:
+        """Those whom something in the edition with this key shows, public or not."""
+        return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
 
     def beginning_with(self, letter: str) -> Self:
         """Those that begin with the letter, or with none for `NO_LETTER`."""
@@ -89,40 +111,27 @@ class LetteredQuerySet(ContentQuerySet[Any]):
 class PersonQuerySet(LetteredQuerySet):
     """People, by family name."""
 
-    # Relations through which a person can become public.
-    APPEARANCES = ("authorships", "session_roles", "talks", "committee_roles", "grants")
-
-    def published(self, at: datetime | None = None) -> Self:
-        shown = Q()
-        for relation in self.APPEARANCES:
-            shown |= Q(shown_by(self.model, relation, at, "person"))
-        return self.filter(shown, merged_into__isnull=True)
-
     def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Any]]:
         """Yield the rows by which somebody is public, kind by kind."""
-        for relation in self.APPEARANCES:
-            rows = self.published_related(relation, at)
-            yield rows.filter(person__isnull=False, person__merged_into__isnull=True)
+        for rows, _name in appearances(self.model):
+            published = rows.objects.published(at)
+            yield published.filter(person__isnull=False, person__merged_into__isnull=True)
 
     def with_editions(self, at: datetime | None = None) -> Self:
         """With the published appearances of each person, each with its edition."""
-        return self.prefetch_related(*(self._appearances(relation, at) for relation in self.APPEARANCES))
+        return self.prefetch_related(
+            *(
+                self._shown(one.relation, at, self._related(one.relation).edition_lookup)
+                for one in APPEARANCES[self.model]
+            )
+        )
 
     def with_vita(self, at: datetime | None = None) -> Self:
         """With everything that a person's page shows but papers, from published rows alone."""
+        others = (one for one in APPEARANCES[self.model] if one.relation != "authorships")
         return self.prefetch_related(
-            self._shown("names", at),
-            self._shown("committee_roles", at, "edition"),
-            self._shown("grants", at, "award__edition", "paper__edition"),
-            self._shown("session_roles", at, "session__edition", "session__room"),
-            self._shown(
-                "talks", at, "presentation__edition", "presentation__session__edition", "presentation__paper"
-            ),
+            self._shown("names", at), *(self._shown(one.relation, at, *one.select_related) for one in others)
         )
-
-    def appearing_in(self, edition: Any) -> Self:
-        """Those who do something in the edition with this key, public or not."""
-        return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
 
     def doubtful(self) -> Self:
         """Those whose name looks wrong, or sorts as somebody else's does."""
@@ -141,9 +150,9 @@ class PersonQuerySet(LetteredQuerySet):
             relation, rows.select_related(*needed) if needed else rows, to_attr=f"shown_{relation}"
         )
 
-    def _appearances(self, relation: str, at: datetime | None) -> Prefetch[Any]:
-        edition = self.model._meta.get_field(relation).related_model.edition_lookup
-        return self._shown(relation, at, edition)
+    def _related(self, relation: str) -> type[Any]:
+        related: type[Any] = self.model._meta.get_field(relation).related_model
+        return related
 
 
 class PersonIdentifierQuerySet(ContentQuerySet[Any]):
@@ -165,18 +174,10 @@ class InstitutionQuerySet(LetteredQuerySet):
     """Institutions, by name."""
 
     LETTERED = "folded"
-    APPEARANCES = ("authorships",)
-
-    def published(self, at: datetime | None = None) -> Self:
-        return self.filter(shown_by(self.model, "authorships", at, "institutions"), merged_into__isnull=True)
 
     def survivor(self, slug: str, at: datetime | None = None) -> Any:
         """Return the published institution that the bearer of this slug was merged into, if any."""
         return survivor(self, self.filter(slug=slug).first(), at)
-
-    def appearing_in(self, edition: Any) -> Self:
-        """Those from which somebody writes in the edition with this key, public or not."""
-        return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
 
     def in_order(self) -> Self:
         """By name, accents folded."""

@@ -1,11 +1,11 @@
 """What is a session chair's own: the sessions that the account's person leads, and what is shown in them."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.db.models.functions import Coalesce
 
-from accounts.access_scope import OWN
 from papers.models import Authorship, Material, Paper
 from people.models import Person, PersonAccount
 from schedule.models import Presentation, Session, SessionRole, Speaker
@@ -50,7 +50,7 @@ def inside(lookup: str, rows: Any) -> Any:
     return lambda user: Q(**{f"{lookup}__in": rows(user)})
 
 
-OWN |= {
+OWN_ROWS: dict[type[Model], Callable[[Any], Q]] = {
     Session: inside("pk", sessions),
     Presentation: inside("session", sessions),
     SessionRole: inside("session", sessions),

@@ -11,5 +11,4 @@ class ScheduleConfig(AppConfig):
     verbose_name = _("Schedule")
 
     def ready(self) -> None:
-        # Registers what is a session chair's own.
-        import_module("schedule.access_scope")
+        import_module("schedule.registration")

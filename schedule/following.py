@@ -26,6 +26,7 @@ WRITES_A_MINUTE = 120
 class Release(Content):
     """A numbered, dated announcement of the program, with what changed since the one before."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
 
@@ -63,6 +64,8 @@ class Agenda(models.Model):
 
     The secret lets its owner change the agenda. From it another one is derived that shows it and no more.
     """
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("token_digest",)
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="agendas")
     token_digest = models.CharField(max_length=64, unique=True, editable=False)

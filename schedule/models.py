@@ -30,6 +30,7 @@ __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session",
 class Session(Cancellable, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract")
     rules_look_at: ClassVar[tuple[str, ...]] = ("parts",)

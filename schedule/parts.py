@@ -15,6 +15,7 @@ from schedule.querysets import SessionRoleQuerySet, SpeakerQuerySet
 class SessionRole(NamedAsPrinted, Ordered, Content):
     """A person's part in a session, with name and affiliation as printed."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("name", "role", "affiliation")
     edition_lookup: ClassVar[str] = "session__edition"
     siblings_of: ClassVar[str] = "session"
 
@@ -53,6 +54,7 @@ class SessionRole(NamedAsPrinted, Ordered, Content):
 class Speaker(NamedAsPrinted, Ordered, Content):
     """A speaker of a talk that is not a paper, in order."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliation")
     edition_lookup: ClassVar[str] = "presentation__edition"
     siblings_of: ClassVar[str] = "presentation"
 

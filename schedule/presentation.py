@@ -31,6 +31,7 @@ OTHER_EDITION = {
 class Presentation(Appearing, Cancellable, Ordered, Content):
     """One appearance: of a paper, or a talk with its own title and speakers."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
     part_of: ClassVar[tuple[str, ...]] = ("session", "paper")
     siblings_of: ClassVar[str] = "session"
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")

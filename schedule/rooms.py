@@ -1,5 +1,7 @@
 """Rooms of an edition."""
 
+from typing import ClassVar
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -12,6 +14,8 @@ from schedule.querysets import RoomQuerySet
 
 class Room(Ordered, Content):
     """A place for sessions, or a virtual one."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="rooms")
     slug = SlugKey(_("slug"), max_length=80)

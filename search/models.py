@@ -3,7 +3,7 @@ and kept by themselves (triggers and generated columns of the second migration):
 Document on SQLite must make its triggers anew.
 """
 
-from typing import Self
+from typing import ClassVar, Self
 
 from django.db import models
 
@@ -18,6 +18,9 @@ class Document(models.Model):
 
     Nothing here is public as such: whoever shows a hit fetches the thing through its own `published()`.
     """
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("people", "title", "body")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("kind", "key", "topic", "awards", "scope")
 
     kind = models.CharField(max_length=20)
     object_id = models.BigIntegerField()
@@ -64,6 +67,8 @@ class WordQuerySet(models.QuerySet["Word"]):
 class Word(models.Model):
     """A word of three letters or more, and how many documents hold it: for typing errors and likeness."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+
     word = models.CharField(max_length=64, unique=True)
     # Spelt backwards: finds the words that end alike.
     mirror = models.CharField(max_length=64, db_index=True)
@@ -77,6 +82,8 @@ class Word(models.Model):
 
 class Indexed(models.Model):
     """Which state of an edition the index shows, in the words of whoever hands the documents in."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
 
     # 0 for what belongs to the whole site.
     edition = models.BigIntegerField(unique=True)

@@ -7,40 +7,20 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, QuerySet, Subquery
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Model, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 
-from conference.models import Edition, MenuItem, Page, Sponsor
+from conference.menu_sections import SECTIONS
+from conference.models import Edition, MenuItem, Page
 from content.querysets import moment
 from pagecache.per_revision import cached_per_revision
-from papers.models import Award, Paper
-from people.models import CommitteeRole, Person
-from schedule.models import Presentation, Release, Session
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
-
-Section = MenuItem.Section
-
-# Where each section of an edition is; what is the whole site's takes no edition.
-SECTION_VIEWS = {
-    Section.HOME: "website:edition",
-    Section.SCHEDULE: "schedule:index",
-    Section.PAPERS: "papers:list",
-    Section.TALKS: "schedule:talks",
-    Section.POSTERS: "schedule:posters",
-    Section.AWARDS: "papers:awards",
-    Section.RECORDINGS: "schedule:recordings",
-    Section.SPONSORS: "conference:sponsors",
-    Section.COMMITTEE: "people:committee",
-    Section.CHANGES: "schedule:changes",
-    Section.STATISTICS: "papers:statistics",
-    Section.DOWNLOADS: "exchange:downloads",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +31,6 @@ class MenuLink:
     url: str
     current: bool = False
     children: Sequence["MenuLink"] = ()
-
-
-def section_url(edition: Edition, section: str) -> str:
-    """Return the address of a built-in section."""
-    view = SECTION_VIEWS.get(Section(section))
-    return reverse(view, args=[edition.slug]) if view else reverse("people:list")
 
 
 def page_url(edition: Edition, slug: str) -> str:
@@ -103,8 +77,8 @@ def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
     found = filled_sections(edition, at)
     if found.has_menu:
         return own_menu(edition)
-    shown = [section for section in Section if section == Section.HOME or section in found.sections]
-    sections = [MenuLink(section.label, section_url(edition, section)) for section in shown]
+    shown = [one for name, one in SECTIONS.items() if name == "home" or name in found.sections]
+    sections = [MenuLink(section.label, section.url(edition)) for section in shown]
     return sections + [MenuLink(title, page_url(edition, slug)) for slug, title in found.pages]
 
 
@@ -121,7 +95,7 @@ def own_menu(edition: Edition) -> list[MenuLink]:
 
 def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = ()) -> MenuLink:
     """Return a line of the menu with the address of its target."""
-    url = line.url or (line.page.get_absolute_url() if line.page else section_url(edition, line.section))
+    url = line.url or (line.page.get_absolute_url() if line.page else SECTIONS[line.section].url(edition))
     return MenuLink(line.label, url, children=children)
 
 
@@ -162,16 +136,6 @@ class ProgramLink:
     words: str
 
 
-# What there is to count in a section.
-COUNTED = {
-    Section.SCHEDULE: ngettext_lazy("%(number)s session", "%(number)s sessions", "count"),
-    Section.PAPERS: ngettext_lazy("%(number)s paper", "%(number)s papers", "count"),
-    Section.TALKS: ngettext_lazy("%(number)s invited talk", "%(number)s invited talks", "count"),
-    Section.POSTERS: ngettext_lazy("%(number)s poster", "%(number)s posters", "count"),
-    Section.AWARDS: ngettext_lazy("%(number)s award", "%(number)s awards", "count"),
-}
-
-
 def counted(words: "StrPromise", number: int) -> str:
     """Return "1,200 papers"."""
     return str(words % {"count": number, "number": number_format(number, force_grouping=True)})
@@ -180,82 +144,50 @@ def counted(words: "StrPromise", number: int) -> str:
 def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
     """Return the ways into an edition's program that lead somewhere."""
     found = [
-        ProgramLink(str(section.label), section_url(edition, section), counted(said, number))
-        for section, said in COUNTED.items()
-        if (number := counts[section])
+        ProgramLink(str(section.label), section.url(edition), counted(section.counted, counts[name]))
+        for name, section in SECTIONS.items()
+        if section.counted and counts[name]
     ]
+    people = SECTIONS["people"]
     words = gettext("Authors and speakers, A to Z")
-    people = ProgramLink(str(Section.PEOPLE.label), section_url(edition, Section.PEOPLE), words)
-    return [*found, people] if found else []
-
-
-def contents(edition: int, at: datetime) -> dict[str, QuerySet[Any]]:
-    """Return the public rows that fill the sections of an edition, which is named by its key.
-
-    People and recordings come in several ways: see `_filled`.
-    """
-    sessions = Session.objects.published(at).filter(edition=edition)
-    presentations = Presentation.objects.published(at).filter(edition=edition)
-    return {
-        Section.SCHEDULE: sessions,
-        Section.PAPERS: Paper.objects.published(at).filter(edition=edition),
-        Section.TALKS: sessions.invited_talks(),
-        Section.POSTERS: presentations.posters(),
-        Section.AWARDS: Award.objects.published(at).filter(edition=edition),
-        Section.SPONSORS: Sponsor.objects.published(at).filter(edition=edition),
-        Section.COMMITTEE: CommitteeRole.objects.published(at).filter(edition=edition),
-        Section.CHANGES: Release.objects.published(at).filter(edition=edition),
-    }
+    return [*found, ProgramLink(str(people.label), people.url(edition), words)] if found else []
 
 
 @dataclass(frozen=True, slots=True)
 class FilledSections:
     """What an edition has: sections with content, pages of its own by slug and title, a menu of its own."""
 
-    sections: set[Section]
+    sections: set[str]
     pages: list[tuple[str, str]]
     has_menu: bool
 
 
 def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSections:
     """Return what an edition has. One query."""
-    rows = list(_filled(edition.pk, moment(at)))
+    key, at = edition.pk, moment(at)
+    exists = {
+        f"has_{section.name}": any_of(*section.rows(key, at)) for section in SECTIONS.values() if section.rows
+    }
+    menu = Exists(MenuItem.objects.published(at).filter(edition=edition))
+    found = Edition.objects.filter(pk=key).beside_pages().annotate(**exists, has_menu=menu)
+    rows = list(found.order_by("page__slug").values("page__slug", "page__title", "has_menu", *exists))
     pages = [(row["page__slug"], row["page__title"]) for row in rows if row["page__slug"]]
-    sections = {section for section in Section if rows[0].get(f"has_{section}")}
+    sections = {name for name in SECTIONS if rows[0].get(f"has_{name}")}
     return FilledSections(sections, pages, rows[0]["has_menu"])
 
 
-def _filled(edition: int, at: datetime) -> Any:
-    asked: dict[str, Any] = {section: Exists(rows) for section, rows in contents(edition, at).items()}
-    # Each part is looked up by itself: PostgreSQL would collect all videos, and all who appear anywhere.
-    presentations = Presentation.objects.published(at).filter(edition=edition)
-    recorded = presentations.exclude(recording_url=""), presentations.with_video(at)
-    sessions = Session.objects.published(at).filter(edition=edition).recorded()
-    asked[Section.RECORDINGS] = any_of(*recorded, sessions)
-    asked[Section.PEOPLE] = any_of(*Person.objects.published_appearances(at))
-    asked["menu"] = Exists(MenuItem.objects.published(at).filter(edition=edition))
-    named = {f"has_{what}": is_there for what, is_there in asked.items()}
-    rows = Edition.objects.filter(pk=edition).beside_pages().annotate(**named).order_by("page__slug")
-    return rows.values("page__slug", "page__title", *named)
-
-
-def any_of(*several: QuerySet[Any]) -> Any:
+def any_of(*several: QuerySet[Model]) -> ExpressionWrapper[Exists]:
     """Return whether one of these has rows."""
     return ExpressionWrapper(reduce(or_, map(Exists, several)), BooleanField())
 
 
 def counts(edition: Edition, at: datetime | None = None) -> dict[str, int]:
-    """Return how many public rows fill the sections that a home page counts."""
-    (row,) = _counts(edition.pk, moment(at))
-    return {Section(name.removeprefix("number_")): number for name, number in row.items()}
-
-
-def _counts(edition: int, at: datetime) -> Any:
-    rows = contents(edition, at)
-    asked = {
-        f"number_{section}": Coalesce(
-            Subquery(rows[section].order_by().values("edition").annotate(n=Count("pk")).values("n")), 0
-        )
-        for section in (Section.SCHEDULE, Section.PAPERS, Section.TALKS, Section.POSTERS, Section.AWARDS)
-    }
-    return Edition.objects.filter(pk=edition).annotate(**asked).values(*asked)
+    """Return how many public rows fill the sections that a home page counts. One query."""
+    numbers = {}
+    for section in SECTIONS.values():
+        if section.counted and section.rows:
+            (rows,) = section.rows(edition.pk, moment(at))
+            number = rows.order_by().values("edition").annotate(n=Count("pk")).values("n")
+            numbers[f"number_{section.name}"] = Coalesce(Subquery(number), 0)
+    row = Edition.objects.filter(pk=edition.pk).annotate(**numbers).values(*numbers).get()
+    return {name.removeprefix("number_"): number for name, number in row.items()}

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from conference.menu_sections import SECTIONS
 from conference.models import Edition, Page
 from conference.page_metadata import absolute
 from conference.request_edition import edition_page, published_editions
@@ -18,7 +19,7 @@ from content import revision
 from papers.models import Paper
 from people.models import Institution, Person
 from schedule.models import Session
-from website.menu import filled_sections, section_url
+from website.menu import filled_sections
 
 # So many addresses stand in one file: far below what is allowed, quick to make.
 PER_FILE = 2000
@@ -115,7 +116,7 @@ def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
 
 def section_links(edition: Edition) -> list[str]:
     """Return the pages of an edition that have something to show."""
-    urls = [section_url(edition, section) for section in sorted(filled_sections(edition).sections)]
+    urls = [SECTIONS[name].url(edition) for name in sorted(filled_sections(edition).sections)]
     return [url for url in urls if url.startswith(edition.get_absolute_url())]
 
 

@@ -5,6 +5,7 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+import conference.menu_sections
 import conference.summaries
 import content.fields
 
@@ -331,21 +332,7 @@ class Migration(migrations.Migration):
                     "section",
                     models.CharField(
                         blank=True,
-                        choices=[
-                            ("home", "Home"),
-                            ("schedule", "Schedule"),
-                            ("papers", "Papers"),
-                            ("talks", "Invited talks"),
-                            ("posters", "Posters"),
-                            ("awards", "Awards"),
-                            ("people", "People"),
-                            ("recordings", "Recordings"),
-                            ("sponsors", "Sponsors"),
-                            ("committee", "Committee"),
-                            ("changes", "Changes"),
-                            ("statistics", "In numbers"),
-                            ("downloads", "Downloads"),
-                        ],
+                        choices=conference.menu_sections.choices,
                         max_length=12,
                         verbose_name="section",
                     ),

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from django.utils.translation import gettext
 
-from conference.models import MenuItem
+from conference.menu_sections import SECTIONS
 from content.row_values import plain
 from exchange.imports.kinds import COMMITTEE, EDITION, GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import People
@@ -27,8 +27,6 @@ from exchange.records import (
 from papers.models import Paper
 from people import names
 from people.models import Person
-
-SECTIONS = frozenset(MenuItem.Section.values)
 
 
 class StatedValues:
@@ -206,7 +204,7 @@ class StatedValues:
                 gettext("The line “%(label)s” leads nowhere. Add its target.") % {"label": short(line.label)},
             )
         elif line.kind == "section" and line.target not in SECTIONS:
-            listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(MenuItem.Section.values)}
+            listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(SECTIONS)}
             said = gettext("There is no section “%(name)s” of the site.") % {"name": short(line.target)}
             self._report(where, path, f"{said}{nearest(line.target, SECTIONS) or f' {listed}'}")
         elif line.kind == "page":

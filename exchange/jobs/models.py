@@ -36,6 +36,8 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 class ImportJob(models.Model):
     """An import from upload to end. Without an edition the file brings a new one."""
 
+    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "state", "digest", "counts")
     edition_lookup: ClassVar[str] = "edition"
 
     class State(models.TextChoices):
@@ -148,6 +150,9 @@ class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):
 
 class PlannedRow(models.Model):
     """What an import would do with a row. `fields`: [name, fate, base, ours, theirs], as words."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("label", "where", "fields")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("kind",)
 
     job = models.ForeignKey(ImportJob, models.CASCADE, verbose_name=_("upload"), related_name="rows")
     kind = models.CharField(_("kind"), max_length=12, choices=RecordKind)

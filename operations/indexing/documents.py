@@ -11,7 +11,7 @@ from conference.models import Edition, Page
 from markup import plain
 from papers.models import Authorship, AwardGrant
 from people.models import Person, PersonName
-from people.querysets import with_shown_names
+from people.querysets import appearances, with_shown_names
 from schedule.models import Presentation, SessionRole, Speaker
 from search.index import DocumentRecord, index, remove, replace
 
@@ -70,7 +70,7 @@ def people() -> Iterator[DocumentRecord]:
     others = PersonName.objects.published().order_by("person", "name", "pk")
     names = grouped(others.values_list("person_id", "name"))
     awards = grouped(award_names("person__isnull", False).values_list("person_id", "award__name"))
-    editions = grouped(appearances())
+    editions = grouped(shown_in())
     rows = Person.objects.published().order_by("pk")
     for person in rows.only("uid", "name", "native_name", "affiliation").iterator():
         yield DocumentRecord(
@@ -85,13 +85,12 @@ def people() -> Iterator[DocumentRecord]:
         )
 
 
-def appearances() -> Iterator[tuple[int, int]]:
+def shown_in() -> Iterator[tuple[int, int]]:
     """Return the keys of people, each with the keys of the editions that show them, in order."""
     pairs: set[tuple[int, int]] = set()
-    everybody = Person.objects.all()
-    for relation in everybody.APPEARANCES:
-        rows = everybody.published_related(relation).order_by()
-        pairs.update(rows.values_list("person_id", rows.model.edition_lookup).distinct())
+    for model, _name in appearances(Person):
+        rows = model.objects.published().order_by()
+        pairs.update(rows.values_list("person_id", model.edition_lookup).distinct())
     yield from sorted((person, edition) for person, edition in pairs if person)
 
 

@@ -20,11 +20,13 @@ from content.history import ChangeSet, Origin, RowChange
 from content.recording import recording
 from exchange.models import Change, Conflict, Provenance
 from operations.indexing.update import refresh
-from operations.privacy.inventory import PERSONAL
-from operations.privacy.subjects import APPEARANCES, DataSubject, invitations
+from operations.privacy.inventory import all_personal_fields, personal_fields
+from operations.privacy.subjects import DataSubject, invitations
+from papers.models import Authorship
 from people.models import Person
 from people.pairs import PersonPair
 from people.person_accounts import PersonAccount
+from people.querysets import appearances
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -44,7 +46,7 @@ def blank(model: Any, name: str) -> Any:
 def erase_person(subject: DataSubject) -> None:
     """Take a person out of everything that is kept here, in one transaction."""
     with transaction.atomic():
-        standing = appearances(subject.keys)
+        standing = rows_of(subject.keys)
         with recording(Origin.COMMAND, detail="erase_personal_data"):
             photos = [str(person.photo.name) for person in subject.people if person.photo]
             for person in subject.people:
@@ -56,11 +58,10 @@ def erase_person(subject: DataSubject) -> None:
     refresh()
 
 
-def appearances(people: set[int]) -> dict[Any, set[int]]:
+def rows_of(people: set[int]) -> dict[Any, set[int]]:
     """Return the rows under which these people stand, by model: those of now, and those that were deleted."""
     found: dict[Any, set[int]] = {}
-    for relation in APPEARANCES:
-        model: Any = Person._meta.get_field(relation).related_model
+    for model, _name in appearances(Person):
         found[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
         gone = RowChange.objects.filter(model=model._meta.label_lower, kind=RowChange.Kind.DELETED)
         for key, values in gone.values_list("object_id", "values"):
@@ -73,20 +74,20 @@ def anonymise(person: Person) -> None:
     """Empty the person's row, take away other names and identifiers, and what is printed elsewhere."""
     person.names.all().delete()
     person.identifiers.all().delete()
-    for relation in APPEARANCES:
-        rows: Any = getattr(person, relation)
-        columns = [name for name in PERSONAL[rows.model._meta.label] if name not in KEPT_FIELDS]
+    for model, _name in appearances(Person):
+        rows = model._default_manager.filter(person=person)
+        columns = [name for name in personal_fields(model) or () if name not in KEPT_FIELDS]
         values = {name: NOBODY if name == "name" else blank(rows.model, name) for name in columns}
         if values:
             rows.all().update(**values)
-        if relation == "authorships":
+        if model is Authorship:
             for authorship in rows.all():
                 authorship.institutions.clear()
     PersonAccount._base_manager.filter(person=person).delete()
     invitations(person.email, Q(person=person)).delete()
     # Whom somebody was taken for.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
-    for name in {*PERSONAL[Person._meta.label]} - {"uid", *Person.derived_fields}:
+    for name in {*Person.personal_fields} - {"uid", *Person.derived_fields}:
         setattr(person, name, blank(Person, name))
     person.name = NOBODY
     person.save()
@@ -112,7 +113,9 @@ def erase_history(people: set[int], standing: dict[Any, set[int]]) -> None:
 
 def emptied(change: RowChange) -> dict[str, Any]:
     """Return the values of a change without those about a person."""
-    personal = {label.lower(): columns for label, columns in PERSONAL.items()}.get(change.model, ())
+    personal = {label.lower(): columns for label, columns in all_personal_fields().items()}.get(
+        change.model, ()
+    )
     told = {*personal} - KEPT_FIELDS
     if change.kind == RowChange.Kind.CHANGED:
         return {name: pair for name, pair in change.values.items() if name not in told}

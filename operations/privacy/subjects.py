@@ -11,10 +11,7 @@ from django.db.models import JSONField, Q
 from operations.privacy.inventory import TELLING
 from people.invitations import Invitation
 from people.models import Person
-from people.querysets import PersonQuerySet, last_of_chain
-
-# Relations below which a person stands somewhere under a printed name.
-APPEARANCES = PersonQuerySet.APPEARANCES
+from people.querysets import appearances, last_of_chain
 
 
 @dataclass
@@ -55,8 +52,8 @@ def words_of(people: list[Person]) -> set[str]:
         words |= {person.name, person.native_name, person.email, person.orcid, person.homepage, person.uid}
         words |= {*person.names.values_list("name", flat=True)}
         words |= {*person.identifiers.values_list("value", flat=True)}
-        for relation in APPEARANCES:
-            rows: Any = getattr(person, relation)
+        for model, _name in appearances(Person):
+            rows = model._default_manager.filter(person=person)
             if any(column.name == "name" for column in rows.model._meta.concrete_fields):
                 words |= {*rows.values_list("name", flat=True)}
     return words - {""}

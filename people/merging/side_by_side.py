@@ -13,20 +13,13 @@ from django.utils.text import capfirst
 from people import names
 from people.merging.merge import FIELDS, hidden_names, preset
 from people.models import Institution, Person
+from people.querysets import APPEARANCES
 
 if TYPE_CHECKING:
     from content.models import Content
 
 # Of what somebody did, so much is shown; the rest is counted.
 MAX_CONTRIBUTIONS = 40
-# What is fetched along with each relation, so that its rows can say what they stand on.
-SELECT_RELATED = {
-    "authorships": ("paper__edition",),
-    "session_roles": ("session__edition",),
-    "talks": ("presentation__edition", "presentation__paper"),
-    "committee_roles": ("edition",),
-    "grants": ("award__edition", "paper"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +166,19 @@ def columns_of(
     """Return what people are called and did; at most so much of each."""
     relations = [
         Prefetch(name, seen(_model(name)).select_related(*along).order_by("pk"), to_attr=f"all_{name}")
-        for name, along in SELECT_RELATED.items()
+        for _place, name, along in APPEARANCES[Person]
     ]
     prefetch_related_objects(people, "names", "identifiers", *relations)
     owners = Counter(
         (name, owner)
         for person in people
-        for name in SELECT_RELATED
+        for _place, name, _along in APPEARANCES[Person]
         for owner in {_thing(row).pk for row in vars(person)[f"all_{name}"]}
     )
     columns = []
     for person in people:
         column = ComparedRow(person, [*person.names.all()], [*person.identifiers.all()])
-        for name in SELECT_RELATED:
+        for _place, name, _along in APPEARANCES[Person]:
             for row in vars(person)[f"all_{name}"]:
                 shared = name != "committee_roles" and owners[name, _thing(row).pk] > 1
                 column.deeds.append(_deed(row, is_shared=shared))

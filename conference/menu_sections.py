@@ -1,0 +1,48 @@
+"""The built-in sections of an edition's site. Each app registers its own when the site starts."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from django.db.models import Model, QuerySet
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+    from conference.models import Edition
+
+
+@dataclass(frozen=True, slots=True)
+class MenuSection:
+    """A section that menus can link to, listed by `place`."""
+
+    place: int
+    name: str
+    label: "StrPromise"
+    # The URL name; it takes the edition's slug unless the section is the whole site's.
+    view: str
+    is_of_edition: bool = True
+    # The public rows of an edition, by its key, of which one at least fills the section.
+    rows: Callable[[int, datetime], Iterable[QuerySet[Model]]] | None = None
+    # How the home page counts them, such as "%(number)s papers".
+    counted: "StrPromise | None" = None
+
+    def url(self, edition: "Edition") -> str:
+        return reverse(self.view, args=[edition.slug] if self.is_of_edition else [])
+
+
+SECTIONS: dict[str, MenuSection] = {}
+
+
+def register(*sections: MenuSection) -> None:
+    """Add sections; all are kept in the order of their places."""
+    found = sorted([*SECTIONS.values(), *sections], key=attrgetter("place"))
+    SECTIONS.clear()
+    SECTIONS.update({section.name: section for section in found})
+
+
+def choices() -> list[tuple[str, "StrPromise"]]:
+    return [(section.name, section.label) for section in SECTIONS.values()]
