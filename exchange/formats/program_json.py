@@ -63,27 +63,21 @@ def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> 
 
 
 def _read_program(content: dict[str, object], source: Source, findings: Findings) -> Program:
-    for name in content:
-        if name not in KNOWN_KEYS:
-            findings.unknown(Where(source.name), name, "field", KNOWN_KEYS)
+    """Read every part that the file states. What does not fit leaves a gap: the file is refused anyway."""
+    parts: dict[str, Any] = {}
     try:
-        return Program(**_parts(content, source, findings))
+        for name, value in content.items():
+            if name in HEAD:
+                place = Location(findings, Where(source.name, name))
+                parts[name] = read_part(fields_of(HEAD[name]), value, place) or None
+            elif name in LISTS:
+                parts[name] = tuple(_read_list(name, LISTS[name], value, source, findings))
+            elif name not in KNOWN_KEYS:
+                findings.unknown(Where(source.name), name, "field", KNOWN_KEYS)
     except RecursionError:
         findings.problem(Where(source.name), "", gettext("The menu is nested too deeply."))
         return Program()
-
-
-def _parts(content: dict[str, object], source: Source, findings: Findings) -> dict[str, Any]:
-    """Read every part that the file states. What does not fit leaves a gap: the file is refused anyway."""
-    parts: dict[str, Any] = {}
-    for name, record in HEAD.items():
-        if name in content:
-            place = Location(findings, Where(source.name, name))
-            parts[name] = read_part(fields_of(record), content[name], place) or None
-    for name, record in LISTS.items():
-        if name in content:
-            parts[name] = tuple(_read_list(name, record, content[name], source, findings))
-    return parts
+    return Program(**parts)
 
 
 def _read_list(

@@ -19,7 +19,7 @@ from exchange.reading.fields import UnfitError, checked_text, zone_of
 from exchange.reading.findings import Findings, short
 from exchange.reading.sniffing import head, outer_names
 from exchange.reading.textfiles import read_object
-from exchange.records import Program
+from exchange.records import Program, RoomRecord
 
 
 class Collected:
@@ -127,7 +127,7 @@ def _program(collected: Collected, context: Context) -> Program:
     return Program(
         institutions=tuple(papers.institutions.values()),
         topics=tuple(papers.topics.topics.values()),
-        rooms=sessions.room_records(),
+        rooms=tuple(RoomRecord(slug=key, name=name) for key, name in sessions.rooms.items()),
         papers=records,
         sessions=tuple(sessions.sessions.values()),
         presentations=tuple(shown),

@@ -5,7 +5,7 @@ What is written is what would be read back, so that a file that was read and wri
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from urllib.parse import quote
@@ -13,14 +13,14 @@ from zoneinfo import ZoneInfo
 
 from exchange.files import Context, OutputFile
 from exchange.formats.orals_posters.links import sorted_links
-from exchange.formats.orals_posters.records import Spellings, TopicTree, distinct, split_affiliations
+from exchange.formats.orals_posters.records import TopicTree, distinct, split_affiliations
 from exchange.formats.orals_posters.rows import FIELDS, KINDS, MAX_TOPIC_LEVELS, EventAuthor, encoded, levels
 from exchange.reading.fields import zone_of
 from exchange.reading.gathering import tidy
+from exchange.reading.slugs import slug
 from exchange.records import (
     AuthorRecord,
     PaperRecord,
-    PersonRef,
     PresentationRecord,
     Program,
     SessionRecord,
@@ -41,16 +41,10 @@ class OutputRow:
     session: SessionRecord | None
     second: PresentationRecord | None = None
 
-    @property
-    def times(self) -> tuple[datetime | None, datetime | None]:
-        return self._slot(self.presentation)
-
-    @property
-    def second_times(self) -> tuple[datetime | None, datetime | None]:
-        return self._slot(self.second) if self.second else (None, None)
-
-    def _slot(self, presentation: PresentationRecord) -> tuple[datetime | None, datetime | None]:
+    def times(self, presentation: PresentationRecord | None) -> tuple[datetime | None, datetime | None]:
         """Return start and end, those of the session where the presentation has none of its own."""
+        if presentation is None:
+            return None, None
         start, end = stated(presentation.start, None), stated(presentation.end, None)
         if self.session:
             start, end = start or stated(self.session.start, None), end or stated(self.session.end, None)
@@ -77,14 +71,9 @@ def appearances(program: Program) -> list[OutputRow]:
         if paper and shown.kind in KINDS:
             session = sessions.get(stated(shown.session, None) or "")
             found[shown.uid] = OutputRow(shown, paper, session)
-    seconds = {uid: first for uid, first in found.items() if _is_second(first, found)}
+    seconds = {uid: shown.presentation for uid, shown in found.items() if _is_second(shown, found)}
     return [
-        OutputRow(
-            shown.presentation,
-            shown.paper,
-            shown.session,
-            seconds[f"{uid}{SECOND}"].presentation if f"{uid}{SECOND}" in seconds else None,
-        )
+        replace(shown, second=seconds.get(f"{uid}{SECOND}"))
         for uid, shown in found.items()
         if uid not in seconds
     ]
@@ -116,7 +105,7 @@ class EventWriter:
         self.numbers = numbered(context.edition, "event", (shown.presentation.uid for shown in self.shown))
         self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
         self.room_names = {room.slug: stated(room.name, "") or room.slug for room in program.rooms}
-        self.rooms = Spellings()
+        self.rooms: dict[str, str] = {}
         self.topics = TopicTree()
         self.own_topics = TopicTree({topic.slug: topic for topic in program.topics})
         self.by_paper: dict[str, list[OutputRow]] = {}
@@ -124,12 +113,8 @@ class EventWriter:
             self.by_paper.setdefault(shown.paper.uid, []).append(shown)
 
     def rows(self) -> Iterator[dict[str, object]]:
-        empty: dict[str, object] = {
-            **dict.fromkeys(FIELDS),
-            "children": [],
-            "children_ids": [],
-            "schedule_html": "",
-        }
+        empty: dict[str, object] = dict.fromkeys(FIELDS)
+        empty |= {"children": [], "children_ids": [], "schedule_html": ""}
         for shown in self.shown:
             yield {**empty, **self._paper(shown.paper), **self._event(shown)}
 
@@ -137,7 +122,7 @@ class EventWriter:
         return {
             "uid": paper.uid,
             "name": encoded(tidy(stated(paper.title, ""))),
-            "authors": author_rows(paper, self.institutions, self.context),
+            "authors": self._authors(paper),
             "abstract": stated(paper.abstract, None),
             "topic": self._topic(stated(paper.topic, None)),
             "keywords": [encoded(word) for word in map(tidy, stated(paper.keywords, ())) if word],
@@ -147,21 +132,23 @@ class EventWriter:
         }
 
     def _event(self, shown: OutputRow) -> dict[str, object]:
-        event = self.numbers[shown.presentation.uid]
         others = [other for other in self.by_paper[shown.paper.uid] if other is not shown]
-        kind = str(shown.presentation.kind)
-        session, room = shown.session, shown.room
-        times = [_iso(time, self.zone) for time in (*shown.times, *shown.second_times)]
+        kind = str(shown.presentation.kind).capitalize()
+        room = shown.room
+        title = encoded(tidy(stated(shown.session.title, ""))) if shown.session else None
+        parent = number(self.context.edition, "session", shown.session.uid) if shown.session else None
+        slots = (*shown.times(shown.presentation), *shown.times(shown.second))
+        times = [time.astimezone(self.zone).isoformat() if time else None for time in slots]
         return {
-            "id": event,
-            "session": encoded(tidy(stated(session.title, ""))) if session else None,
-            "eventtype": kind.capitalize(),
-            "event_type": kind.capitalize(),
+            "id": self.numbers[shown.presentation.uid],
+            "session": title,
+            "eventtype": kind,
+            "event_type": kind,
             "room_name": self._room(room) if room else None,
             "virtualsite_url": self._path(shown),
             **dict(zip(("starttime", "endtime", "starttime2", "endtime2"), times, strict=True)),
-            "parent1": encoded(tidy(stated(session.title, ""))) if session else None,
-            "parent_id": number(self.context.edition, "session", session.uid) if session else None,
+            "parent1": title,
+            "parent_id": parent,
             "show_in_schedule_overview": False,
             "visible": shown.is_public,
             "poster_position": encoded(tidy(stated(shown.presentation.board, ""))) or None,
@@ -177,7 +164,7 @@ class EventWriter:
     def _room(self, key: str) -> str:
         """Return the room's name, in one spelling for all names that make the same slug."""
         name = tidy(self.room_names.get(key, key)) or key
-        return encoded(self.rooms.names[self.rooms.add(name)])
+        return encoded(self.rooms.setdefault(slug(name), name))
 
     def _topic(self, key: str | None) -> str | None:
         """Return the path `Computer Vision->Other`, each level in one spelling."""
@@ -189,9 +176,29 @@ class EventWriter:
         site = self.context.site_url.rstrip("/")
         return f"{site}/{self.context.edition}/papers/?track={quote(track)}" if site and track else None
 
+    def _authors(self, paper: PaperRecord) -> list[dict[str, object]]:
+        """Return the paper's authors in order, each once, with public addresses only."""
+        kept, _ = distinct(filter(None, map(self._author, stated(paper.authors, ()))))
+        return [
+            {
+                "id": author.id,
+                "fullname": encoded(author.name),
+                "url": author.url or None,
+                "institution": encoded(author.institution) or None,
+            }
+            for author in kept
+        ]
 
-def _iso(time: datetime | None, zone: ZoneInfo) -> str | None:
-    return time.astimezone(zone).isoformat() if time else None
+    def _author(self, author: AuthorRecord) -> EventAuthor | None:
+        """Return an author with a number for joining: of the person here, else the one they came with."""
+        site, person, name = self.context.site_url.rstrip("/"), author.person, tidy(author.person.name)
+        key = next((int(value) for _, value in person.ids if is_number(value)), None)
+        if person.uid:
+            key = number("", "person", person.uid)
+        url = f"{site}/people/{person.uid}/" if site and person.uid else ""
+        printed = author.affiliations or [self.institutions.get(key, "") for key in author.institutions]
+        institution = "; ".join(split_affiliations(";".join(printed)))
+        return EventAuthor(name, key, url, institution) if name else None
 
 
 def write(program: Program, context: Context) -> Iterator[OutputFile]:
@@ -217,46 +224,6 @@ def _page(writer: EventWriter) -> Iterator[bytes]:
 
 def _json(value: object, indent: int | None = None) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=indent).encode()
-
-
-# Authors
-
-
-def author_rows(
-    paper: PaperRecord, institutions: Mapping[str, str], context: Context
-) -> list[dict[str, object]]:
-    """Return the paper's authors in order, each once, with public addresses only."""
-    kept, _ = distinct(_authors(paper, institutions, context))
-    return [
-        {
-            "id": author.id,
-            "fullname": encoded(author.name),
-            "url": author.url or None,
-            "institution": encoded(author.institution) or None,
-        }
-        for author in kept
-    ]
-
-
-def _authors(paper: PaperRecord, institutions: Mapping[str, str], context: Context) -> Iterator[EventAuthor]:
-    site = context.site_url.rstrip("/")
-    for author in stated(paper.authors, ()):
-        person, name = author.person, tidy(author.person.name)
-        url = f"{site}/people/{person.uid}/" if site and person.uid else ""
-        if name:
-            yield EventAuthor(name, _number(person), url, _institution(author, institutions))
-
-
-def _number(person: PersonRef) -> int | None:
-    """Return a number for joining: of the person here, else the one that the author came with."""
-    if person.uid:
-        return number("", "person", person.uid)
-    return next((int(value) for _, value in person.ids if is_number(value)), None)
-
-
-def _institution(author: AuthorRecord, institutions: Mapping[str, str]) -> str:
-    printed = author.affiliations or [institutions.get(key, "") for key in author.institutions]
-    return "; ".join(split_affiliations(";".join(printed)))
 
 
 # Numbers for things that have lasting uids: what consumers join by

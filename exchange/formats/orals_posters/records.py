@@ -27,7 +27,6 @@ from exchange.records import (
     PaperRecord,
     PersonRef,
     PresentationRecord,
-    RoomRecord,
     SessionRecord,
     Stated,
     TopicRecord,
@@ -124,20 +123,27 @@ class PaperReader:
     def paper(self, events: Sequence[InputRow]) -> PaperRecord:
         main = events[0]
         named = frozenset[str]().union(*(event.named for event in events))
-        self._note_conflicts(events)
+        for other in events[1:]:
+            if other.name != main.name:
+                message = gettext(
+                    "Event %(id)s (%(kind)s) has another title: “%(name)s”. "
+                    "The title of event %(taken)s (%(taken_kind)s) was taken."
+                )
+                told = {"id": other.id, "kind": other.kind, "name": other.name}
+                told |= {"taken": main.id, "taken_kind": main.kind}
+                self.findings.note("warning", other.where, message, **told)
         track = next((event.sourceurl for event in events if event.sourceurl), "")
         topic = next((event.topic for event in events if event.topic), ())
+        keywords = next((event.keywords for event in events if event.keywords), ())
         decisions = sorted((event.decision for event in events if event.decision), key=_telling)
         return PaperRecord(
             where=main.where,
-            uid=paper_uid(events),
+            uid=next((event.uid for event in events if event.uid), str(min(event.id for event in events))),
             title=main.name,
             abstract=self._abstract(events),
             track=track_of(track) if track else UNSTATED,
             topic=self.topics.add(topic, main.where) if "topic" in named else UNSTATED,
-            keywords=next((event.keywords for event in events if event.keywords), ())
-            if "keywords" in named
-            else UNSTATED,
+            keywords=keywords if "keywords" in named else UNSTATED,
             decision=next(iter(decisions), "") if "decision" in named else UNSTATED,
             status="published" if any(event.visible for event in events) else "draft",
             authors=self._authors(events),
@@ -149,19 +155,6 @@ class PaperReader:
         own = [event.abstract for event in events if event.abstract is not None]
         return next(filter(None, (*apart, *own)), "" if own else UNSTATED)
 
-    def _note_conflicts(self, events: Sequence[InputRow]) -> None:
-        main = events[0]
-        for other in events[1:]:
-            if other.name != main.name:
-                message = gettext(
-                    "Event %(id)s (%(kind)s) has another title: “%(name)s”. "
-                    "The title of event %(taken)s (%(taken_kind)s) was taken."
-                )
-                told = {"id": other.id, "kind": other.kind, "name": other.name}
-                self.findings.note(
-                    "warning", other.where, message, taken=main.id, taken_kind=main.kind, **told
-                )
-
     def _authors(self, events: Sequence[InputRow]) -> Stated[tuple[AuthorRecord, ...]]:
         listed = [event for event in events if event.authors]
         if not listed:
@@ -171,7 +164,12 @@ class PaperReader:
             if [author.name for author in self._distinct(other)] != [author.name for author in kept]:
                 message = gettext("Event %(id)s lists other authors. Those of event %(taken)s were taken.")
                 self.findings.note("warning", other.where, message, id=other.id, taken=listed[0].id)
-        self._note_namesakes(kept, listed[0])
+        names = Counter(author.name for author in kept)
+        for name in sorted(name for name, count in names.items() if count > 1):
+            message = gettext(
+                "Two authors are called %(name)s and have different numbers. They were taken as two people."
+            )
+            self.findings.note("doubt", listed[0].where, message, name=name)
         return tuple(self._author(author, listed[0]) for author in kept)
 
     def _distinct(self, event: InputRow) -> list[EventAuthor]:
@@ -181,30 +179,16 @@ class PaperReader:
             self.findings.note("repeat", event.where, message, name=author.name)
         return kept
 
-    def _note_namesakes(self, kept: Sequence[EventAuthor], event: InputRow) -> None:
-        names = Counter(author.name for author in kept)
-        for name in sorted(name for name, count in names.items() if count > 1):
-            message = gettext(
-                "Two authors are called %(name)s and have different numbers. They were taken as two people."
-            )
-            self.findings.note("doubt", event.where, message, name=name)
-
     def _author(self, author: EventAuthor, event: InputRow) -> AuthorRecord:
         affiliations = split_affiliations(author.institution)
+        for name in affiliations:
+            self.institutions.setdefault(slug(name), InstitutionRecord(slug=slug(name), name=name))
         return AuthorRecord(
             where=event.where,
             person=person_ref(author, self.context, event),
             affiliations=affiliations,
-            institutions=tuple(dict.fromkeys(map(self._institution, affiliations))),
+            institutions=tuple(dict.fromkeys(map(slug, affiliations))),
         )
-
-    def _institution(self, name: str) -> str:
-        key = slug(name)
-        return self.institutions.setdefault(key, InstitutionRecord(slug=key, name=name)).slug
-
-
-def paper_uid(events: Sequence[InputRow]) -> str:
-    return next((event.uid for event in events if event.uid), str(min(event.id for event in events)))
 
 
 def person_ref(author: EventAuthor, context: Context, event: InputRow) -> PersonRef:
@@ -226,35 +210,20 @@ def _telling(decision: str) -> int:
 
 
 @dataclass
-class Spellings:
-    """Names by slug: spellings that make the same slug are one thing, named as met first."""
-
-    names: dict[str, str] = field(default_factory=dict)
-
-    def add(self, name: str) -> str:
-        key = slug(name)
-        self.names.setdefault(key, name)
-        return key
-
-
-@dataclass
 class SessionReader:
     """Makes sessions of all events first, then presentations one by one."""
 
     zone: ZoneInfo
     findings: Findings
-    rooms: Spellings = field(default_factory=Spellings)
+    rooms: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, SessionRecord] = field(default_factory=dict)
     _session_of: dict[int, SessionRecord] = field(default_factory=dict)
-
-    def room_records(self) -> tuple[RoomRecord, ...]:
-        return tuple(RoomRecord(slug=key, name=name) for key, name in self.rooms.names.items())
 
     def add(self, events: Iterable[InputRow]) -> None:
         groups: dict[tuple[object, ...], list[InputRow]] = {}
         for event in events:
             if event.room:
-                self.rooms.add(event.room)
+                self.rooms.setdefault(slug(event.room), event.room)
             if event.session:
                 groups.setdefault(self._key(event), []).append(event)
         for group in groups.values():
