@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
-from exchange.exports import app_rows, calendars, download_list
+from exchange.exports import calendars, download_list
+from exchange.exports.app_files import app_program
 from exchange.exports.citation_files import FORMATS, asked_for, citation_file
 from exchange.exports.download_list import name_of
 from exchange.exports.downloads import reply, state_of, state_of_all
@@ -66,7 +67,7 @@ def _program(fmt: Format, edition: Edition) -> Program:
     """Return an edition as this format takes it: of calendars and what apps read no more than they write."""
     if fmt in (ics.FORMAT, xcal.FORMAT):
         return calendars.of_edition(edition).program
-    return app_rows.program(edition) if fmt.name in download_list.APPS.values() else dumped_for(fmt, edition)
+    return app_program(edition) if fmt.name in download_list.APPS.values() else dumped_for(fmt, edition)
 
 
 # References
@@ -197,16 +198,17 @@ def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpRes
 def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     """Send the calendar of a paper's presentations."""
     paper = get_object_or_404(edition.papers.published().select_related("edition"), uid=uid)
-    return _calendar(request, edition, uid, str(paper), lambda: calendars.of_paper(paper))
+    return _calendar(
+        request, edition, uid, str(paper), lambda: calendars.part(edition, presentations=Q(paper=paper))
+    )
 
 
 @edition_page
 def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     """Send the calendar of one appearance."""
-    shown = calendars.shown_presentation(edition, uid)
-    if shown is None:
-        raise Http404("There is no such presentation.")
-    return _calendar(request, edition, uid, str(shown), lambda: calendars.of_presentation(edition, shown))
+    shown = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
+    part = partial(calendars.part, edition, presentations=Q(pk=shown.pk))
+    return _calendar(request, edition, uid, str(shown), part)
 
 
 @require_safe

@@ -4,20 +4,22 @@ a presentation, a person, or what is chosen of a schedule.
 Public rows alone, as records. How they are written is `formats.ics`' business.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from itertools import batched
+from typing import TYPE_CHECKING
 
 from django.db.models import Q
 from django.utils import timezone
 
 from conference.models import Edition
-from exchange.exports.calendar_rows import parts
-from exchange.exports.dump import NOTHING
-from exchange.formats.ics import CalendarScope
-from papers.models import Authorship, Paper, Topic
+from content.array_lookup import Among
+from content.querysets import moment
+from exchange.exports.dump import NOTHING, dump, writing_context
+from exchange.formats.ics import CalendarScope, Wanted
+from papers.models import Topic
 from people.models import Person
-from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.models import Room, Session
 from schedule.schedule_filters import ScheduleFilter
 
 if TYPE_CHECKING:
@@ -25,6 +27,14 @@ if TYPE_CHECKING:
 
 # A talk in the order of its session, or a poster among hundreds, has no time of its own.
 OWN_TIME = Q(start__isnull=False)
+TIMED = ("kind", "title", "abstract", "start", "end", "room")
+EVENT = (*TIMED, "status", "cancellation_reason", "rescheduled_at")
+FIELDS = {
+    "room": ("name", "virtual"),
+    "session": (*EVENT, "parent", "roles"),
+    "presentation": (*EVENT, "session", "paper", "board", "speakers"),
+    "paper": ("title", "abstract", "authors"),
+}
 # So many presentations are read at once, with their people.
 SLICE = 1_000
 
@@ -56,8 +66,9 @@ def _chosen(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
 
 def of_session(session: Session) -> CalendarScope:
     """Return a session with its parts, and the talks in them with a time of their own."""
-    now = timezone.now()
-    return _part(session.edition, _family(session.pk, now), _timed(session.pk, now), now)
+    inside = Q(session=session) | Q(session__parent=session)
+    family = Q(pk=session.pk) | Q(parent=session)
+    return part(session.edition, sessions=family, presentations=inside & OWN_TIME)
 
 
 def of_room(room: Room) -> CalendarScope:
@@ -73,11 +84,12 @@ def of_topic(topic: Topic) -> Iterator[CalendarScope]:
 
 def of_papers(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarScope]:
     """Yield the presentations of these papers of an edition: part by part, as they may be thousands."""
-    now = timezone.now()
-    shown = edition.presentations.published(now).filter(paper__in=papers.order_by().values("pk"))
-    keys = list(_keys(shown))
-    for first in range(0, max(1, len(keys)), SLICE):
-        yield _part(edition, (), keys[first : first + SLICE], now)
+    at = timezone.now()
+    shown = edition.presentations.published(at).filter(paper__in=papers.order_by().values("pk"))
+    keys = shown.order_by().values_list("pk", flat=True)
+    # A calendar of no talks still says which zone it is in.
+    for some in list(batched(keys, SLICE, strict=False)) or [()]:
+        yield part(edition, presentations=Q(Among("pk", some)), at=at)
 
 
 def of_sessions(edition: Edition, wanted: Q) -> CalendarScope:
@@ -91,80 +103,44 @@ def of_presentations(edition: Edition, wanted: Q) -> CalendarScope:
     return part(edition, presentations=wanted)
 
 
-def of_paper(paper: Paper) -> CalendarScope:
-    """Return the presentations of a paper."""
-    now = timezone.now()
-    return _part(paper.edition, (), _of_paper(paper.pk, now), now)
+def of_person(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarScope]:
+    """Yield what a person takes part in, edition by edition."""
+    sessions = Q(pk__in=person.session_roles.order_by().values("session"))
+    talks = Q(pk__in=person.talks.order_by().values("presentation"))
+    written = Q(paper__in=person.authorships.order_by().values("paper"))
+    rows = (
+        person.session_roles.values_list("session__edition", flat=True),
+        person.talks.values_list("presentation__edition", flat=True),
+        person.authorships.values_list("paper__edition", flat=True),
+    )
+    involved = {key for keys in rows for key in keys.order_by().distinct()}
+    for edition in (one for one in editions if one.pk in involved):
+        found = part(edition, sessions=sessions, presentations=talks | written)
+        if found.wanted.sessions or found.wanted.presentations:
+            yield found
 
 
-def of_presentation(edition: Edition, shown: Presentation) -> CalendarScope:
-    """Return one appearance of a paper, or one talk."""
-    return _part(edition, (), [shown.pk], timezone.now())
-
-
-def of_person(person: Person, editions: Iterable[Edition]) -> list[CalendarScope]:
-    """Return what a person takes part in, edition by edition."""
-    now = timezone.now()
-    talks = {*_spoken(person.pk, now), *_written(person.pk, now)}
-    found = parts(editions, _held(person.pk, now), talks, now)
-    return [one for one in found if one.wanted.sessions or one.wanted.presentations]
-
-
-def part(edition: Edition, *, sessions: Q = NOTHING, presentations: Q = NOTHING) -> CalendarScope:
-    """Return the rows that meet the conditions, with what they need: sessions, wholes, papers and rooms."""
-    now = timezone.now()
-    own = edition.sessions.published(now).filter(sessions)
-    talks = edition.presentations.published(now).filter(presentations)
-    return _part(edition, _keys(own), _keys(talks), now)
-
-
-def _part(
-    edition: Edition, sessions: Collection[int], presentations: Collection[int], at: datetime
+def part(
+    edition: Edition, *, sessions: Q = NOTHING, presentations: Q = NOTHING, at: datetime | None = None
 ) -> CalendarScope:
-    return next(iter(parts([edition], sessions, presentations, at)))
-
-
-def _keys(rows: Any) -> Any:
-    return rows.order_by().values_list("pk", flat=True)
-
-
-# Questions
-
-
-def shown_presentation(edition: Edition, uid: str) -> Presentation | None:
-    """Return a published presentation with no more than what it is called. One query."""
-    found: Presentation | None = next(iter(_presentation(edition.pk, uid, timezone.now())), None)
-    return found
-
-
-def _presentation(edition: int, uid: str, at: datetime) -> Any:
-    rows = Presentation.objects.published(at).filter(edition=edition, uid=uid)
-    return rows.select_related("paper").only("title", "paper__title")
-
-
-def _of_paper(paper: int, at: datetime) -> Any:
-    return _keys(Presentation.objects.published(at).filter(paper=paper))
-
-
-def _family(session: int, at: datetime) -> Any:
-    return _keys(Session.objects.published(at).filter(Q(pk=session) | Q(parent=session)))
-
-
-def _timed(session: int, at: datetime) -> Any:
-    inside = Q(session=session) | Q(session__parent=session)
-    return _keys(Presentation.objects.published(at).filter(inside & OWN_TIME))
-
-
-def _held(person: int, at: datetime) -> Any:
-    roles = SessionRole.objects.filter(person=person).order_by().values("session")
-    return _keys(Session.objects.published(at).filter(pk__in=roles))
-
-
-def _spoken(person: int, at: datetime) -> Any:
-    talks = Speaker.objects.filter(person=person).order_by().values("presentation")
-    return _keys(Presentation.objects.published(at).filter(pk__in=talks))
-
-
-def _written(person: int, at: datetime) -> Any:
-    papers = Authorship.objects.filter(person=person).order_by().values("paper")
-    return _keys(Presentation.objects.published(at).filter(paper__in=papers))
+    """Return the rows that meet the conditions, with what they need: sessions, wholes, papers and rooms."""
+    at = moment(at)
+    own = dict(edition.sessions.published(at).filter(sessions).order_by().values_list("pk", "uid"))
+    columns = ("pk", "uid", "session_id", "paper_id")
+    talks = list(edition.presentations.published(at).filter(presentations).order_by().values_list(*columns))
+    around = {*own, *(session for _, _, session, _ in talks if session)}
+    wholes = Session.objects.filter(Among("pk", around)).order_by().values("parent")
+    program = dump(
+        edition,
+        at=at,
+        only={
+            "room": Q(),
+            "session": Q(Among("pk", around)) | Q(pk__in=wholes),
+            "presentation": Q(Among("pk", [key for key, *_ in talks])),
+            "paper": Q(Among("pk", {paper for *_, paper in talks if paper})),
+        },
+        fields=FIELDS,
+        people=False,
+    )
+    wanted = Wanted(frozenset(own.values()), frozenset(uid for _, uid, *_ in talks))
+    return CalendarScope(program, writing_context(edition), wanted)

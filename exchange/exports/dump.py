@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.conf import settings
 from django.db.models import Q
 
 import markup
-from conference.models import Conference, Edition
+from conference.models import Edition
 from content.array_lookup import Among
+from content.models import Content
 from exchange.files import Context, Format, Rows
 from exchange.imports.kinds import (
     AUTHORS,
@@ -31,7 +32,7 @@ from exchange.imports.kinds import (
     Values,
 )
 from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, persons
-from exchange.records import MenuRecord, PersonRecord, PersonRef, Program, Record
+from exchange.records import EditionRecord, MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName
 from people.names import split
@@ -61,37 +62,40 @@ FIELDS = {
 NOTHING = Q(pk__in=[])
 
 
-def dump(
-    edition: Edition,
-    *,
-    drafts: bool = False,
-    at: datetime | None = None,
-    only: Mapping[str, Q] | None = None,
-) -> Program:
-    """Return what `published(at)` shows of an edition; nothing if it is not public. `drafts`: everything.
+class Selection(TypedDict, total=False):
+    """What is read of an edition; without any of it, all that is public.
 
-    `only` names the kinds of rows wanted, such as "paper", each with a condition; other kinds stay out, and
-    so do the edition's menu and committee. What rows point at is not taken along by itself.
+    `drafts`: what is not public too. `only` names the kinds of rows wanted, such as "paper", each with a
+    condition; other kinds stay out, and so do the edition's menu and committee. `fields` names by kind the
+    fields wanted, beside the key. `people`: whether those who take part come along.
     """
-    program = stream(edition, drafts=drafts, at=at, only=only)
+
+    drafts: bool
+    at: datetime | None
+    only: Mapping[str, Q] | None
+    fields: Mapping[str, Collection[str]]
+    people: bool
+
+
+def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
+    """Return the records of an edition that are selected; none if it is not public.
+
+    What rows point at is not taken along by itself.
+    """
+    program = stream(edition, **selection)
     lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in LISTS}
     return replace(program, **lists)
 
 
-def stream(
-    edition: Edition,
-    *,
-    drafts: bool = False,
-    at: datetime | None = None,
-    only: Mapping[str, Q] | None = None,
-) -> Program:
+def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
     """Return the same as `dump`, but every list is read anew, a batch at a time, whenever it is gone through.
 
     For writers that ask of a list no more than its records in order and whether there are any.
     """
-    if not drafts and not Edition.objects.published(at).filter(pk=edition.pk).exists():
+    public = Edition.objects.published(selection.get("at"))
+    if not selection.get("drafts") and not public.filter(pk=edition.pk).exists():
         return Program()
-    return Dump(edition, drafts=drafts, at=at, only=only).program()
+    return Dump(edition, **selection).program()
 
 
 def dumped_for(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
@@ -137,24 +141,33 @@ def name_parts(name: str) -> tuple[str, str]:
 class Dump:
     """One edition being read."""
 
-    def __init__(
-        self, edition: Edition, *, drafts: bool, at: datetime | None, only: Mapping[str, Q] | None
-    ) -> None:
-        self.edition, self.drafts, self.at, self.only = edition, drafts, at, only
+    def __init__(self, edition: Edition, **selection: Unpack[Selection]) -> None:
+        self.edition = edition
+        self.drafts, self.at = selection.get("drafts", False), selection.get("at")
+        self.only, self.fields = selection.get("only"), selection.get("fields", {})
+        self.with_people = selection.get("people", True)
 
     def program(self) -> Program:
-        conferences = Conference.objects.filter(pk=self.edition.conference_id)
-        editions = Edition.objects.filter(pk=self.edition.pk)
         parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in PARTS}
-        institutions: Any = Rows(lambda lists: self._institutions())
-        people: Any = Rows(lambda lists: self._people())
+        institutions: Any = Rows(lambda wanted: self._institutions())
+        people: Any = Rows(lambda wanted: self._people())
         return Program(
-            conference=self.records(CONFERENCE, conferences, {})[self.edition.conference_id],
-            edition=self.records(EDITION, editions, self.lists(EDITION, [self.edition.pk]))[self.edition.pk],
+            conference=_record(CONFERENCE, self.edition.conference),
+            edition=self._edition(),
             institutions=institutions,
-            people=people,
+            people=people if self.with_people else (),
             **parts,
         )
+
+    def _edition(self) -> EditionRecord:
+        own, conference = self.edition.pk, self.edition.conference.slug
+        found = self.lists(EDITION, [own])
+        lists = {
+            listing.name: self.part_records(listing, found.get(listing.name, {}).get(own, []))
+            for listing in EDITION.listings
+        }
+        record: EditionRecord = _record(EDITION, self.edition, conference=conference, **lists)
+        return record
 
     def _shown(self, model: Any) -> Any:
         return model.objects.all() if self.drafts else model.objects.published(self.at)
@@ -172,6 +185,7 @@ class Dump:
         """Read the records of a kind: first what sorts them, then batch by batch. `wanted`: their fields."""
         if not self._wants(kind):
             return
+        wanted = self.fields.get(kind.name) if wanted is None else wanted
         names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK_ROWS)
         keys = [row[-1] for row in sorted(rows, key=lambda row: rank(row[:-1]))]
@@ -275,6 +289,12 @@ class Dump:
         for batch in in_batches(sorted(known)):
             found = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch), {})
             yield from sorted(found.values(), key=lambda record: str(record.slug))
+
+
+def _record(kind: Kind, row: Content, **values: object) -> Any:
+    """Return the record of a row that was fetched whole."""
+    plain = {name: getattr(row, name) for name in (kind.key, *kind.plain)}
+    return kind.record(**plain, **values)  # type: ignore[arg-type]  # the table of kinds says which it has
 
 
 def _frozen(values: list[Any]) -> list[Any]:

@@ -81,7 +81,7 @@ def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
     lines: Any = MENU.model._default_manager
     wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
     for edition, here in _by_edition(wanted, "edition").items():
-        dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
+        dump = Dump(edition or Edition(), drafts=True)
         for parts in parts_by_owner(MENU, lines.filter(pk__in=here), dump.edition).values():
             records: Any = dump.part_records(MENU, parts)
             for entry in menu_entries(records, 1):
@@ -96,7 +96,7 @@ def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Ite
     lookup = _edition_lookup(kind.model)
     found: dict[int, SelectedRecord] = {}
     for edition, here in _by_edition(rows, lookup).items():
-        dump = Dump(edition or Edition(), drafts=True, at=None, only=None)
+        dump = Dump(edition or Edition(), drafts=True)
         lists = dump.lists(kind, here, wanted)
         records = dump.records(kind, rows.filter(pk__in=here), lists, wanted)
         found |= {key: SelectedRecord(edition, record) for key, record in records.items()}
@@ -121,7 +121,7 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRe
     owners = dict(rows.order_by().values_list(f"{owner}_id", link))
     found: dict[int, SelectedRecord] = {}
     for edition, here in _by_edition(rows, str(listing.model.edition_lookup)).items():
-        dump, own = Dump(edition or Edition(), drafts=True, at=None, only=None), rows.filter(pk__in=here)
+        dump, own = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=here)
         parts = parts_by_owner(listing, own, dump.edition, known_as="person" in listing.columns)
         places: dict[int, list[int]] = defaultdict(list)
         for key, above in own.order_by("position", "pk").values_list("pk", f"{owner}_id"):

@@ -337,10 +337,10 @@ def test_what_is_not_there_is_404(client: Client, path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "count"),
     [
-        ("/2021/papers/p1.bib", 17),
-        ("/2021/papers.bib", 24),
-        ("/2021/papers/p1.ics", 9),
-        ("/2021/schedule.ics", 7),
+        ("/2021/papers/p1.bib", 14),
+        ("/2021/papers.bib", 21),
+        ("/2021/papers/p1.ics", 17),
+        ("/2021/schedule.ics", 10),
     ],
 )
 @pytest.mark.parametrize("papers", [2, 20])

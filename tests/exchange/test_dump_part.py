@@ -49,7 +49,7 @@ def test_query_count_does_not_grow_with_the_papers(count: int) -> None:
     ) as queries:
         dump(edition, only={"paper": Q()})
 
-    assert len(queries) == 14
+    assert len(queries) == 13
 
 
 def test_trap_16_hidden_rows_stay_out_however_they_are_asked_for() -> None:
