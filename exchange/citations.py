@@ -4,10 +4,10 @@ Titles and abstracts stay as their authors wrote them: formats turn them into La
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from exchange.files import Context
+from exchange.files import CitationWriter, Context, OutputFile, Writer
 from exchange.records import AuthorRecord, PaperRecord, PersonRecord, Program, stated
 
 SUFFIX = re.compile(r"(?P<family>.*\S),? (?P<suffix>(?:Jr|Sr)\.?|I{2,3}|IV)")
@@ -51,6 +51,28 @@ def citations(program: Program, context: Context) -> Iterator[Citation]:
     people = {person.ref.uid: person for person in program.people if person.ref.uid}
     for paper in program.papers:
         yield _citation(paper, people, program, context)
+
+
+def separated(entry: Callable[[Citation, Context], str], gap: str) -> CitationWriter:
+    """Return what writes an entry for each paper, with a gap between them."""
+
+    def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
+        found = (
+            (citation, context) for program, context in parts for citation in citations(program, context)
+        )
+        for index, (citation, context) in enumerate(found):
+            yield f"{gap if index else ''}{entry(citation, context)}".encode()
+
+    return cite
+
+
+def one_file(cite: CitationWriter, extension: str) -> Writer:
+    """Return what writes the papers of one edition as its one file."""
+
+    def write(program: Program, context: Context) -> Iterable[OutputFile]:
+        yield OutputFile(f"{context.edition}.{extension}", cite([(program, context)]))
+
+    return write
 
 
 def citation_key(program: Program, context: Context, uid: str) -> str:

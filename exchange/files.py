@@ -114,6 +114,8 @@ type Reader = Callable[[Sequence[Source], Context], Program]
 # Tells by the beginnings of files whether a format may be theirs.
 type Recogniser = Callable[[Sequence[Source]], bool]
 type Writer = Callable[[Program, Context], Iterable[OutputFile]]
+# Writes the papers of several editions as references, in one file.
+type CitationWriter = Callable[[Iterable[tuple[Program, Context]]], Iterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,8 @@ class Format:
 
     `takes_stream`: its writer asks of a program's lists no more than their records in order and whether there
     are any, so that it can be given one that is read while it is written. `recognises`: whether files look
-    like this format, by their names and first kilobytes.
+    like this format, by their names and first kilobytes. A format
+    with `cite` is offered wherever papers are cited, under its `short_label`.
     """
 
     name: str
@@ -132,6 +135,8 @@ class Format:
     media_type: str = "application/octet-stream"
     read: Reader | None = None
     write: Writer | None = None
+    cite: CitationWriter | None = None
+    short_label: str = ""
     pages: Pages | None = None
     takes_stream: bool = False
     recognises: Recogniser | None = None

@@ -19,12 +19,11 @@ UNCACHED = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"
 CARD = "/card.png"
 API = "api"
 LIST_PARAMETERS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
-FACETS = frozenset(("award", "day", "has", "institution", "kind", "session", "topic", "track"))
-CACHED_PARAMETERS = LIST_PARAMETERS | FACETS
+# Those of the lists of papers are registered by `papers`.
+CACHED_PARAMETERS = {"kind", "topic", *LIST_PARAMETERS}
 SEARCH_PARAMETERS = frozenset(("q", "kind", "page"))
 # These are read by some page, but what people type, or hold, is rarely requested twice.
 UNCACHED_PARAMETERS = frozenset(("note", "q", "query", "s", "search", "seed", "showEvent"))
-KNOWN_PARAMETERS = CACHED_PARAMETERS | UNCACHED_PARAMETERS
 UNCACHED_API_PARAMETERS = frozenset(("q", "changed_since"))
 MAX_ADDRESS_LENGTH = 400
 MAX_SEARCH_LENGTH = 120
@@ -67,7 +66,7 @@ def address(path: str, query: str) -> Address:
     if first_part(path) in UNCACHED or path.endswith(CARD):
         return Address(query, None)
     if not is_api(path):
-        query = "&".join(part for part in query.split("&") if _name(part) in KNOWN_PARAMETERS)
+        query = "&".join(part for part in query.split("&") if _name(part) in known_parameters())
     if len(path) + len(query) > MAX_ADDRESS_LENGTH:
         return Address(query, None)
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
@@ -77,6 +76,11 @@ def address(path: str, query: str) -> Address:
         return Address(query, None)
     query = urlencode(pairs)
     return Address(query, Key(path, query))
+
+
+def known_parameters() -> set[str]:
+    """Return the parameters that some page reads."""
+    return CACHED_PARAMETERS | UNCACHED_PARAMETERS
 
 
 def _name(part: str) -> str:

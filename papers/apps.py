@@ -12,3 +12,5 @@ class PapersConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("papers.registration")
+        # Tells the page cache the parameters of the list of papers.
+        import_module("papers.facets")

@@ -18,6 +18,7 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFi
 
 from conference.models import Edition
 from content.pagination import BadParameter
+from pagecache.keys import CACHED_PARAMETERS
 from papers.catalogue import FacetValue, catalogue
 from papers.models import Paper
 from papers.rows import PaperRow
@@ -41,6 +42,7 @@ FACETS = {
     "institution": _("Institution"),
     "has": pgettext_lazy("papers with a video", "With"),
 }
+CACHED_PARAMETERS.update(FACETS)
 SORTS = {"title": _("Title"), "schedule": _("Time"), "board": _("Board"), "random": _("Shuffled")}
 VIEWS = {"compact": _("Compact"), "detailed": _("Detailed")}
 GROUPS = {"topic": _("By topic"), "track": _("By track")}

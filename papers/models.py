@@ -210,6 +210,9 @@ class Authorship(NamedAsPrinted, Ordered, Content):
 
     objects = AuthorshipQuerySet.as_manager()
 
+    # The name that is shown, where the queryset is `with_shown_names()`.
+    shown_name: str
+
     class Meta:
         ordering = ["paper", "position"]
         verbose_name = _("authorship")

@@ -16,7 +16,8 @@ from conference.models import Edition
 from content.array_lookup import Among
 from content.querysets import moment
 from exchange.exports.dump import NOTHING, dump, writing_context
-from exchange.formats.ics import CalendarScope, Wanted
+from exchange.formats.appointments import Wanted
+from exchange.formats.ics import CalendarScope
 from papers.models import Topic
 from people.models import Person
 from schedule.models import Room, Session

@@ -1,8 +1,5 @@
 """How to cite papers: those of the database as references, in every format for citations."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
-
 from django.db.models import Q
 from django.http import QueryDict
 
@@ -10,8 +7,8 @@ from conference.models import Edition
 from exchange.apa import apa
 from exchange.citations import citation_key, citations
 from exchange.exports.dump import dump, writing_context
-from exchange.files import Context, Format
-from exchange.formats import bibtex, csl_json, ris
+from exchange.files import Context
+from exchange.formats import bibtex, citation_formats
 from exchange.records import (
     AuthorRecord,
     ConferenceRecord,
@@ -24,32 +21,14 @@ from exchange.records import (
 from papers.facets import PaperFilter
 from papers.models import Paper
 
-type Parts = Iterable[tuple[Program, Context]]
-type Citing = Callable[[Parts], Iterator[bytes]]
-
-
-def _joined(entries: Callable[[Program, Context], Iterator[bytes]], gap: bytes) -> Citing:
-    def written(parts: Parts) -> Iterator[bytes]:
-        is_first = True
-        for program, context in parts:
-            for index, entry in enumerate(entries(program, context)):
-                yield gap + entry if not (index or is_first) else entry
-                is_first = False
-
-    return written
-
-
-# The formats that papers are cited in, and how each writes the papers of several editions as one file.
-FORMATS: dict[str, tuple[Format, Citing]] = {
-    "bib": (bibtex.FORMAT, _joined(bibtex.entries, b"\n")),
-    "ris": (ris.FORMAT, _joined(ris.entries, b"\r\n")),
-    "csl.json": (csl_json.FORMAT, csl_json.listed),
-}
+# The fields of a paper that citations are made of.
+CITED = ("title", "abstract", "keywords", "doi", "pages", "authors")
+FORMATS = citation_formats()
 
 
 def citation_file(edition: Edition, papers: Q) -> tuple[Program, Context]:
     """Return the published papers of an edition that meet a condition, ready to be cited."""
-    return dump(edition, only={"paper": papers}), writing_context(edition)
+    return dump(edition, only={"paper": papers}, fields={"paper": CITED}), writing_context(edition)
 
 
 def asked_for(edition: Edition, parameters: QueryDict) -> Q:
@@ -71,7 +50,7 @@ def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
 
 def _program(paper: Paper, edition: Edition) -> Program:
     """Return the records of one paper as a dump would hold them, as far as citations need them."""
-    authors: list[Any] = paper.shown_authors
+    authors = paper.shown_authors
     people = {one.person.uid: one.person for one in authors}
     conference = edition.conference
     return Program(

@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from exchange.files import Format
+from exchange.files import CitationWriter, Format
 
 
 @cache
@@ -23,6 +23,11 @@ def formats() -> dict[str, Format]:
 def readable() -> dict[str, Format]:
     """Return the formats that can be imported."""
     return {name: fmt for name, fmt in formats().items() if fmt.read}
+
+
+def citation_formats() -> dict[str, tuple[Format, CitationWriter]]:
+    """Return by extension the formats that papers are cited in, and what writes them."""
+    return {fmt.extensions[0]: (fmt, fmt.cite) for fmt in formats().values() if fmt.cite}
 
 
 def writable() -> dict[str, Format]:

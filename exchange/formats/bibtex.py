@@ -4,12 +4,12 @@ In UTF-8, one field a line. Braces inside a value always balance: every parser c
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from exchange.citations import Author, Citation, citations
-from exchange.files import Context, Format, OutputFile, Source
+from exchange.citations import Author, Citation, one_file, separated
+from exchange.files import Context, Format, Source
 from exchange.reading.sniffing import head
 from exchange.records import Program
 
@@ -37,17 +37,6 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     from exchange.reading import bibtex
 
     return bibtex.read(sources, context)
-
-
-def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write one file with an entry for each paper."""
-    yield OutputFile(f"{context.edition}.bib", entries(program, context))
-
-
-def entries(program: Program, context: Context) -> Iterator[bytes]:
-    """Return the entries of a program's papers one by one, an empty line between them."""
-    for index, citation in enumerate(citations(program, context)):
-        yield f"{'\n' if index else ''}{entry(citation, context)}".encode()
 
 
 def entry(citation: Citation, context: Context) -> str:
@@ -114,6 +103,9 @@ def _whole(part: str) -> str:
     return f"{{{part}}}" if "," in part or re.search(r"(?i)(^|\s)and(\s|$)", part) else part
 
 
+cite = separated(entry, "\n")
+write = one_file(cite, "bib")
+
 FORMAT = Format(
     name="bibtex",
     label=_("References (BibTeX)"),
@@ -122,6 +114,8 @@ FORMAT = Format(
     media_type="application/x-bibtex",
     read=read,
     write=write,
+    cite=cite,
+    short_label="BibTeX",
     takes_stream=True,
     recognises=recognises,
 )

@@ -5,17 +5,12 @@ from collections.abc import Iterable, Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from exchange.citations import Author, Citation, citations
-from exchange.files import Context, Format, OutputFile
+from exchange.citations import Author, Citation, citations, one_file
+from exchange.files import Context, Format
 from exchange.records import Program
 
 
-def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write one file: a list with an object for each paper."""
-    yield OutputFile(f"{context.edition}.csl.json", listed([(program, context)]))
-
-
-def listed(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
+def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
     """Return one list with the papers of all these programs, piece by piece."""
     opening = "[\n"
     for program, context in parts:
@@ -51,6 +46,8 @@ def _name(author: Author) -> dict[str, str]:
     return {name: part for name, part in parts.items() if part}
 
 
+write = one_file(cite, "csl.json")
+
 FORMAT = Format(
     name="csl_json",
     label=_("References (CSL-JSON)"),
@@ -58,5 +55,7 @@ FORMAT = Format(
     extensions=("csl.json",),
     media_type="application/vnd.citationstyles.csl+json",
     write=write,
+    cite=cite,
+    short_label="CSL-JSON",
     takes_stream=True,
 )

@@ -1,24 +1,16 @@
 """RIS: one record per paper, for Zotero, EndNote, Mendeley and library systems. Written only."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from exchange.citations import Author, Citation, citations
-from exchange.files import Context, Format, OutputFile
-from exchange.records import Program
+from exchange.citations import Author, Citation, one_file, separated
+from exchange.files import Context, Format
 
 
-def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write one file with a record for each paper."""
-    yield OutputFile(f"{context.edition}.ris", entries(program, context))
-
-
-def entries(program: Program, context: Context) -> Iterator[bytes]:
-    """Return the records of a program's papers one by one, an empty line between them."""
-    for index, citation in enumerate(citations(program, context)):
-        lines = [*([""] if index else []), *map(_line, _fields(citation, context))]
-        yield "".join(f"{line}\r\n" for line in lines).encode()
+def entry(citation: Citation, context: Context) -> str:
+    """Return the record of one paper, ending with a line end."""
+    return "".join(f"{_line(field)}\r\n" for field in _fields(citation, context))
 
 
 def _fields(citation: Citation, context: Context) -> Iterator[tuple[str, str]]:
@@ -54,6 +46,9 @@ def _name(author: Author) -> str:
     return ", ".join(part.replace(",", " ") for part in parts if part)
 
 
+cite = separated(entry, "\r\n")
+write = one_file(cite, "ris")
+
 FORMAT = Format(
     name="ris",
     label=_("References (RIS)"),
@@ -61,5 +56,7 @@ FORMAT = Format(
     extensions=("ris",),
     media_type="application/x-research-info-systems",
     write=write,
+    cite=cite,
+    short_label="RIS",
     takes_stream=True,
 )

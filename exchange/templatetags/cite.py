@@ -4,10 +4,17 @@ from typing import Any
 
 from django import template
 
-from exchange.exports.citation_files import citation_of
+from exchange.exports.citation_files import FORMATS, citation_of
+from exchange.exports.download_list import name_of
 from papers.models import Paper
 
 register = template.Library()
+
+
+@register.simple_tag
+def citation_formats() -> list[tuple[str, str]]:
+    """Return what the formats for citations are called, and the end of the names of their addresses."""
+    return [(fmt.short_label, name_of(ending)) for ending, (fmt, _) in FORMATS.items()]
 
 
 @register.inclusion_tag("exchange/_cite.html", takes_context=True)

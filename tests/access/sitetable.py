@@ -9,6 +9,10 @@ nothing: answers that there is nothing.
 
 from collections.abc import Iterator
 
+from exchange.exports.download_list import name_of
+from exchange.formats import citation_formats
+
+CITED = ("edition", "paper", "topic", "person")
 WORDS = {
     "page": """
         api:docs conference:site_page conference:page conference:sponsors conference:accent people:list
@@ -22,9 +26,7 @@ WORDS = {
     """,
     "file": """
         api:root api:schema papers:card schedule:card schedule:changes_feed exchange:program_file
-        exchange:edition_bib exchange:edition_ris exchange:edition_csl exchange:paper_bib exchange:paper_ris
-        exchange:paper_csl exchange:topic_bib exchange:topic_ris exchange:topic_csl exchange:person_bib
-        exchange:person_ris exchange:person_csl exchange:papers_csv exchange:papers_xlsx
+        exchange:papers_csv exchange:papers_xlsx
         exchange:papers_calendar exchange:schedule_xml exchange:schedule_json exchange:schedule_xcal
         exchange:edition_calendar exchange:day_calendar exchange:session_calendar exchange:room_calendar
         exchange:topic_calendar exchange:paper_calendar exchange:presentation_calendar
@@ -41,6 +43,8 @@ WORDS = {
 
 
 def lines() -> Iterator[tuple[str, str]]:
+    for ending in citation_formats():
+        yield from ((f"exchange:{what}_{name_of(ending)}", "file") for what in CITED)
     for kind, names in WORDS.items():
         yield from ((name, kind) for name in names.split())
 

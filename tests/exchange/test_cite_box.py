@@ -63,7 +63,7 @@ def test_box_says_what_the_file_says() -> None:
     )
     (shown,) = edition.papers.published().with_authors()
     said = citation_of(shown, edition)
-    content = b"".join(bibtex.entries(*citation_file(edition, Q(pk=paper.pk)))).decode()
+    content = b"".join(bibtex.cite([citation_file(edition, Q(pk=paper.pk))])).decode()
 
     assert said["bibtex"] == content
     assert "author = {Ruiz Soto, Ana and Li, Bo}" in content
