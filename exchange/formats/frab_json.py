@@ -29,11 +29,11 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
     content = read_object(source, findings)
-    schedule = content.get("schedule") if content else None
-    if isinstance(schedule, dict):
-        return schedule
     if content is None:
         return None
+    schedule = content.get("schedule")
+    if isinstance(schedule, dict):
+        return schedule
     message = gettext('This is no schedule of frab or pretalx: it has no object "schedule".')
     findings.problem(Where(source.name), "schedule", message)
     return None

@@ -77,17 +77,6 @@ class Collected:
                     message = gettext("Control characters were removed from the abstract.")
                     self.findings.note("warning", Where(name, short(key)), message)
 
-    def settle_host(self) -> str:
-        """Return the host of relative links: the file's own, else that of the authors' pages."""
-        addresses = (author.url for event in self.events.values() for author in event.authors)
-        return self.host or next(filter(None, map(public_host, addresses)), "")
-
-    def note_left_over(self) -> None:
-        left = [key for key in self.abstracts if not (key.isdecimal() and int(key[:18]) in self.events)]
-        if left:
-            message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.")
-            self.findings.note("warning", Where(), message, count=len(left), first=short(left[0]))
-
 
 def _place(index: int, row: object) -> str:
     number = row.get("id") if isinstance(row, dict) else None
@@ -114,7 +103,10 @@ def recognises(sources: Sequence[Source]) -> bool:
 def _program(collected: Collected, context: Context) -> Program:
     findings = collected.findings
     events = list(collected.events.values())
-    papers = PaperReader(context, collected.settle_host(), collected.abstracts, findings)
+    # The host of relative links is the file's own, else that of the authors' pages.
+    addresses = (author.url for event in events for author in event.authors)
+    host = collected.host or next(filter(None, map(public_host, addresses)), "")
+    papers = PaperReader(context, host, collected.abstracts, findings)
     sessions = SessionReader(zone_of(Program(), context), findings)
     sessions.add(events)
     groups = grouped(events)
@@ -123,7 +115,10 @@ def _program(collected: Collected, context: Context) -> Program:
     for group, record in zip(groups, records, strict=True):
         paper_of.update(dict.fromkeys((event.id for event in group), record.uid))
     shown = [found for event in events for found in sessions.presentations(event, paper_of[event.id])]
-    collected.note_left_over()
+    left = [key for key in collected.abstracts if not (key.isdecimal() and int(key[:18]) in collected.events)]
+    if left:
+        message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.")
+        findings.note("warning", Where(), message, count=len(left), first=short(left[0]))
     return Program(
         institutions=tuple(papers.institutions.values()),
         topics=tuple(papers.topics.topics.values()),
