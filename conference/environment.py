@@ -43,11 +43,11 @@ def stored_key(path: Path) -> str:
     return path.read_text().strip()
 
 
-def mailers(host: str, port: int, user: str, password: str) -> dict[str, dict[str, Any]]:
+def mailers(host: str, port: int, user: str, password: str) -> dict[str, dict[str, object]]:
     """Return how e-mail is sent: encrypted, but to this machine itself; without a host not at all."""
     if not host:
         return {}
-    options: dict[str, Any] = {"host": host, "port": port, "timeout": MAIL_SECONDS}
+    options: dict[str, object] = {"host": host, "port": port, "timeout": MAIL_SECONDS}
     options |= {"username": user, "password": password} if user else {}
     options |= {"use_ssl": True} if port == SMTPS else {"use_tls": host not in LOOPBACK}
     return {"default": {"OPTIONS": options}}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.syndication.views import Feed
@@ -14,6 +14,9 @@ from django.views.decorators.http import require_safe
 
 from conference.models import Edition
 from conference.request_edition import addressed_edition
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 # What XML cannot hold.
 UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -48,7 +51,7 @@ class EditionFeed(Feed[Any, Edition]):
     """A feed of an edition. Subclasses say `name`, `items` and what an entry holds."""
 
     feed_type = AtomFeed
-    name: Any = ""
+    name: "str | StrPromise" = ""
 
     def get_object(self, request: HttpRequest, *args: object, **kwargs: object) -> Edition:
         edition = addressed_edition(request)
@@ -72,7 +75,7 @@ class EditionFeed(Feed[Any, Edition]):
     def author_name(self, edition: Edition) -> str:
         return str(edition.name)
 
-    def feed_extra_kwargs(self, edition: Edition) -> dict[str, Any]:
+    def feed_extra_kwargs(self, edition: Edition) -> dict[str, object]:
         return {"empty_since": edition.public_from}
 
 

@@ -7,7 +7,6 @@ import json
 import logging
 import re
 from datetime import UTC, datetime
-from typing import Any
 
 from pagecache.request_log import note
 
@@ -42,7 +41,7 @@ class JsonFormatter(logging.Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
+        line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -66,7 +65,7 @@ class PlainFormatter(logging.Formatter):
         return f"{text}\n{bare(self.formatException(record.exc_info))}" if record.exc_info else text
 
 
-def logging_settings(form: str) -> dict[str, Any]:
+def logging_settings(form: str) -> dict[str, object]:
     """Return what Django's `LOGGING` says: everything goes to standard error, in one form."""
     is_json = form == "json"
     return {

@@ -17,6 +17,7 @@ from markup import plain
 
 if TYPE_CHECKING:
     from conference.models import Edition
+    from conference.summaries import EditionClock
 
 # What could end a <script> element, or a line in old readers, as JSON writes it otherwise.
 UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -32,7 +33,7 @@ SCHEDULED = "https://schema.org/EventScheduled"
 CANCELLED = "https://schema.org/EventCancelled"
 RESCHEDULED = "https://schema.org/EventRescheduled"
 
-type Thing = dict[str, Any]
+type Thing = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +109,14 @@ def open_graph(
 # Linked data
 
 
-def json_ld(thing: Mapping[str, Any]) -> SafeString:
+def json_ld(thing: Mapping[str, object]) -> SafeString:
     """Return a thing of schema.org as JSON-LD that may stand in a <script>; what is empty is left out."""
     written = {"@context": "https://schema.org", **thing}
     markup = json.dumps(without_empty(written), ensure_ascii=False, separators=(",", ":"))
     return mark_safe(markup.translate(UNSAFE))
 
 
-def without_empty(value: object) -> Any:
+def without_empty(value: object) -> object:
     """Return the value without empty parts, all the way down."""
     if isinstance(value, Mapping):
         parts = {name: without_empty(part) for name, part in value.items()}
@@ -134,7 +135,7 @@ def breadcrumbs(steps: Sequence[tuple[str, str]]) -> Thing:
     return {"@type": "BreadcrumbList", "itemListElement": items}
 
 
-def moment(time: datetime, edition: Any) -> str:
+def moment(time: datetime, edition: "EditionClock") -> str:
     """Return a moment at the venue, with its offset: 2021-04-06T08:00:00-07:00."""
     return time.astimezone(edition.zone).isoformat(timespec="seconds")
 
@@ -162,7 +163,7 @@ def where(edition: "Edition", url: str, room: Any = None) -> tuple[str, list[Thi
     """Return how one can attend what is shown at the address, and where: there, online, or both."""
     mode = "virtual" if room is not None and room.virtual else edition.mode
     places = [venue(edition, room.name if room and not room.virtual else "")] if mode != "virtual" else []
-    online = [{"@type": "VirtualLocation", "url": absolute(url)}] if mode != "in_person" else []
+    online: list[Thing] = [{"@type": "VirtualLocation", "url": absolute(url)}] if mode != "in_person" else []
     return ATTENDANCE[mode], [*places, *online]
 
 

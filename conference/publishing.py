@@ -6,15 +6,19 @@ The apps above register what they show. How the admin asks for it does not belon
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import revision
 from content.preview_context import GATES, Lifted, preview_as
+from content.querysets import ContentQuerySet
 from content.recording import together
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +26,8 @@ class PublishScope:
     """What goes public at once: its gates, and what it is called in a heading and inside a sentence."""
 
     name: str
-    label: Any
-    words: Any
+    label: "StrPromise"
+    words: "StrPromise"
     gates: tuple[str, ...]
 
 
@@ -45,21 +49,21 @@ class PublishedRows:
 
     model: type[Model]
     part: str
-    words: Any
+    words: "StrPromise"
     lookup: str = "edition"
     place: int = 50
 
-    def public(self, edition: Edition, at: datetime) -> Any:
+    def public(self, edition: Edition, at: datetime) -> QuerySet[Model]:
         """Return the rows that can be seen at a moment."""
-        rows: Any = self.model._default_manager
-        return rows.published(at).filter(**{self.lookup: edition})
+        rows: ContentQuerySet[Model] = self.model._default_manager.published(at)  # type: ignore[attr-defined]
+        return rows.filter(**{self.lookup: edition})
 
     @property
     def has_drafts(self) -> bool:
         """Whether its rows have a status of their own."""
         return any(field.name == "status" for field in self.model._meta.fields)
 
-    def drafts(self, rows: Any, edition: Edition) -> Any:
+    def drafts(self, rows: QuerySet[Model], edition: Edition) -> QuerySet[Model]:
         """Return those of the rows that stay behind, as they are drafts."""
         found = rows.filter(status="draft", **{self.lookup: edition}) if self.has_drafts else rows.none()
         # Whatever `rows` joins: these are written.
@@ -97,7 +101,9 @@ def published_counts(
         return [PublishedCount(one, one.public(edition, at).count()) for one in shown]
 
 
-def set_gates(edition: Edition, gates: Iterable[str], at: datetime | None, drafts: Iterable[Any] = ()) -> int:
+def set_gates(
+    edition: Edition, gates: Iterable[str], at: datetime | None, drafts: Iterable[QuerySet[Model]] = ()
+) -> int:
     """Open gates from a moment on, or close them (`None`), and publish drafts; return how many these were.
 
     One change for the history and for all that is kept.

@@ -7,11 +7,11 @@ whatever is written stay as the public has them. No cache may keep such a page, 
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import wraps
-from typing import Any, Concatenate
+from typing import Concatenate
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Subquery
+from django.db.models import QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -45,8 +45,9 @@ def published_editions(request: HttpRequest) -> list[Edition]:
     return editions
 
 
-def _stamped(at: datetime) -> Any:
-    return Edition.objects.published(at).select_related("conference").annotate(**SITE_STAMP)
+def _stamped(at: datetime) -> QuerySet[Edition]:
+    rows: QuerySet[Edition] = Edition.objects.published(at).select_related("conference")
+    return rows.annotate(**SITE_STAMP)
 
 
 def addressed_edition(request: HttpRequest) -> Edition | None:
@@ -97,7 +98,7 @@ def is_page(path: str) -> bool:
     return first not in EXCLUDED_PREFIXES and (path.endswith("/") or "/accent-" in path)
 
 
-def visible_edition(request: HttpRequest, key: Any) -> Edition | None:
+def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | None:
     """Return the edition with this key, if somebody may see it in the admin."""
     desk = admin.site.get_model_admin(Edition)
     if not (key and admin.site.has_permission(request) and desk.has_view_permission(request)):

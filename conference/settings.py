@@ -106,7 +106,9 @@ if env.str("DATABASE_REPLICA_URL", ""):
 
 # What several processes share; without it each has a cache of its own.
 CACHE_URL: str = env.str("CACHE_URL", "")
-CACHES: dict[str, Any] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+CACHES: dict[str, dict[str, object]] = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
 if CACHE_URL:
     # A visitor waits half a second at most: whoever uses it goes on without it.
     CACHES["default"] = {
@@ -149,7 +151,7 @@ STATICFILES_FINDERS = [
 ]
 MEDIA_URL = "media/"
 MEDIA_ROOT = VAR_DIR / "media"
-STORAGES: dict[str, dict[str, Any]] = {
+STORAGES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "conference.static_files.HashedStorage"},
 }

@@ -1,7 +1,7 @@
 """What rows of a list say of their edition: as plain values, equal where they say the same."""
 
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -14,9 +14,9 @@ class EditionClock:
     """Whatever has an edition's clocks: the edition itself, and its face."""
 
     __slots__ = ()
-    timezone: Any
-    second_timezone: Any
-    day_start_hour: Any
+    timezone: str
+    second_timezone: str
+    day_start_hour: int
 
     @property
     def zone(self) -> ZoneInfo:

@@ -7,7 +7,6 @@ it, and no preview can leak: who gets a fragment has its values already.
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, time
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -43,7 +42,7 @@ class Fragment:
 fragments: LRUCache[Hashable, Fragment] = LRUCache(MAX_BYTES)
 
 
-def rendered(template: str, values: Mapping[str, Any]) -> SafeString:
+def rendered(template: str, values: Mapping[str, object]) -> SafeString:
     """Return what the template says of these values, and of nothing else: it sees no request.
 
     Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
@@ -52,7 +51,9 @@ def rendered(template: str, values: Mapping[str, Any]) -> SafeString:
     return mark_safe(_rendered(template, values, (template, get_language(), *_held(values))).decode())
 
 
-def rendered_each(template: str, name: str, rows: Iterable[Any], values: Mapping[str, Any]) -> SafeString:
+def rendered_each(
+    template: str, name: str, rows: Iterable[object], values: Mapping[str, object]
+) -> SafeString:
     """Return what the template says of each of the rows, called by this name, beside the same values."""
     same = template, get_language(), *_held(values)
     return mark_safe(
@@ -62,7 +63,7 @@ def rendered_each(template: str, name: str, rows: Iterable[Any], values: Mapping
     )
 
 
-def _rendered(template: str, values: Mapping[str, Any], key: Hashable) -> bytes:
+def _rendered(template: str, values: Mapping[str, object], key: Hashable) -> bytes:
     found = None if settings.DEBUG else fragments.get(key)
     if found is None:
         found = Fragment(get_template(template).render(dict(values)).encode())
@@ -91,7 +92,7 @@ def content(value: object, above: tuple[int, ...] = ()) -> Hashable:
     raise TypeError(f"A fragment cannot depend on {type(value).__name__}.")
 
 
-def _held(names: Mapping[str, Any], above: tuple[int, ...] = ()) -> Iterator[tuple[str, Hashable]]:
+def _held(names: Mapping[str, object], above: tuple[int, ...] = ()) -> Iterator[tuple[str, Hashable]]:
     """Yield the names and contents of what a row holds, but for its own state, revision and what is above."""
     for name, held in names.items():
         if name != "_state" and name not in REVISION_FIELDS and id(held) not in above:

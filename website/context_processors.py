@@ -1,7 +1,5 @@
 """What the frame of every page needs: the year menu, the edition's own menu, links, the head, the feeds."""
 
-from typing import Any
-
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
@@ -21,7 +19,7 @@ from website.menu import menus
 LASTING = ("letter", "page", "show", "topic", "track")
 
 
-def site(request: HttpRequest) -> dict[str, Any]:
+def site(request: HttpRequest) -> dict[str, object]:
     """Return the frame's variables. One query, and up to three more after a change.
 
     None for the admin, which has its own frame.
@@ -48,7 +46,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def preview_of(request: HttpRequest) -> dict[str, Any] | None:
+def preview_of(request: HttpRequest) -> dict[str, object] | None:
     """Return what the mark of a preview says, and its ways out; nothing on a page as the public sees it."""
     edition: Edition | None = vars(request).get("preview")
     if edition is None:

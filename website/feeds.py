@@ -20,7 +20,7 @@ from search.hits import find
 from search.query import MAX_QUERY_CHARS, parse
 
 if TYPE_CHECKING:
-    from content.models import Content
+    pass
 
 
 class AnnouncementsFeed(EditionFeed):
@@ -37,7 +37,7 @@ class AnnouncementsFeed(EditionFeed):
             row.edition = edition
         return rows
 
-    def item_title(self, item: Any) -> str:
+    def item_title(self, item: Announcement) -> str:
         return writable(item.title)
 
     def item_link(self, item: Announcement) -> str:
@@ -45,7 +45,7 @@ class AnnouncementsFeed(EditionFeed):
 
     item_guid = item_link
 
-    def item_description(self, item: Any) -> str:
+    def item_description(self, item: Announcement) -> str:
         return writable(item.text_html)
 
     def item_pubdate(self, item: Announcement) -> datetime:
@@ -57,24 +57,25 @@ class AnnouncementsFeed(EditionFeed):
 class PaperEntries:
     """How an entry tells of a paper that was fetched `with_authors()`: published when first shown."""
 
-    def item_title(self, item: "Content") -> str:
+    def item_title(self, item: Paper) -> str:
         return writable(str(item))
 
-    def item_link(self, item: Any) -> str:
+    def item_link(self, item: Paper) -> str:
         return absolute(item.get_absolute_url())
 
     item_guid = item_link
 
-    def item_description(self, item: Any) -> str:
+    def item_description(self, item: Paper) -> str:
         return writable(item.abstract_html)
 
-    def item_author_name(self, item: Any) -> str:
-        return writable(", ".join(author.shown_name for author in item.shown_authors))
+    def item_author_name(self, item: Paper) -> str:
+        # `shown_name` is annotated by `with_authors()`.
+        return writable(", ".join(vars(author)["shown_name"] for author in item.shown_authors))
 
-    def item_categories(self, item: Any) -> list[str]:
+    def item_categories(self, item: Paper) -> list[str]:
         return [writable(item.topic.name)] if item.topic else []
 
-    def item_pubdate(self, item: Any) -> datetime:
+    def item_pubdate(self, item: Paper) -> datetime:
         moments = [item.announced_at, item.edition.papers_public_from]
         latest: datetime = max(moment for moment in moments if moment)
         return latest
@@ -123,7 +124,7 @@ class SearchFeed(PaperEntries, Feed[Any, str]):
     def feed_url(self, words: str) -> str:
         return absolute(f"{reverse('website:search_feed')}?{urlencode({'q': words})}")
 
-    def feed_extra_kwargs(self, words: str) -> dict[str, Any]:
+    def feed_extra_kwargs(self, words: str) -> dict[str, object]:
         return {"empty_since": FIRST_REVISION}
 
     def items(self, words: str) -> list[Paper]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Model, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class MenuLink:
     """One line of a menu; `current` where it leads to the page shown, or to a page above it."""
 
-    label: Any
+    label: "str | StrPromise"
     url: str
     current: bool = False
     children: Sequence["MenuLink"] = ()
@@ -123,7 +123,7 @@ def site_pages() -> list[MenuLink]:
     return [MenuLink(page.title, page.get_absolute_url()) for page in _site_pages(timezone.now())]
 
 
-def _site_pages(at: datetime) -> Any:
+def _site_pages(at: datetime) -> QuerySet[Page]:
     return Page.objects.published(at).filter(edition=None)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from datetime import date
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -97,11 +96,13 @@ def edition_of(year: int) -> Edition:
     return found
 
 
-def event(year: int, uid: str) -> Any:
+def event(year: int, uid: str) -> Presentation | Session | Paper:
     """Return the public presentation, session or paper of that year with this identifier."""
     if EVENT.fullmatch(uid):
         for model in (Presentation, Session, Paper):
-            found = model.objects.published().filter(edition__year=year, uid=uid).order_by("pk").first()
+            found: Presentation | Session | Paper | None = (
+                model.objects.published().filter(edition__year=year, uid=uid).order_by("pk").first()
+            )
             if found is not None:
                 return found
     raise Http404("No such event.")

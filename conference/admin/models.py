@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -46,7 +47,7 @@ class ConferenceAdmin(ContentAdmin):
         (_("Shown on its pages"), {"fields": ["description", "website", "logo"]}),
     ]
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Edition]) -> QuerySet[Edition]:
         return rows.annotate(edition_rows=with_count(self.model, "editions"))
 
     @admin.display(description=_("editions"))
@@ -116,11 +117,13 @@ class EditionAdmin(ContentAdmin):
             edition.timezone = usable_zone(request.POST.get("timezone", ""), edition.timezone)
         return edition
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Edition]) -> QuerySet[Edition]:
         parts = {f"{name}_rows": with_count(self.model, name) for name in ("papers", "sessions")}
         return rows.annotate(**parts)
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: Edition, form: forms.ModelForm[Edition], change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
         if change and "timezone" in form.changed_data and obj.sessions.exists():
             warning = gettext(
@@ -201,7 +204,7 @@ class AnnouncementAdmin(ContentAdmin):
     ]
 
     @admin.display(description=_("shown from"), ordering="published_at")
-    def shown_from(self, announcement: Any) -> str:
+    def shown_from(self, announcement: Announcement) -> str:
         return moment(announcement.published_at, announcement.edition)
 
 
@@ -225,7 +228,7 @@ class PageAdmin(ContentAdmin):
         return f"{row.title} ({row.edition.slug if row.edition else gettext('whole site')})"
 
     @admin.display(description=_("edition"), ordering="edition__start_date")
-    def edition_or_site(self, page: Any) -> str:
+    def edition_or_site(self, page: Page) -> str:
         return str(page.edition or gettext("Whole site"))
 
 
@@ -248,7 +251,7 @@ class MenuItemAdmin(OrderedAdmin):
     ]
 
     @admin.display(description=_("leads to"))
-    def target(self, line: Any) -> str:
+    def target(self, line: MenuItem) -> str:
         return str(line.page or line.url or line.get_section_display())
 
 

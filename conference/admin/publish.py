@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -54,7 +54,7 @@ class PublishForm(forms.Form):
     drafts = forms.BooleanField(label=_("Publish these drafts too"), required=False)
     was = forms.CharField(widget=forms.HiddenInput, required=False)
 
-    def clean(self) -> dict[str, Any] | None:
+    def clean(self) -> dict[str, object] | None:
         cleaned = super().clean() or {}
         if cleaned.get("when") == LATER and "moment" in cleaned and cleaned["moment"] is None:
             self.add_error("moment", gettext("Give the day and the time."))
@@ -150,7 +150,7 @@ class PublishPage:
         messages.success(self.request, words % {"edition": edition, "part": part.label})
         return redirect(desk_of(edition))
 
-    def drafts(self) -> list[tuple[PublishedRows, Any]]:
+    def drafts(self) -> list[tuple[PublishedRows, QuerySet[Model]]]:
         """Return the drafts of the part that this user may publish: of each kind all, or none."""
         access, site = access_for(self.request), self.model_admin.admin_site
         return [
@@ -203,7 +203,7 @@ class PublishPage:
         )
 
 
-def begun(edition: Edition, part: PublishScope, now: datetime) -> dict[str, Any]:
+def begun(edition: Edition, part: PublishScope, now: datetime) -> dict[str, object]:
     """Return what the form begins with: the moment that is set, to be kept if it is still to come."""
     moments = [moment for gate in part.gates if (moment := getattr(edition, gate))]
     latest = max(moments, default=None)

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Self, TypedDict
 
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
@@ -18,6 +18,8 @@ from django.db.models import Field
 from django.utils.duration import duration_iso_string
 
 if TYPE_CHECKING:
+    from django.apps.registry import Apps
+    from django.db.migrations.state import StateApps
     from django.db.models import Model
 
 VERSION = "plenary-backup-1"
@@ -25,6 +27,33 @@ MANIFEST = "manifest.json"
 ROWS = "rows/"
 MEDIA = "media/"
 PIECE = 1 << 20
+
+
+class TableEntry(TypedDict):
+    """What the manifest says of a table."""
+
+    columns: list[str]
+    rows: int
+    sha256: str
+
+
+class FileEntry(TypedDict):
+    """What the manifest says of an uploaded file."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(TypedDict):
+    """What an archive says of itself. Migrations are pairs of an app and its last one."""
+
+    version: str
+    made_at: str
+    engine: str
+    migrations: list[list[str]]
+    tables: dict[str, TableEntry]
+    files: dict[str, FileEntry]
+    settings: dict[str, str]
 
 
 class BadArchiveError(Exception):
@@ -38,7 +67,7 @@ class Archive:
         self.path = path
         try:
             self.zip = zipfile.ZipFile(path)
-            self.manifest: dict[str, Any] = json.loads(self.zip.read(MANIFEST))
+            self.manifest: Manifest = json.loads(self.zip.read(MANIFEST))
         except (zipfile.BadZipFile, KeyError, ValueError) as error:
             raise BadArchiveError(f"{path} is no backup, or is damaged: {error}.") from error
         except OSError as error:
@@ -60,16 +89,14 @@ class Archive:
         return [(app, name) for app, name in self.manifest["migrations"]]
 
     @property
-    def tables(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = self.manifest["tables"]
-        return found
+    def tables(self) -> dict[str, TableEntry]:
+        return self.manifest["tables"]
 
     @property
-    def files(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = self.manifest["files"]
-        return found
+    def files(self) -> dict[str, FileEntry]:
+        return self.manifest["files"]
 
-    def rows(self, label: str) -> Iterator[list[Any]]:
+    def rows(self, label: str) -> Iterator[list[object]]:
         """Walk the rows of a table, as lists of values in the order of its columns."""
         with self.zip.open(f"{ROWS}{label}.jsonl") as member:
             for line in member:
@@ -107,7 +134,7 @@ LEFT_OUT = frozenset(("django_tasks_database", "search", "sessions"))
 SESSIONS = "accounts.accountsession"
 
 
-def tables(apps: Any) -> Iterator[Any]:
+def tables(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
     """Walk the models whose rows travel, relations to many too. `apps`: those of now, or of long ago."""
     for model in apps.get_models(include_auto_created=True):
         about = model._meta
@@ -116,12 +143,12 @@ def tables(apps: Any) -> Iterator[Any]:
             yield model
 
 
-def columns(model: "type[Model]") -> list[Field[Any, Any]]:
+def columns(model: "type[Model]") -> "list[Field[object, object]]":
     """Return the columns that are stored as they are: not what the database computes."""
     return [field for field in model._meta.concrete_fields if not field.generated]
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> str:
     """Return a value that JSON knows; reading it back is the column's own business."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
@@ -158,8 +185,10 @@ class EarlierArchive(Archive):
         return [*others, *((app, name) for app, name in leaves if app in PROJECT_APPS)]
 
     @property
-    def tables(self) -> dict[str, dict[str, Any]]:
-        found = {label: {"columns": names, "rows": 0} for label, names in NEW_TABLES.items()}
+    def tables(self) -> dict[str, TableEntry]:
+        found: dict[str, TableEntry] = {
+            label: {"columns": names, "rows": 0, "sha256": ""} for label, names in NEW_TABLES.items()
+        }
         for label, table in super().tables.items():
             dropped = DROPPED_COLUMNS.get(label, set())
             columns = [name for name in table["columns"] if name not in dropped]
@@ -169,7 +198,7 @@ class EarlierArchive(Archive):
     def check(self) -> None:
         Archive(self.path).check()
 
-    def rows(self, label: str) -> Iterator[list[Any]]:
+    def rows(self, label: str) -> Iterator[list[object]]:
         if label in NEW_TABLES:
             return
         before = {new: old for old, new in MOVED_TABLES.items()}.get(label, label)
@@ -180,7 +209,7 @@ class EarlierArchive(Archive):
             yield moved_content_type(columns, values) if label == CONTENT_TYPES else values
 
 
-def moved_content_type(columns: list[str], values: list[Any]) -> list[Any]:
+def moved_content_type(columns: list[str], values: list[object]) -> list[object]:
     """Return a content type under the app to which its table belongs now."""
     row = dict(zip(columns, values, strict=True))
     moved = MOVED_TABLES.get(f"{row['app_label']}.{row['model']}", "")

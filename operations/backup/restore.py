@@ -21,6 +21,8 @@ from django.core.management.base import CommandError
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.state import StateApps
+from django.db.models import Model
 
 from conference.models import Edition
 from content.revision import SiteRevision
@@ -32,7 +34,7 @@ AT_ONCE = 500
 def is_in_use() -> bool:
     """Whether the database holds a program, or an account."""
     try:
-        rows: list[Any] = [Edition, SiteRevision, get_user_model()]
+        rows: list[type[Model]] = [Edition, SiteRevision, get_user_model()]
         return any(model._default_manager.exists() for model in rows)
     except DatabaseError:
         return False
@@ -58,7 +60,7 @@ def restore(archive: Archive) -> None:
         call_command("rebuild_search", verbosity=0)
 
 
-def shaped(targets: list[tuple[str, str]]) -> Any:
+def shaped(targets: list[tuple[str, str]]) -> StateApps:
     """Make the tables as they were at these migrations; return the models of then."""
     executor = MigrationExecutor(connection)
     unknown = [f"{app}.{name}" for app, name in targets if (app, name) not in executor.loader.disk_migrations]
@@ -72,7 +74,7 @@ def shaped(targets: list[tuple[str, str]]) -> Any:
 
 
 @transaction.atomic
-def load(archive: Archive, apps: Any) -> None:
+def load(archive: Archive, apps: StateApps) -> None:
     """Fill the tables, and let the database check every reference."""
     # On PostgreSQL some migrations end with every reference being checked at once: again only at the end.
     connection.check_constraints()
@@ -91,14 +93,15 @@ def load(archive: Archive, apps: Any) -> None:
             cursor.execute(statement)
 
 
-def fill(archive: Archive, label: str, model: Any) -> None:
+def fill(archive: Archive, label: str, model: type[Model]) -> None:
     """Put in the rows of a table just as they were: no time of change is set anew."""
     fields, names = columns(model), archive.tables[label]["columns"]
     if {field.attname for field in fields} != {*names}:
         raise BadArchiveError(f"The columns of {label} do not fit its migrations.")
     for rows in batched(archive.rows(label), AT_ONCE, strict=False):
         made = [model(**dict(zip(names, row, strict=True))) for row in rows]
-        model._base_manager.all()._insert(made, fields=fields, using=connection.alias, raw=True)
+        query: Any = model._base_manager.all()
+        query._insert(made, fields=fields, using=connection.alias, raw=True)
     if model._base_manager.count() != archive.tables[label]["rows"]:
         raise BadArchiveError(f"Not all rows of {label} came in.")
 

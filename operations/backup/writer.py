@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from django.apps import apps
 from django.core.files.storage import default_storage
@@ -19,7 +19,19 @@ from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
 from conference.settings import env
-from operations.backup.archive import MANIFEST, MEDIA, ROWS, VERSION, Archive, columns, plain, tables
+from operations.backup.archive import (
+    MANIFEST,
+    MEDIA,
+    ROWS,
+    VERSION,
+    Archive,
+    FileEntry,
+    Manifest,
+    TableEntry,
+    columns,
+    plain,
+    tables,
+)
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -44,8 +56,8 @@ class Writer:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
-        self.tables: dict[str, dict[str, Any]] = {}
-        self.files: dict[str, dict[str, Any]] = {}
+        self.tables: dict[str, TableEntry] = {}
+        self.files: dict[str, FileEntry] = {}
 
     def table(self, model: "type[Model]") -> None:
         """Write the rows of a table, one a line, in the order of their keys."""
@@ -75,7 +87,7 @@ class Writer:
         self.files[name] = {"bytes": size, "sha256": digest}
 
     def manifest(self, at: datetime) -> None:
-        said = {
+        said: Manifest = {
             "version": VERSION,
             "made_at": at.isoformat(timespec="seconds"),
             "engine": connection.vendor,

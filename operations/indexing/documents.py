@@ -5,14 +5,16 @@ When the index is brought up to date: `operations.indexing.update`.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+
+from django.db.models import QuerySet
 
 from conference.models import Edition, Page
+from content.models import Content
 from markup import plain
 from papers.models import Authorship, AwardGrant
 from people.models import Person, PersonName
 from people.querysets import appearances, with_shown_names
-from schedule.models import Presentation, SessionRole, Speaker
+from schedule.models import Presentation, Session, SessionRole, Speaker
 from search.index import DocumentRecord, index, remove, replace
 
 type Groups[T] = dict[int, list[T]]
@@ -108,7 +110,9 @@ def talks(edition: Edition) -> Iterator[DocumentRecord]:
     return timed("talk", rows, names, edition)
 
 
-def timed(kind: str, rows: Any, names: Names, edition: Edition) -> Iterator[DocumentRecord]:
+def timed(
+    kind: str, rows: QuerySet[Session] | QuerySet[Presentation], names: Names, edition: Edition
+) -> Iterator[DocumentRecord]:
     for row in rows.order_by("pk").values("pk", "uid", "title", "abstract"):
         yield DocumentRecord(
             kind,
@@ -131,12 +135,12 @@ def pages(edition: Edition | None) -> Iterator[DocumentRecord]:
         )
 
 
-def shown_names(rows: Any, owner: str) -> Names:
+def shown_names(rows: QuerySet[Content], owner: str) -> Names:
     """Return the names as pages show them, in order, by the key of what they stand on."""
     return grouped(with_shown_names(rows).values_list(owner, "shown_name"))
 
 
-def award_names(lookup: str, value: object) -> Any:
+def award_names(lookup: str, value: object) -> QuerySet[AwardGrant]:
     """Return the public grants that `lookup` leads to, in the order of the awards."""
     return AwardGrant.objects.published().filter(**{lookup: value}).order_by("award__position", "award", "pk")
 

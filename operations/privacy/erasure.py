@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.admin.models import LogEntry
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Model, Q, QuerySet
 
 from accounts.memberships import Membership
 from accounts.sessions import AccountSession
@@ -37,9 +37,9 @@ PERSON = "people.person"
 KEPT_FIELDS = frozenset(("role", "citation", "citation_html"))
 
 
-def blank(model: Any, name: str) -> Any:
+def blank(model: type[Model], name: str) -> object:
     """Return the empty value of a column."""
-    column = model._meta.get_field(name)
+    column: Any = model._meta.get_field(name)
     return column.get_default() if column.has_default() else ""
 
 
@@ -58,9 +58,9 @@ def erase_person(subject: DataSubject) -> None:
     refresh()
 
 
-def rows_of(people: set[int]) -> dict[Any, set[int]]:
+def rows_of(people: set[int]) -> dict[type[Model], set[int]]:
     """Return the rows under which these people stand, by model: those of now, and those that were deleted."""
-    found: dict[Any, set[int]] = {}
+    found: dict[type[Model], set[int]] = {}
     for model, _name in appearances(Person):
         found[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
         gone = RowChange.objects.filter(model=model._meta.label_lower, kind=RowChange.Kind.DELETED)
@@ -95,7 +95,7 @@ def anonymise(person: Person) -> None:
     Person.objects.filter(pk=person.pk).update(uid=new_uid())
 
 
-def erase_history(people: set[int], standing: dict[Any, set[int]]) -> None:
+def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> None:
     """Empty what the history holds of these people and of the rows that stand for them."""
     names = [f"{PERSON}:{key}" for key in people]
     own = Q(model=PERSON, object_id__in=people)
@@ -111,7 +111,7 @@ def erase_history(people: set[int], standing: dict[Any, set[int]]) -> None:
     ).update(object_repr=NOBODY, change_message="")
 
 
-def emptied(change: RowChange) -> dict[str, Any]:
+def emptied(change: RowChange) -> dict[str, object]:
     """Return the values of a change without those about a person."""
     personal = {label.lower(): columns for label, columns in all_personal_fields().items()}.get(
         change.model, ()
@@ -120,7 +120,7 @@ def emptied(change: RowChange) -> dict[str, Any]:
     if change.kind == RowChange.Kind.CHANGED:
         return {name: pair for name, pair in change.values.items() if name not in told}
     empty = {name: NOBODY if name == "name" else "" for name in told}
-    lists: dict[str, Any] = {name: [] for name in told if isinstance(change.values.get(name), list)}
+    lists: dict[str, object] = {name: [] for name in told if isinstance(change.values.get(name), list)}
     return {name: {**empty, **lists}.get(name, value) for name, value in change.values.items()}
 
 
@@ -136,7 +136,7 @@ def erase_memories(subject: DataSubject) -> None:
         without(rows.order_by("pk"), columns, subject.uids)
 
 
-def without(rows: Any, columns: Iterable[str], uids: set[str]) -> None:
+def without(rows: QuerySet[Model], columns: Iterable[str], uids: set[str]) -> None:
     """Empty the parts of lists that are about one of these people, in the rows that have any."""
     for one in rows.iterator(500):
         old = {column: getattr(one, column) for column in columns}
@@ -145,7 +145,7 @@ def without(rows: Any, columns: Iterable[str], uids: set[str]) -> None:
             type(one)._default_manager.filter(pk=one.pk).update(**new)
 
 
-def cleared(value: object, uids: set[str]) -> Any:
+def cleared(value: object, uids: set[str]) -> object:
     """Return a remembered value in which nobody stands in the place of these people."""
     if isinstance(value, list):
         return [cleared(part, uids) for part in value]

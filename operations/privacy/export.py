@@ -1,7 +1,7 @@
 """Everything that is stored about one person, for that person, as one JSON document."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models import Model, Q
 
@@ -12,12 +12,12 @@ from exchange.models import Provenance
 from operations.privacy.subjects import DataSubject, invitations
 
 if TYPE_CHECKING:
-    from content.models import Content
+    from django.contrib.auth.models import User
 
 
-def row(one: Model) -> dict[str, Any]:
+def row(one: Model) -> dict[str, object]:
     """Return the columns of a row by name; of a password or a secret only that there is one."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for column in one._meta.concrete_fields:
         value = getattr(one, column.attname)
         hidden = column.name in {"password", "digest", "token_digest", "session_key", "session_data"}
@@ -25,13 +25,13 @@ def row(one: Model) -> dict[str, Any]:
     return found
 
 
-def related(one: "Content") -> dict[str, list[Any]]:
+def related(one: Model) -> dict[str, list[object]]:
     """Return all rows that point at this one, by model, each with what it is called."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for relation in one._meta.related_objects:
         if relation.many_to_many:
             continue
-        rows: Iterable[Any] = relation.related_model._base_manager.filter(**{relation.field.name: one})
+        rows: Iterable[Model] = relation.related_model._base_manager.filter(**{relation.field.name: one})
         for other in rows:
             said = {**row(other), "about": str(other), "in": place(other)}
             found.setdefault(relation.related_model._meta.label, []).append(said)
@@ -44,7 +44,7 @@ def place(other: object) -> str:
     return next((str(getattr(other, name)) for name in names if getattr(other, name, None)), "")
 
 
-def of_person(subject: DataSubject) -> dict[str, Any]:
+def of_person(subject: DataSubject) -> dict[str, object]:
     """Return all that is stored about a person of the program."""
     return {
         "person": [row(person) for person in subject.people],
@@ -62,11 +62,11 @@ def changes_of(key: int) -> Iterable[RowChange]:
     return RowChange.objects.about(Person, key).select_related("change_set").order_by("pk")
 
 
-def history(change: RowChange) -> dict[str, Any]:
+def history(change: RowChange) -> dict[str, object]:
     return {"at": change.change_set.at, "what": change.kind, "of": change.name, "values": change.values}
 
 
-def of_account(user: Any) -> dict[str, Any]:
+def of_account(user: "User") -> dict[str, object]:
     """Return all that is stored about an account, with what it did."""
     groups = [str(group) for group in user.groups.all()]
     # Neither points at the account as other rows do.

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.db.models import JSONField, Q
+from django.db.models import JSONField, Q, QuerySet
 
 from operations.privacy.inventory import TELLING
 from people.invitations import Invitation
 from people.models import Person
 from people.querysets import appearances, last_of_chain
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 
 @dataclass
@@ -59,13 +62,13 @@ def words_of(people: list[Person]) -> set[str]:
     return words - {""}
 
 
-def invitations(email: str, more: Q | None = None) -> Any:
+def invitations(email: str, more: Q | None = None) -> QuerySet[Invitation]:
     """Return the invitations that were sent to an address, and those that `more` describes."""
     sent = Q(email__iexact=email) if email else Q(pk__in=())
     return Invitation._base_manager.filter(sent | more if more else sent)
 
 
-def find_account(name: str) -> Any:
+def find_account(name: str) -> "User | None":
     """Return the account of this name or e-mail address; `None` if there is none."""
     users = get_user_model()._default_manager
     return users.filter(username=name).first() or users.filter(email__iexact=name).exclude(email="").first()

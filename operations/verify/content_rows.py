@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.core.files.storage import default_storage
@@ -12,8 +12,8 @@ from django.db.models.functions import Length
 
 from content import recording, revision
 from content.file_fields import file_fields
-from content.models import Content
-from content.ordering import close_gaps, has_places
+from content.models import Content, Ordered
+from content.ordering import close_gaps
 from people.merged_rows import final_rows
 from people.models import Institution, Person
 from people.querysets import appearances
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from django.db.models import Model
 
 
-def content_models() -> Iterator[Any]:
+def content_models() -> Iterator[type[Content]]:
     """Walk the models of the program."""
     yield from (model for model in apps.get_models() if issubclass(model, Content))
 
 
-def named(model: "type[Model]", key: int) -> str:
-    return f"{model._meta.verbose_name} {key}"
+def named(model: "type[Model] | None", key: int) -> str:
+    return f"{model._meta.verbose_name if model else 'row'} {key}"
 
 
 EDITION = "edition"
@@ -46,8 +46,8 @@ def database_errors() -> Iterator[str]:
             yield from (str(line) for (line,) in cursor.fetchall() if line != "ok")
 
 
-def has_edition(model: type[Content]) -> bool:
-    return any(field.name == EDITION for field in model._meta.concrete_fields)
+def has_edition(model: "type[Model] | None") -> bool:
+    return model is not None and any(field.name == EDITION for field in model._meta.concrete_fields)
 
 
 def rows_pointing_at_other_editions() -> Iterator[str]:
@@ -93,10 +93,12 @@ def is_ordered(rows: list[tuple[int, int | None]]) -> bool:
     return is_numbered(place for place, _ in rows) or all(map(is_numbered, levels.values()))
 
 
-def rows_with_gaps() -> dict[Any, set[int]]:
+def rows_with_gaps() -> dict[type[Ordered], set[int]]:
     """Return the owners whose rows are not numbered from 1, by model. One query per model."""
-    found: dict[Any, set[int]] = {}
-    for model in filter(has_places, content_models()):
+    found: dict[type[Ordered], set[int]] = {}
+    for model in apps.get_models():
+        if not issubclass(model, Ordered):
+            continue
         owner = f"{model.siblings_of}_id"
         nested = any(field.name == PARENT for field in model._meta.concrete_fields)
         places: dict[int, list[tuple[int, int | None]]] = defaultdict(list)
@@ -124,7 +126,7 @@ def repair_positions() -> None:
 CHUNK_ROWS = 500
 
 
-def rows_with_stale_fields() -> Iterator[tuple[Any, dict[str, Any]]]:
+def rows_with_stale_fields() -> Iterator[tuple[Content, dict[str, object]]]:
     """Walk the rows whose derived fields are not what they would be now, with what these would be."""
     for model in content_models():
         fields = model.derived_fields
@@ -150,7 +152,7 @@ def repair_stale_fields() -> None:
 
 
 def rows_of_merged() -> Iterator[str]:
-    models: list[Any] = [Person, Institution]
+    models: list[type[Content]] = [Person, Institution]
     for model in models:
         yield from _merge_cycles(model)
         for rows, name in appearances(model):

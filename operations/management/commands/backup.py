@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -29,7 +28,9 @@ class Command(BaseCommand):
             "--keep", type=int, help="of the backups in the folder, keep so many of the newest"
         )
 
-    def handle(self, *args: object, target: Path | None, keep: int | None, **options: Any) -> None:
+    def handle(
+        self, *args: object, target: Path | None, keep: int | None, verbosity: int, **options: object
+    ) -> None:
         if keep is not None and keep < 1:
             raise CommandError("--keep needs at least 1.")
         at = timezone.now()
@@ -40,7 +41,7 @@ class Command(BaseCommand):
             summary = write(path, at)
         except (BadArchiveError, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was made: {error}") from error
-        if options["verbosity"]:
+        if verbosity:
             held = f"{summary.rows:,} rows and {summary.files:,} files in {summary.size / 1e6:.1f} MB"
             self.stdout.write(f"{summary.path}: {held}, verified.")
         if keep:

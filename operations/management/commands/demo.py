@@ -9,7 +9,6 @@ import sys
 from argparse import ArgumentParser
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -33,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
         parser.add_argument("--no-serve", action="store_true", help="make everything ready, but do not serve")
 
-    def handle(self, *args: object, port: int, no_serve: bool, **options: Any) -> None:
+    def handle(self, *args: object, port: int, no_serve: bool, **options: object) -> None:
         if not no_serve:
             refuse_busy_port(port)
         # Who starts the demo waits for it, and what is left behind goes with this process.

@@ -3,7 +3,6 @@
 from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -24,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="do it; else only say what would be done")
 
     def handle(
-        self, *args: object, person: str | None, account: str | None, yes: bool, **options: Any
+        self, *args: object, person: str | None, account: str | None, yes: bool, **options: object
     ) -> None:
         subject = find_person(person) if person else None
         user = find_account(account) if account else None

@@ -3,7 +3,6 @@
 import json
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
@@ -22,13 +21,16 @@ class Command(BaseCommand):
         parser.add_argument("-o", "--output", type=Path, help="the file to write (default: standard output)")
 
     def handle(
-        self, *args: Any, person: str | None, account: str | None, output: Path | None, **options: object
+        self, *args: object, person: str | None, account: str | None, output: Path | None, **options: object
     ) -> None:
         subject = find_person(person) if person else None
         user = find_account(account) if account else None
-        if subject is None and user is None:
+        if subject:
+            found = of_person(subject)
+        elif user:
+            found = of_account(user)
+        else:
             raise CommandError(f"There is nobody called “{person or account}” here.")
-        found = of_person(subject) if subject else of_account(user)
         text = json.dumps(found, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False)
         if output is None:
             self.stdout.write(text)

@@ -1,7 +1,6 @@
 """`manage.py rebuild_search`: make the search index anew from what is public."""
 
 import time
-from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import transaction
@@ -17,12 +16,12 @@ class Command(BaseCommand):
         "by other hands, such as one brought back from a copy."
     )
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, verbosity: int, **options: object) -> None:
         began = time.monotonic()
         with transaction.atomic():
             forget()
             for key in sorted(read().wanted, key=lambda key: key == SITE):
                 renew(key)
-        if options["verbosity"]:
+        if verbosity:
             number, seconds = Document.objects.count(), time.monotonic() - began
             self.stdout.write(f"{number:,} documents in {seconds:.1f} seconds.")

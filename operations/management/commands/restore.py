@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
@@ -22,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--replace", action="store_true", help="although there is a program here already")
         parser.add_argument("--check", action="store_true", help="only look whether the file is whole")
 
-    def handle(self, *args: object, file: Path, replace: bool, check: bool, **options: Any) -> None:
+    def handle(self, *args: object, file: Path, replace: bool, check: bool, **options: object) -> None:
         try:
             with opened(Archive(file)) as archive:
                 if check:

@@ -1,7 +1,6 @@
 """`manage.py verify`: check every invariant of the data; `--repair` repairs what it can."""
 
 from argparse import ArgumentParser
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
@@ -17,9 +16,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--repair", action="store_true", help="repair what can be repaired automatically")
 
-    def handle(self, *args: object, repair: bool, **options: Any) -> None:
+    def handle(self, *args: object, repair: bool, verbosity: int, **options: object) -> None:
         try:
-            left = sum(self.run_check(check, repair, options["verbosity"]) for check in CHECKS)
+            left = sum(self.run_check(check, repair, verbosity) for check in CHECKS)
         except DatabaseError as error:
             raise CommandError(f"The database cannot be read: {error}") from error
         if left:
