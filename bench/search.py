@@ -54,9 +54,8 @@ def documents(number: int) -> "Iterator[DocumentRecord]":
 
 def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]]:
     """Return what is searched, by name: the call, and different texts to call it with."""
-    from search.hits import find, suggest
+    from search.hits import find, related, suggest
     from search.query import parse
-    from search.related import related
     from search.vocabulary import corrected
 
     chance, known = random.Random(2), words()

@@ -27,7 +27,7 @@ from papers.gaps import PaperGaps
 from papers.likeness import MAX_RELATED, most_similar
 from papers.rows import PaperRow, card_columns, cards
 from people.querysets import with_shown_names
-from search.related import related
+from search.hits import related
 
 if TYPE_CHECKING:
     from papers.models import Paper, Topic

@@ -1,10 +1,10 @@
-"""The lists of likely duplicates in the admin."""
+"""The lists of likely duplicates in the admin, and of those that chairs said are two."""
 
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -18,17 +18,74 @@ from django.utils.translation import gettext_lazy as _
 
 from editorial.access import access_for
 from editorial.lists import ContentList, with_count
+from editorial.model_admin import ContentAdmin
 from people.access_scope import names_of
 from people.admin.desk import AppearingFilter
-from people.admin.pair_filters import CERTAIN, PROBABLE, DoubtfulFilter, EvidenceFilter, LikelihoodFilter
 from people.duplicates import reasons, storage
 from people.merging import merge
 from people.merging.side_by_side import side_by_side
 from people.models import (
     Comparison,
+    InstitutionDistinction,
     InstitutionPair,
+    PersonDistinction,
     PersonPair,
 )
+
+CERTAIN, PROBABLE = 95, 75
+
+
+class EvidenceFilter(admin.SimpleListFilter):
+    """Pairs by what speaks for them."""
+
+    title = _("what speaks for it")
+    parameter_name = "evidence"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(name, words) for name, (words, _codes) in reasons.KINDS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        kind = reasons.KINDS.get(self.value() or "")
+        if kind is None:
+            return queryset
+        some = Q()
+        for code in kind[1]:
+            some |= Q(signs__contains=f",{code},")
+        return queryset.filter(some)
+
+
+class LikelihoodFilter(admin.SimpleListFilter):
+    """Pairs by how likely they are one."""
+
+    title = _("likelihood")
+    parameter_name = "likelihood"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("certain", _("almost certain")), ("probable", _("probable")), ("possible", _("possible"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        bounds = {
+            "certain": (CERTAIN, 100),
+            "probable": (PROBABLE, CERTAIN - 1),
+            "possible": (0, PROBABLE - 1),
+        }
+        wanted = bounds.get(self.value() or "")
+        return queryset.filter(score__range=wanted) if wanted else queryset
+
+
+class DoubtfulFilter(admin.SimpleListFilter):
+    """Pairs of whom one has a name that looks wrong."""
+
+    title = _("doubtful names")
+    parameter_name = "doubtful"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("with a doubtful name"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() != "yes":
+            return queryset
+        return queryset.filter(Q(first__suspicious=True) | Q(second__suspicious=True))
 
 
 class PairList(ContentList):
@@ -264,3 +321,23 @@ class InstitutionPairAdmin(PairAdmin):
     list_filter = [AppearingFilter, LikelihoodFilter, EvidenceFilter]
     search_fields = ["first__folded", "second__folded"]
     search_help_text = _("A part of one of the names.")
+
+
+class DistinctionAdmin(ContentAdmin):
+    """Pairs that are not the same; to delete one lets it be suggested again."""
+
+    list_display = ["__str__"]
+    list_select_related = ["first", "second"]
+    search_fields = ["first__folded", "second__folded"]
+    autocomplete_fields = ["first", "second"]
+    fields = ["first", "second"]
+
+
+@admin.register(PersonDistinction)
+class PersonDistinctionAdmin(DistinctionAdmin):
+    desk_order = 60
+
+
+@admin.register(InstitutionDistinction)
+class InstitutionDistinctionAdmin(DistinctionAdmin):
+    desk_order = 61

@@ -20,7 +20,7 @@ from accounts.roles import DESCRIPTIONS, Role
 from conference.models import Edition
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
-from people import invitation_mail, membership
+from people import membership
 from people.models import Invitation, Person
 
 LAST_OWNER = gettext_lazy(
@@ -140,7 +140,7 @@ class MembershipAdmin(ScopedAdmin):
             "members": [(one, one.role in roles) for one in members],
             "invitations": Invitation.objects.filter(edition=edition).waiting().select_related("created_by"),
             "may_invite": bool(roles),
-            "can_send": invitation_mail.can_send(),
+            "can_send": membership.can_send(),
             "duties": [(role.label, DESCRIPTIONS[role]) for role in Role],
         }
         return TemplateResponse(request, "admin/accounts/membership/members.html", context)
@@ -161,7 +161,7 @@ class MembershipAdmin(ScopedAdmin):
             link = Invitation.address(invitation.renew())
             invitation.save()
             context |= {"title": _("Send this link"), "invitation": invitation, "link": link}
-            context["can_send"] = invitation_mail.can_send()
+            context["can_send"] = membership.can_send()
             response = TemplateResponse(request, "admin/accounts/membership/link.html", context)
             response["Cache-Control"] = "no-store"
             return response
@@ -183,11 +183,11 @@ class MembershipAdmin(ScopedAdmin):
     def send_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Mail a new link."""
         invitation = self.invitation(request, key)
-        if request.method == "POST" and invitation_mail.can_send():
+        if request.method == "POST" and membership.can_send():
             said = {"email": invitation.email}
             try:
-                invitation_mail.send(invitation, request.user)
-            except invitation_mail.CannotSendError:
+                membership.mail_invitation(invitation, request.user)
+            except membership.CannotSendError:
                 logging.getLogger(__name__).exception("An invitation could not be mailed.")
                 words = _("No e-mail could be sent to %(email)s. The link that you have is still good.")
                 messages.error(request, words % said)

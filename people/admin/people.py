@@ -18,13 +18,9 @@ from editorial.desk import CheckFilter
 from editorial.lists import matching as found_in
 from editorial.lists import with_count
 from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
-from people.admin import distinctions, duplicates, members
 from people.admin.desk import AppearingFilter
-from people.admin.merging import MergeAdmin
-from people.admin.splitting import SplitAdmin
+from people.admin.merging import MergeAdmin, SplitAdmin
 from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
-
-__all__ = ["distinctions", "duplicates", "members"]
 
 
 class NameInline(PartInline):

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Set
 from itertools import combinations
 
-from people.duplicates import common_names
 from people.duplicates.evidence import (
     SAME_LANGUAGE,
     LikelyDuplicate,
@@ -18,7 +17,7 @@ from people.duplicates.evidence import (
     probability,
     weigh,
 )
-from people.duplicates.spelling import SpellingDifference, SpellingMatch, compare_names, readings
+from people.duplicates.spelling import SpellingDifference, SpellingMatch, compare_names, readings, share_of
 
 LIKELY = 50
 LARGE_BLOCK = 30
@@ -100,7 +99,7 @@ class Frequencies:
 
     def share(self, word: str) -> float:
         """Return the share of others with this word in their name."""
-        counted = max(self.words[word] - 1, 0) + OTHERS * common_names.share(word)
+        counted = max(self.words[word] - 1, 0) + OTHERS * share_of(word)
         return max(counted, 0.5) / self.total
 
     def initial(self, letter: str) -> float:

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from accounts.models import Membership
 from accounts.roles import Role
 from conference.models import Edition
-from people import invitation_mail
+from people import membership
 from people.models import Invitation
 from tests import factories as make
 from tests.access.test_members import MEMBERS, browser, invite, invited, new_account
@@ -118,8 +118,8 @@ def test_who_came_meanwhile_is_not_invited_again(edition: Edition, owner: Client
     link = invite(owner, edition)
     stale = Invitation.objects.get()
     Client().post(link, new_account())
-    with pytest.raises(invitation_mail.CannotSendError):
-        invitation_mail.send(stale, User.objects.get(username="owner"))
+    with pytest.raises(membership.CannotSendError):
+        membership.mail_invitation(stale, User.objects.get(username="owner"))
 
     assert Invitation.objects.waiting().count() == 0
 

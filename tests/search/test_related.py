@@ -1,8 +1,8 @@
 import pytest
 
 from search.databases import engine
+from search.hits import related
 from search.index import DocumentRecord, index
-from search.related import related
 
 pytestmark = pytest.mark.django_db
 
