@@ -3,8 +3,7 @@
 from django.db.models import Model, Q
 
 from accounts.access_scope import NOTHING, Access
-from exchange.jobs.models import ImportJob
-from exchange.models import Provenance
+from exchange.models import ImportJob, Provenance
 
 
 def job_scope(access: Access, action: str) -> Q:

@@ -12,8 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from exchange.jobs.models import ImportJob, PlannedRow
-from exchange.kind_names import RecordKind
+from exchange.jobs.models import ImportJob, PlannedRow, RecordKind
 
 __all__ = [
     "Change",

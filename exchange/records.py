@@ -7,13 +7,33 @@ All datetimes are aware.
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from enum import Enum
+from typing import Final, TypeGuard
 
-from exchange.jobs.unset import UNSTATED as UNSTATED
-from exchange.jobs.unset import Stated as Stated
-from exchange.jobs.unset import Unset as Unset
-from exchange.jobs.unset import is_stated as is_stated
-from exchange.jobs.unset import stated as stated
 from exchange.problems import Note, Where
+
+
+class Unset(Enum):
+    """The one value that says: this file does not speak about this field."""
+
+    UNSTATED = "unstated"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSTATED: Final = Unset.UNSTATED
+type Stated[T] = T | Unset
+
+
+def is_stated[T](value: T | Unset) -> TypeGuard[T]:
+    """Whether a file spoke about this field at all."""
+    return value is not UNSTATED
+
+
+def stated[T](value: T | Unset, default: T) -> T:
+    """Return the value, or `default` where the file says nothing."""
+    return default if isinstance(value, Unset) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

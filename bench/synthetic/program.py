@@ -8,7 +8,6 @@ from bench.synthetic import words
 from bench.synthetic.papers import papers, topic_records
 from bench.synthetic.people import Community, institution_records, member
 from bench.synthetic.timetable import Timetable, days_for, rooms
-from exchange.jobs.unset import stated
 from exchange.reading.slugs import slug
 from exchange.records import (
     AnnouncementRecord,
@@ -22,6 +21,7 @@ from exchange.records import (
     PersonRecord,
     Program,
     SponsorRecord,
+    stated,
 )
 
 CHAIRS = (("General chair", 2), ("Program chair", 3), ("Area chair", 40))

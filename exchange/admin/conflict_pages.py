@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from content.timeline import word_diff
 from content.versions import mark
 from exchange.imports.kinds import KINDS
-from exchange.jobs.apply_field import CannotTakeError, Finder, current
+from exchange.jobs.conflicts import CannotTakeError, Finder, current
 from exchange.models import Conflict
 from exchange.wording import Naming, label, told
 

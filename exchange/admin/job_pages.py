@@ -4,16 +4,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext_lazy
 
-from exchange.admin.count_labels import COUNTED
 from exchange.formats import formats
 from exchange.imports.kinds import KINDS
-from exchange.jobs.models import ImportJob
+from exchange.models import ImportJob
 from exchange.wording import kind_name
 
 # Stages that are no kind of rows.
 WRITING = "writing "
 NOTES_SHOWN = 100
+# What became of rows, in words: after a number or above a column.
+COUNTED = {
+    "new": pgettext_lazy("imported rows", "new"),
+    "changed": pgettext_lazy("imported rows", "changed"),
+    "kept": pgettext_lazy("imported rows", "kept"),
+    "conflicting": pgettext_lazy("imported rows", "conflicting"),
+    "skipped": pgettext_lazy("imported rows", "skipped"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,8 @@ def _words(what: str, state: str) -> str:
         return _("Comparing: %(rows)s") % {"rows": kind_name(known[what])}
     if what == "fetched":
         return _("Fetching the program")
+    if what == "checking":
+        return _("Checking the rows")
     if what == "storing":
         return _("Preparing the preview")
     return _("Reading the files")

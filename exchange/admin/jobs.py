@@ -17,15 +17,13 @@ from django.utils.translation import gettext_lazy
 from conference.models import Edition
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
-from exchange.admin.count_labels import COUNTED
-from exchange.admin.job_pages import facts, progress_of
+from exchange.admin.job_pages import COUNTED, facts, progress_of
 from exchange.formats import readable
 from exchange.jobs import private_files, tasks
 from exchange.jobs.import_permissions import may_import_all
-from exchange.jobs.models import ImportJob
 from exchange.jobs.preview import shown
 from exchange.jobs.upload_form import UploadForm, file_name
-from exchange.models import RecordKind
+from exchange.models import ImportJob, RecordKind
 
 PER_PAGE = 50
 State = ImportJob.State

@@ -14,7 +14,7 @@ from django_tasks_db.models import DBTaskResult
 
 from editorial.pages import page_urls
 from exchange.admin.conflicts import ConflictAdmin
-from exchange.admin.count_labels import COUNTED
+from exchange.admin.job_pages import COUNTED
 from exchange.admin.jobs import ImportJobAdmin
 from exchange.admin.read_only import ReadOnlyAdmin, in_words, row_link
 from exchange.admin.undo import may_undo, undo_view

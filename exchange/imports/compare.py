@@ -236,9 +236,8 @@ def _take(plan: RowPlan, rows: EditionRows, findings: Findings) -> None:
         elif name in kind.references:
             setattr(row, name, rows.row(kind.references[name], value) if value else None)
         elif name in kind.plain:
-            column: Any = kind.model._meta.get_field(name)
             try:
-                setattr(row, name, column.to_python(value))
+                setattr(row, name, kind.columns[name].to_python(value))
             except ValidationError as error:
                 findings.problem(plan.where, name, " ".join(error.messages))
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final
 
+from django.db.models import Field
+
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 from content.models import Content
 from exchange import records
@@ -65,6 +67,11 @@ class Kind:
             return PERSON_FIELDS
         others = {"where", self.key, *self.references, *(listing.name for listing in self.listings)}
         return tuple(one.name for one in fields(self.record) if one.name not in others)
+
+    @cached_property
+    def columns(self) -> dict[str, Field[object, object]]:
+        """The columns of the model by name."""
+        return {column.name: column for column in self.model._meta.concrete_fields}
 
     @property
     def fields(self) -> tuple[str, ...]:

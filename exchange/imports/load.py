@@ -5,7 +5,7 @@ Hand edits survive (`exchange.imports.provenance`); the same file twice changes 
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
@@ -28,6 +28,9 @@ from exchange.records import EditionRecord, Program, stated
 
 EDITIONS_SHOWN = 20
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
 # Called when an import is committed: what the floors above make of a program follows at once.
 after_import: list[Callable[[], object]] = []
 
@@ -40,9 +43,9 @@ class Dispute:
     label: str
     where: Where
     field: str
-    base: Any
-    ours: Any
-    theirs: Any
+    base: object
+    ours: object
+    theirs: object
 
 
 @dataclass(slots=True)
@@ -68,7 +71,7 @@ def load(
     edition_slug: str,
     *,
     dry_run: bool = False,
-    user: Any = None,
+    user: "User | None" = None,
     format_name: str = "",
     files: Sequence[str] = (),
     progress: Progress | None = None,
@@ -133,7 +136,7 @@ def _planned(
     compared = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if records_of(program, kind)]
     rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, protected=protected, progress=progress)
-    validate(plan, findings)
+    validate(plan, findings, progress)
     findings.settle()
     return plan
 

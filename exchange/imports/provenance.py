@@ -5,7 +5,6 @@ base = as last imported, ours = as it stands here, theirs = as the file says it.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from conference.models import Edition
 from exchange.imports.kinds import Kind, Listing, Values
@@ -17,9 +16,9 @@ from exchange.models import Conflict, Provenance
 class Clash:
     """A field changed on both sides since the last import."""
 
-    base: Any
-    ours: Any
-    theirs: Any
+    base: object
+    ours: object
+    theirs: object
 
 
 @dataclass(slots=True)
@@ -41,7 +40,7 @@ def is_empty(value: object) -> bool:
     return value is None or value == "" or value == []
 
 
-def merge(ours: Mapping[str, Any], base: Mapping[str, Any], theirs: Mapping[str, Any]) -> Merge:
+def merge(ours: Values, base: Values, theirs: Values) -> Merge:
     """Compare the stated fields one by one. A field that was never imported has no base."""
     found = Merge(memory=dict(base))
     for name, new in theirs.items():
@@ -122,7 +121,7 @@ def _succeeded(part: Values, successors: Successors) -> Values:
 
 def _once(listing: Listing, parts: list[Values]) -> list[Values]:
     """Leave out who stands there already, as it is done with a file."""
-    found: dict[tuple[Any, ...], Values] = {}
+    found: dict[tuple[object, ...], Values] = {}
     for part in parts:
         found.setdefault(tuple(part[name] for name in listing.identity), part)
     return list(found.values())

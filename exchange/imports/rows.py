@@ -237,7 +237,7 @@ def field_value(row: Content, kind: Kind, name: str) -> object:
 
 
 def parts_by_owner(
-    listing: Listing, rows: QuerySet[Any], edition: Edition, *, known_as: bool = False
+    listing: Listing, rows: QuerySet[Content], edition: Edition, *, known_as: bool = False
 ) -> dict[int, list[Values]]:
     """Return the parts of each owner, in order. One query; one more for the institutions of authors.
 
@@ -328,7 +328,7 @@ class PartRow:
 
     row: Any
     identity: tuple[object, ...]
-    institutions: list[Any]
+    institutions: list[Content]
 
 
 def build_parts(listing: Listing, owner: Content, parts: list[Values], lookup: Lookup) -> list[PartRow]:
@@ -347,7 +347,8 @@ def _part_row(listing: Listing, owner: Content, part: Values, place: int, lookup
             values["paper"] = lookup.paper(part["edition"], part["paper"]) if part["paper"] else None
         elif name in part:
             values[name] = part[name]
-    institutions = [lookup.row("institution", slug) for slug in part.get("institutions", [])]
+    slugs = part.get("institutions", [])
+    institutions = [row for slug in slugs if (row := lookup.row("institution", slug))]
     return PartRow(listing.model(**values), tuple(part[name] for name in listing.identity), institutions)
 
 

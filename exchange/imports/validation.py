@@ -1,21 +1,19 @@
 """One gate in: the rules that the forms hold, for many rows at once, with the place in the file."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from conference.models import MenuItem
 from content.models import Content
-from exchange.imports.compare import Plan, RowPlan
+from exchange.imports.compare import Plan, Progress, RowPlan
 from exchange.imports.kinds import (
     GRANTS,
     INSTITUTION,
     KINDS,
     MATERIALS,
     PERSON,
-    PRESENTATION,
     SESSION,
     TOPIC,
     Kind,
@@ -24,19 +22,21 @@ from exchange.imports.kinds import (
 from exchange.imports.rows import PartRow, in_batches, report_concealed
 from exchange.problems import Where
 from exchange.reading.findings import Findings, short
+from papers.models import Topic
 from papers.querysets import TOPIC_LEVELS
+from schedule.models import Presentation, Session
 
 MISSING = frozenset(("blank", "null"))
 
 
-def validate(plan: Plan, findings: Findings) -> None:
+def validate(plan: Plan, findings: Findings, progress: Progress) -> None:
     """Report what the rules of the rows say against what the plan would write."""
-    for name in KINDS:
-        for step in plan.steps[name]:
-            if step.is_new or step.merge.taken:
-                for listing in step.kind.listings:
-                    _check_parts(listing, step.parts.get(listing.name, []), step.where, findings)
-                _check_row(step, findings)
+    steps = [step for name in KINDS for step in plan.steps[name] if step.is_new or step.merge.taken]
+    for done, step in enumerate(steps, start=1):
+        for listing in step.kind.listings:
+            _check_parts(listing, step.parts.get(listing.name, []), step.where, findings)
+        _check_row(step, findings)
+        progress("checking", done, len(steps))
     for kind, field in ((INSTITUTION, "ror"), (PERSON, "orcid")):
         hidden = plan.rows.concealed.get(kind.name, frozenset())
         _check_unique(plan.steps[kind.name], kind, field, findings, hidden)
@@ -58,8 +58,8 @@ def _check_row(step: RowPlan, findings: Findings) -> None:
     finally:
         for name, parent in parents.items():
             setattr(step.row, name, parent)
-    row: Any = step.row
-    if step.kind is PRESENTATION and not (row.paper or row.title or step.is_broken):
+    row = step.row
+    if isinstance(row, Presentation) and not (row.paper or row.title or step.is_broken):
         findings.problem(step.where, "title", gettext("Give a paper, or a title of the talk's own."))
 
 
@@ -98,7 +98,7 @@ def _sentence(row: Content, field: str, error: ValidationError) -> str:
     if getattr(error, "code", None) in MISSING:
         return gettext("The %(replace)s is missing. Add it.") % {"replace": field.replace("_", " ")}
     if getattr(error, "code", None) == "invalid_choice":
-        choices: Any = row._meta.get_field(field).choices  # type: ignore[union-attr]
+        choices = getattr(row._meta.get_field(field), "choices", None) or ()
         value = short(str(getattr(row, field)))
         return gettext("“%(value)s” is not one of %(choices)s.") % {
             "value": value,
@@ -107,18 +107,18 @@ def _sentence(row: Content, field: str, error: ValidationError) -> str:
     return " ".join(error.messages)
 
 
-def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Any], findings: Findings) -> None:
+def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Content], findings: Findings) -> None:
     """Report topics and sessions that stand below themselves, or too deep. `rows`: all, changed or not."""
     moved = {id(step.row) for step in steps}
-    wholes = {id(row.parent) for row in rows if row.parent is not None and id(row) not in moved}
+    wholes = {id(_parent(row)) for row in rows if _parent(row) is not None and id(row) not in moved}
     for step in steps:
-        row: Any = step.row
-        if row.parent is None:
+        row = step.row
+        above, seen = _parent(row), {id(row)}
+        if above is None:
             continue
-        above, seen = row.parent, {id(row)}
         while above is not None and id(above) not in seen:
             seen.add(id(above))
-            above = above.parent
+            above = _parent(above)
         if above is not None:
             message = gettext("A %(name)s cannot stand below itself. Correct the parent.") % {
                 "name": step.kind.name
@@ -129,12 +129,16 @@ def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Any], findings: Find
                 "topic_levels": TOPIC_LEVELS
             }
             findings.problem(step.where, "parent", message)
-        elif step.kind.name == "session" and row.parent.parent is not None:
+        elif step.kind.name == "session" and len(seen) > 2:
             message = gettext("Sessions nest once: choose one that is not itself part of another.")
             findings.problem(step.where, "parent", message)
         elif step.kind.name == "session" and id(row) in wholes:
             message = gettext("Sessions nest once: this one has parts itself. Leave its parent empty.")
             findings.problem(step.where, "parent", message)
+
+
+def _parent(row: Content) -> Content | None:
+    return row.parent if isinstance(row, Topic | Session) else None
 
 
 def _check_unique(
@@ -154,9 +158,10 @@ def _check_unique(
             }
             findings.problem(step.where, field, message)
         claims.setdefault(value, step)
-    model: Any = kind.model
     for batch in in_batches(claims):
-        for row in model.objects.filter(**{f"{field}__in": batch}).only("pk", field, "name"):
+        for row in kind.model._default_manager.filter(**{f"{field}__in": batch}).defer(
+            *kind.model.derived_fields
+        ):
             step = claims[getattr(row, field)]
             if row.pk in concealed:
                 report_concealed(step.where, field, getattr(row, field), findings)

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator
 from itertools import batched
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Manager
 from django.utils import timezone
 
+from conference.models import MenuItem
 from content import revision
+from content.models import Content
 from content.ordering import PARKED
 from content.relations import linking
 from exchange.imports.compare import Plan, Progress, RowPlan
@@ -17,7 +19,6 @@ from exchange.imports.kinds import (
     EDITION,
     GRANTS,
     KINDS,
-    MATERIALS,
     MENU,
     PERSON,
     Kind,
@@ -27,8 +28,8 @@ from exchange.imports.kinds import (
 from exchange.imports.provenance import Clash, open_conflicts
 from exchange.imports.rows import PartRow, field_value, in_batches, media_address
 from exchange.models import Change, Conflict, ImportRun, Provenance
-from papers.models import Authorship
-from people.models import PersonIdentifier, PersonName
+from papers.models import Authorship, AwardGrant, Material
+from people.models import Person, PersonIdentifier, PersonName
 
 BATCH_ROWS = 500
 # An update names every row for every column: large batches take more memory and no less time.
@@ -65,8 +66,7 @@ def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
         return
     levels: dict[int, list[RowPlan]] = defaultdict(list)
     for step in steps:
-        row: Any = step.row
-        depth, above = 0, row.parent
+        depth, above = 0, getattr(step.row, "parent", None)
         while above is not None and above.pk is None:
             depth, above = depth + 1, above.parent
         levels[depth].append(step)
@@ -104,9 +104,10 @@ def _write_person_lists(steps: list[RowPlan]) -> None:
     """Write identifiers, which are only added, and the other names that are not hidden."""
     ids, spellings, gone = [], [], []
     for step in steps:
-        person: Any = step.row
-        old: Any = step.old
-        had: list[Any] = old.get("ids", [])
+        person, old = step.row, step.old
+        if not isinstance(person, Person):
+            continue
+        had = old.get("ids", [])
         ids += [
             PersonIdentifier(person=person, scheme=pair[0], value=pair[1])
             for pair in step.merge.taken.get("ids", [])
@@ -147,7 +148,7 @@ def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
                 kept.append(part)
             else:
                 fresh.append(part)
-    everything: Any = listing.model._default_manager
+    everything: Manager[Any] = listing.model._default_manager
     gone = [row.pk for rows in standing.values() for row in rows]
     if gone:
         everything.filter(pk__in=gone).delete()
@@ -159,9 +160,9 @@ def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
         _link([*kept, *fresh], {part.row.pk for part in kept})
 
 
-def _standing(listing: Listing, owners: Iterable[int]) -> dict[tuple[int, tuple[Any, ...]], list[Any]]:
+def _standing(listing: Listing, owners: Iterable[int]) -> dict[tuple[int, tuple[object, ...]], list[Content]]:
     """Return the rows of these owners by owner and identity. Menus are drawn anew: their lines have none."""
-    found: dict[tuple[int, tuple[Any, ...]], list[Any]] = defaultdict(list)
+    found: dict[tuple[int, tuple[object, ...]], list[Content]] = defaultdict(list)
     rows = listing.model._default_manager.filter(**{f"{listing.owner}__in": list(owners)})
     related = ["person"] if "person" in listing.columns else []
     if listing is GRANTS:
@@ -169,33 +170,31 @@ def _standing(listing: Listing, owners: Iterable[int]) -> dict[tuple[int, tuple[
     if related:
         rows = rows.select_related(*related)
     for row in rows.order_by("position", "pk"):
-        identity = _identity(listing, row) if listing is not MENU else (row.pk, "line")
-        found[getattr(row, f"{listing.owner}_id"), identity].append(row)
+        found[getattr(row, f"{listing.owner}_id"), _identity(listing, row)].append(row)
     return found
 
 
-def _identity(listing: Listing, row: Any) -> tuple[Any, ...]:
-    values: Values = {}
-    for name in listing.identity:
-        if name == "person":
-            values[name] = row.person.uid if row.person else ""
-        elif name == "paper":
-            values[name] = row.paper.uid if row.paper else ""
-        elif name == "edition":
-            own = row.paper is None or row.paper.edition_id == row.award.edition_id
-            values[name] = "" if own else row.paper.edition.slug
-        elif listing is MATERIALS and name == "url":
-            values[name] = row.url or media_address(row.file.name)
-        else:
-            values[name] = getattr(row, name)
-    return tuple(values[name] for name in listing.identity)
+def _identity(listing: Listing, row: Content) -> tuple[object, ...]:
+    """Return what makes a part the same one: the values of `listing.identity`. Lines of menus have none."""
+    if isinstance(row, MenuItem):
+        return (row.pk, "line")
+    if isinstance(row, Material):
+        return (row.kind, row.url or media_address(row.file.name or ""))
+    person = getattr(row, "person", None)
+    uid = person.uid if person else ""
+    if isinstance(row, AwardGrant):
+        paper = row.paper
+        if paper is None or paper.edition_id == row.award.edition_id:
+            return (paper.uid if paper else "", "", uid)
+        return (paper.uid, paper.edition.slug, uid)
+    return tuple(uid if name == "person" else getattr(row, name) for name in listing.identity)
 
 
-def _reuse(listing: Listing, part: PartRow, old: Any) -> set[str]:
+def _reuse(listing: Listing, part: PartRow, old: Content) -> set[str]:
     """Let the new row take the place of the old one, and name what differs; an uploaded file stays a file."""
     part.row.pk = old.pk
     part.row._state.adding = False
-    if listing is MATERIALS and old.file:
+    if isinstance(old, Material) and old.file:
         part.row.file, part.row.url = old.file, old.url
     columns = listing.model._meta.concrete_fields
     return {c.name for c in columns if getattr(old, c.attname) != getattr(part.row, c.attname)}
@@ -213,7 +212,7 @@ def _create(listing: Listing, parts: list[PartRow]) -> None:
 
 def _link(parts: list[PartRow], reused: set[int]) -> None:
     """Write the institutions of authors."""
-    through: Any = Authorship.institutions.through
+    through = Authorship.institutions.through
     links = [
         through(authorship_id=part.row.pk, institution_id=institution.pk)
         for part in parts

@@ -1,7 +1,5 @@
 """Whether an account may do what a file would: the switches and dates of an edition are not everybody's."""
 
-from typing import Any
-
 from django.utils.translation import gettext
 
 from accounts.access_scope import Access, access_of
@@ -11,7 +9,7 @@ from content.undoing import Undoing
 from exchange.imports.compare import Plan, RowPlan
 from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PERSON
 from exchange.imports.rows import Concealed
-from exchange.jobs.models import ImportJob
+from exchange.models import ImportJob
 from exchange.problems import Problem, ProgramError
 
 # Kinds that a role which keeps the program may not keep.
@@ -23,33 +21,28 @@ def may_import_all(access: Access) -> bool:
     return access.everywhere("add", ImportJob) and access.everywhere("change", Edition)
 
 
-def concealed(user: Any) -> Concealed:
+def concealed(user: object) -> Concealed:
     """Return who and what only drafts of other editions show, by kind: no file of a role may mean them."""
-    access = access_of(user)
-    if may_import_all(access):
-        return {}
-    return {
-        kind.name: frozenset(
-            kind.model._base_manager.exclude(access.scope(kind.model)).values_list("pk", flat=True)
-        )
-        for kind in (PERSON, INSTITUTION)
-    }
+    return _out_of_reach(access_of(user), "view")
 
 
-def protected(user: Any) -> Concealed:
+def protected(user: object) -> Concealed:
     """Return the people and institutions that no file of the account may change, by kind."""
-    access = access_of(user)
+    return _out_of_reach(access_of(user), "change")
+
+
+def _out_of_reach(access: Access, action: str) -> Concealed:
     if may_import_all(access):
         return {}
     return {
         kind.name: frozenset(
-            kind.model._base_manager.exclude(access.scope(kind.model, "change")).values_list("pk", flat=True)
+            kind.model._base_manager.exclude(access.scope(kind.model, action)).values_list("pk", flat=True)
         )
         for kind in (PERSON, INSTITUTION)
     }
 
 
-def permit(plan: Plan, user: Any) -> None:
+def permit(plan: Plan, user: object) -> None:
     """Raise `ProgramError` with every row of edition and conference that the account may not write so."""
     access = access_of(user)
     refused = [
@@ -75,7 +68,7 @@ def _refusal(step: RowPlan, access: Access) -> Problem | None:
     return Problem(step.where, ", ".join(step.merge.taken), said % {"row": step.row})
 
 
-def permit_undo(found: Undoing, user: Any) -> None:
+def permit_undo(found: Undoing, user: object) -> None:
     """Raise `CannotRestoreError` for what the account may not put back of edition and conference."""
     access = access_of(user)
     said = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")

@@ -16,12 +16,29 @@ from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition
 from exchange.jobs import private_files
-from exchange.kind_names import RecordKind
 
 # What is older is of no use: the program has gone on.
 RETENTION = timedelta(days=1)
 # A worker says every few seconds that it is alive; one that takes a job does so at once.
 SILENCE = timedelta(seconds=60)
+
+
+class RecordKind(models.TextChoices):
+    """The kinds of things that files hold."""
+
+    CONFERENCE = "conference", _("Conference")
+    EDITION = "edition", _("Edition")
+    INSTITUTION = "institution", _("Institution")
+    PERSON = "person", _("Person")
+    PAGE = "page", _("Page")
+    SPONSOR = "sponsor", _("Sponsor")
+    ANNOUNCEMENT = "announcement", _("Announcement")
+    TOPIC = "topic", _("Topic")
+    ROOM = "room", _("Room")
+    PAPER = "paper", _("Paper")
+    AWARD = "award", _("Award")
+    SESSION = "session", _("Session")
+    PRESENTATION = "presentation", _("Presentation")
 
 
 class ImportJobQuerySet(models.QuerySet["ImportJob"]):

@@ -10,7 +10,7 @@ from content.timeline import word_diff
 from exchange.imports.compare import Plan, RowPlan
 from exchange.imports.kinds import KINDS
 from exchange.imports.provenance import is_empty
-from exchange.jobs.models import ImportJob, PlannedRow
+from exchange.models import ImportJob, PlannedRow
 from exchange.wording import Naming, label, told
 
 BATCH_ROWS = 500
@@ -30,7 +30,7 @@ def digest(plan: Plan) -> str:
     return found.hexdigest()
 
 
-def _facts(step: RowPlan, fresh: dict[str, str]) -> list[Any]:
+def _facts(step: RowPlan, fresh: dict[str, str]) -> list[object]:
     key = getattr(step.row, step.kind.key)
     clashes = {name: [one.base, one.ours, one.theirs] for name, one in step.merge.clashes.items()}
     return [
@@ -42,7 +42,7 @@ def _facts(step: RowPlan, fresh: dict[str, str]) -> list[Any]:
     ]
 
 
-def _known(value: object, fresh: dict[str, str]) -> Any:
+def _known(value: object, fresh: dict[str, str]) -> object:
     """Return a value in which new people are told by their place."""
     if isinstance(value, dict):
         return {

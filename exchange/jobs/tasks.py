@@ -20,8 +20,8 @@ from exchange.imports.load import Report, load
 from exchange.jobs import private_files
 from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.import_permissions import concealed, permit, protected
-from exchange.jobs.models import ImportJob, PlannedRow
 from exchange.jobs.preview import digest, store
+from exchange.models import ImportJob, PlannedRow
 from exchange.problems import Problem, ProgramError, Where
 from exchange.records import Program
 

@@ -1,6 +1,6 @@
 """The form in which a program is uploaded: files or an address, for which edition, in which format."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +16,6 @@ from conference.models import Edition
 from exchange.files import Format, Source
 from exchange.formats import readable
 from exchange.formats.spreadsheet import MAPPINGS
-from exchange.jobs.detect_format import detected
 from exchange.reading.archives import ZIP
 from exchange.reading.findings import short
 from exchange.reading.sniffing import HEAD
@@ -26,6 +25,8 @@ MAX_FILES = 100
 MAX_FILE_NAME_CHARS = 150
 TABULAR = "spreadsheet"
 NEW = "new"
+# These take what others know better: they are asked last, in this order.
+LAST = ("miniconf", "spreadsheet")
 
 
 class SeveralFilesInput(forms.FileInput):
@@ -184,3 +185,13 @@ def file_name(upload: UploadedFile[Any]) -> str:
         if len(name.name) <= MAX_FILE_NAME_CHARS
         else name.name[-MAX_FILE_NAME_CHARS:]
     )
+
+
+def detected(sources: Sequence[Source]) -> Format | None:
+    """Return the format that recognises these files; nothing where none does, or several do."""
+    found = [fmt for fmt in readable().values() if fmt.recognises and fmt.recognises(sources)]
+    first = [fmt for fmt in found if fmt.name not in LAST]
+    if len(first) > 1:
+        return None
+    rest = sorted((fmt for fmt in found if fmt.name in LAST), key=lambda fmt: LAST.index(fmt.name))
+    return next(iter([*first, *rest]), None)

@@ -14,8 +14,7 @@ from api.models import Token
 from conference.models import Edition
 from content.history import ChangeSet, Origin, RowChange
 from content.recording import recording
-from exchange.jobs.models import ImportJob
-from exchange.models import Conflict, ImportRun, Provenance
+from exchange.models import Conflict, ImportJob, ImportRun, Provenance
 from papers.models import AwardGrant
 from people.models import PersonAccount, PersonIdentifier, PersonName
 from schedule.models import Release, Speaker

@@ -11,9 +11,8 @@ from bench.synthetic.program import synthetic
 from conference.models import Edition
 from exchange.files import Context, Source
 from exchange.formats import program_json
-from exchange.jobs.unset import stated
 from exchange.models import ImportRun
-from exchange.records import Program
+from exchange.records import Program, stated
 from papers.models import Paper
 from people.models import Person
 from schedule import clashes

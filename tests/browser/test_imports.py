@@ -10,8 +10,7 @@ from pytest_django import Settings
 from conference.models import Edition
 from exchange.imports.load import load
 from exchange.jobs import tasks
-from exchange.jobs.models import ImportJob
-from exchange.models import Conflict
+from exchange.models import Conflict, ImportJob
 from papers.models import Paper
 from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.exchange.programs import paper, program

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from content.history import ChangeSet, RowChange
 from content.versions import mark
 from exchange.imports.load import load
-from exchange.jobs.conflict_resolution import decide
+from exchange.jobs.conflicts import decide
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.records import (
     MaterialRecord,

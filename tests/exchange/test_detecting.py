@@ -6,7 +6,7 @@ import pytest
 
 from exchange.files import Source
 from exchange.formats import readable
-from exchange.jobs.detect_format import detected
+from exchange.jobs.upload_form import detected
 from tests.exchange.samples import sample
 from tests.exchange.test_hostile_files import hostile
 

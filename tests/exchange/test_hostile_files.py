@@ -133,7 +133,7 @@ SNIFF = """
 import json, pathlib, sys, time
 import django
 django.setup()
-from exchange.jobs.detect_format import detected
+from exchange.jobs.upload_form import detected
 from exchange.files import Source
 told = {}
 for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):

@@ -20,8 +20,7 @@ from content.history import ChangeSet
 from exchange.files import Source
 from exchange.imports.load import load
 from exchange.jobs import private_files, tasks
-from exchange.jobs.models import ImportJob, PlannedRow
-from exchange.models import Conflict, ImportRun
+from exchange.models import Conflict, ImportJob, ImportRun, PlannedRow
 from exchange.records import EditionRecord
 from papers.models import Paper
 from tests import factories as make

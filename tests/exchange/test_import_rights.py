@@ -8,8 +8,7 @@ from django.test import Client
 
 from conference.models import Edition
 from exchange.jobs import tasks
-from exchange.jobs.models import ImportJob, PlannedRow
-from exchange.models import ImportRun
+from exchange.models import ImportJob, ImportRun, PlannedRow
 from exchange.records import EditionRecord, InstitutionRecord
 from papers.models import Authorship, Paper
 from people.models import Institution, Person

@@ -7,7 +7,7 @@ import pytest
 
 from content.history import ChangeSet
 from exchange.imports.load import load
-from exchange.jobs.apply_field import Finder
+from exchange.jobs.conflicts import Finder
 from exchange.models import Conflict
 from exchange.records import InstitutionRecord, PersonRecord, PersonRef, Program
 from papers.models import Paper

@@ -12,9 +12,9 @@ from django.db import IntegrityError
 from conference.models import Conference, Edition
 from exchange.imports import writing
 from exchange.imports.load import load
-from exchange.jobs.unset import UNSTATED
 from exchange.problems import ProgramError, Where
 from exchange.records import (
+    UNSTATED,
     AwardRecord,
     GrantRecord,
     InstitutionRecord,

@@ -10,7 +10,7 @@ from django.urls import reverse
 from conference.models import Edition
 from exchange.files import Context
 from exchange.formats import program_json
-from exchange.jobs.models import ImportJob
+from exchange.models import ImportJob
 from exchange.records import Program
 
 ADD = "/admin/exchange/importjob/add/"

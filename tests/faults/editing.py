@@ -26,7 +26,7 @@ from django.test import Client  # noqa: E402
 
 from conference.models import Edition  # noqa: E402
 from content.history import RowChange  # noqa: E402
-from exchange.jobs.models import ImportJob  # noqa: E402
+from exchange.models import ImportJob  # noqa: E402
 from papers.models import Paper  # noqa: E402
 from schedule.models import Session  # noqa: E402
 from tests import factories as make  # noqa: E402

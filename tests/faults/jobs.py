@@ -16,7 +16,7 @@ from django.utils import timezone
 from bench.generate import fill
 from conference.models import Edition
 from exchange.jobs import private_files, tasks
-from exchange.jobs.models import ImportJob
+from exchange.models import ImportJob
 from operations.backup import writer
 from operations.backup.archive import Archive
 from papers.models import Paper

@@ -9,7 +9,7 @@ import pytest
 
 from conference.logs import JsonFormatter
 from exchange.jobs import tasks
-from exchange.jobs.models import ImportJob
+from exchange.models import ImportJob
 from pagecache import request_log
 from tests import factories as make
 

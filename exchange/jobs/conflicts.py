@@ -1,0 +1,233 @@
+"""What was changed both here and in the file, decided: ours stays, or theirs is taken; the next import knows.
+
+In both cases the file's value becomes what was last imported. So the same file is no conflict again, a row
+that took it follows the file again, and one that kept its own stays edited. For many rows at once there is
+`exchange.imports`; this is what a chair decides about a single field.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Never
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from conference.models import Edition
+from content import recording, revision
+from content.history import Origin
+from content.models import Content
+from exchange.imports.kinds import KINDS, Kind, Listing, Values
+from exchange.imports.rows import PartRow, build_parts, field_value, in_batches, parts_by_owner
+from exchange.imports.writing import write_parts
+from exchange.models import Conflict, Decision, Provenance
+from papers.models import Paper
+from people import names
+from people.models import Person, PersonName
+from people.printed_names import HiddenNames
+from people.querysets import last_of_chain
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the conflicts that were decided together."""
+
+    done: int = 0
+    # The conflict, and why it is still open.
+    refused: list[tuple[Conflict, str]] = field(default_factory=list)
+
+
+def decide(
+    conflicts: Iterable[Conflict], decision: str, rows: dict[tuple[str, int], Content], user: "User | None"
+) -> Outcome:
+    """Decide open conflicts alike. `rows`: those that the user may change, by kind and key.
+
+    All fields of one row are written together or not at all; a row that cannot be written stays undecided.
+    """
+    outcome = Outcome()
+    groups: dict[tuple[str, int], list[Conflict]] = defaultdict(list)
+    for conflict in conflicts:
+        groups[conflict.provenance.kind, conflict.provenance.object_id].append(conflict)
+    detail = gettext("Conflicts decided: %(decision)s") % {"decision": Decision(decision).label}
+    decided: list[Conflict] = []
+    with recording.recording(Origin.ACTION, user, detail):
+        for key, group in groups.items():
+            try:
+                if decision == Decision.THEIRS:
+                    with recording.together():
+                        _take(group, rows.get(key))
+            except CannotTakeError as error:
+                outcome.refused += [(conflict, str(error)) for conflict in group]
+            else:
+                decided += group
+        settle(decided, decision, user)
+    outcome.done = len(decided)
+    return outcome
+
+
+def _take(group: list[Conflict], row: Content | None) -> None:
+    if row is None:
+        raise CannotTakeError([gettext("The row is not here any more, or you may not change it.")])
+    if getattr(row, "merged_into_id", None):
+        raise CannotTakeError(
+            [gettext("It was merged into another one. Decide there, and keep what is here.")]
+        )
+    kind = KINDS[group[0].provenance.kind]
+    take(kind, row, {one.field: one.theirs for one in group}, group[0].run.edition)
+
+
+def settle(conflicts: list[Conflict], decision: str, user: "User | None") -> None:
+    """Mark conflicts as decided, and remember what the file said as last imported. Few queries for many."""
+    now = timezone.now()
+    for batch in in_batches(conflicts):
+        keys = {conflict.provenance_id for conflict in batch}
+        memories = {row.pk: row for row in Provenance.objects.select_for_update().filter(pk__in=keys)}
+        for conflict in batch:
+            memories[conflict.provenance_id].values[conflict.field] = conflict.theirs
+            conflict.resolved_at, conflict.decision, conflict.decided_by = now, decision, user
+        Provenance.objects.bulk_update(memories.values(), ["values"], batch_size=200)
+        Conflict.objects.bulk_update(batch, ["resolved_at", "decision", "decided_by"], batch_size=200)
+
+
+# One field of a row
+
+
+class CannotTakeError(Exception):
+    """Why a value of a file cannot be written, in sentences."""
+
+    def __init__(self, reasons: list[str]) -> None:
+        super().__init__(" ".join(reasons))
+        self.reasons = reasons
+
+
+def current(kind: Kind, row: Content, name: str, edition: Edition) -> object:
+    """Return what stands in a field now, as a file would say it. At most two queries."""
+    listing = kind.listing(name)
+    if listing:
+        parts = listing.model._default_manager.filter(**{listing.owner: row})
+        return parts_by_owner(listing, parts, edition).get(row.pk, [])
+    if isinstance(row, Person) and name == "other_names":
+        return sorted(row.names.filter(hidden=False).values_list("name", flat=True))
+    return field_value(row, kind, name)
+
+
+class Finder:
+    """Where the keys in a file's value lead to, found among what is here; what was merged is what stayed."""
+
+    def __init__(self, edition: Edition) -> None:
+        self.edition = edition
+        self._known: dict[tuple[str, str], Content] = {}
+
+    def learn_people(self, uids: Iterable[str]) -> None:
+        """Read people at once."""
+        rows = Person.objects.filter(uid__in=[uid for uid in uids if uid]).select_related("merged_into")
+        self._known |= {("person", row.uid): row for row in rows}
+
+    def person(self, uid: str) -> Person:
+        row = self.row("person", uid)
+        return row if isinstance(row, Person) else self._missing("person", uid)
+
+    def paper(self, edition: str, uid: str) -> Content:
+        if not edition:
+            return self.row("paper", uid)
+        found: Paper | None = Paper.objects.filter(uid=uid, edition__slug=edition).first()
+        return found or self._missing("paper", uid)
+
+    def row(self, kind: str, key: str) -> Content:
+        if (kind, key) not in self._known:
+            model = KINDS[kind].model
+            own = {"edition": self.edition} if KINDS[kind].is_in_edition else {}
+            rows = model._default_manager.filter(**{KINDS[kind].key: key}, **own)
+            found: Content | None = rows.first()
+            self._known[kind, key] = found or self._missing(kind, key)
+        row: Content = last_of_chain(self._known[kind, key])
+        return row
+
+    def _missing(self, kind: str, key: str) -> Never:
+        said = gettext("There is no %(kind)s “%(key)s” here any more. Import the file again.")
+        raise CannotTakeError([said % {"kind": KINDS[kind].model._meta.verbose_name, "key": key}])
+
+
+def take(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
+    """Write these values into a row and its lists, all or none. Raises `CannotTakeError` with the reasons."""
+    finder = Finder(edition)
+    try:
+        with recording.together(), revision.lock():
+            _take_fields(kind, row, values, finder)
+            for name, value in values.items():
+                listing = kind.listing(name)
+                if listing:
+                    _take_list(listing, row, value, finder)
+                elif isinstance(row, Person) and name == "other_names":
+                    _take_names(row, value)
+    except ValidationError as error:
+        raise CannotTakeError(list(error.messages)) from error
+    except IntegrityError as error:
+        said = gettext("The database refuses it: something else here has the same place or identifier.")
+        raise CannotTakeError([said]) from error
+
+
+def _take_fields(kind: Kind, row: Content, values: Values, finder: Finder) -> None:
+    wanted = {name: value for name, value in values.items() if name in (*kind.plain, *kind.references)}
+    was_split = isinstance(row, Person) and (row.given, row.family) == _split(row)
+    for name, value in wanted.items():
+        if name in kind.references:
+            setattr(row, name, finder.row(kind.references[name], value) if value else None)
+        else:
+            setattr(row, name, kind.columns[name].to_python(value))
+    if isinstance(row, Person) and was_split and "name" in wanted and "family" not in wanted:
+        row.given, row.family = _split(row)
+    if wanted:
+        row.full_clean()
+        row.save()
+
+
+def _split(person: Person) -> tuple[str, str]:
+    parts = names.split(person.name)
+    return parts.given, parts.family
+
+
+def _take_list(listing: Listing, row: Content, value: list[Values], finder: Finder) -> None:
+    if "person" in listing.columns:
+        finder.learn_people(part["person"] for part in value)
+        value = _without_hidden(value, finder)
+    parts = build_parts(listing, row, value, finder)
+    for part in parts:
+        _judge(part)
+    write_parts(listing, {row.pk: parts})
+    revision.advance([row.stamped_edition()])
+
+
+def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
+    """Return the parts with the display name in place of a name that is hidden by now."""
+    uids = [part["person"] for part in value]
+    rows = PersonName.objects.filter(hidden=True, person__uid__in=uids)
+    hidden = HiddenNames(rows.values_list("person__uid", "name"))
+    return [
+        {**part, "name": finder.person(part["person"]).name}
+        if hidden.hold(part["person"], part.get("name", ""))
+        else part
+        for part in value
+    ]
+
+
+def _judge(part: PartRow) -> None:
+    """Hold a part to its rules; the database counts places, and whether somebody stands twice."""
+    relations = {field.name for field in part.row._meta.concrete_fields if field.is_relation}
+    part.row.clean_fields(exclude=relations)
+    part.row.clean()
+
+
+def _take_names(person: Person, value: list[str]) -> None:
+    here = set(person.names.filter(hidden=False).values_list("name", flat=True))
+    PersonName.objects.filter(person=person, hidden=False, name__in=here - {*value}).delete()
+    for name in value:
+        if name not in here:
+            spelling = PersonName(person=person, name=name)
+            spelling.full_clean()
+            spelling.save()
