@@ -71,7 +71,8 @@ def without_long_texts(rows: QuerySet[Any], *wanted: str) -> QuerySet[Any]:
     for relation in relations:
         left += [f"{relation.name}__{name}" for name in long_texts(relation.related_model)]
     rules: tuple[str, ...] = getattr(model, "rules_look_at", ())
-    return rows.select_related(*(key.name for key in relations)).prefetch_related(*rules).defer(*left)
+    rows = rows.select_related(*(key.name for key in relations)) if relations else rows
+    return rows.prefetch_related(*rules).defer(*left)
 
 
 def long_texts(model: "type[Content]") -> list[str]:

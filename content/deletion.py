@@ -11,7 +11,16 @@ from content import revision
 from content.editions import get_edition_model
 from content.ordering import close_gaps, owners_left
 from content.recording import Log, advance_for_links, row_editions
-from content.row_values import BATCH_ROWS, held_rows, linked, links, part_of, read_keys, recorded_fields
+from content.row_values import (
+    BATCH_ROWS,
+    held_rows,
+    is_recorded,
+    linked,
+    links,
+    part_of,
+    read_keys,
+    recorded_fields,
+)
 
 
 def delete(
@@ -45,11 +54,6 @@ def _keys(rows: Any) -> set[int]:
     if isinstance(rows, models.QuerySet) and rows._result_cache is None:
         return set(rows.order_by().values_list("pk", flat=True))
     return {row.pk for row in rows}
-
-
-def is_recorded(model: type[models.Model]) -> bool:
-    """Tell whether the history follows rows of this model."""
-    return hasattr(model, "unrecorded_fields")
 
 
 def _going(collector: Collector) -> dict[type[models.Model], set[int]]:
@@ -94,7 +98,7 @@ def _note_losses(
     log: Log, collector: Collector, going: dict[type[models.Model], set[int]]
 ) -> set[type[models.Model]]:
     """Note which rows lose their relation to a row that goes; return their models."""
-    losing = set()
+    losing = set[type[models.Model]]()
     for (field, value), found in collector.field_updates.items():
         model: Any = field.model
         if not is_recorded(model) or field.name not in recorded_fields(model):

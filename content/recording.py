@@ -14,7 +14,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from content import revision
-from content.actor import acting, actor
+from content.actor import User, acting, actor
 from content.editions import get_edition_model
 from content.history import ChangeSet, RowChange
 from content.row_values import Key, Values, held_rows, links, owners, part_of
@@ -195,7 +195,7 @@ def together() -> Iterator[Log]:
 
 
 @contextmanager
-def recording(origin: str, user: Any = None, detail: str = "") -> Iterator[Log]:
+def recording(origin: str, user: User = None, detail: str = "") -> Iterator[Log]:
     """Make all changes inside one act of this user, come in by this way."""
     with acting(origin, user, detail), together() as log:
         yield log

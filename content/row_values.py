@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
 from itertools import batched
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeIs
 
 from django.db.models import Field, ManyToManyField, Model, QuerySet
 from django.db.models.fields.files import FieldFile
@@ -32,6 +32,11 @@ def plain(value: object) -> Any:
     if isinstance(value, Model):
         return value.pk
     return list(value) if isinstance(value, tuple) else value
+
+
+def is_recorded(model: type[Model]) -> "TypeIs[type[Content]]":
+    """Tell whether the history follows rows of this model."""
+    return hasattr(model, "unrecorded_fields")
 
 
 @cache

@@ -114,7 +114,7 @@ class BulkAction(ABC):
             log.write()
             change_set = log.change_set
         done = self.told(desk, plan)
-        desk.message_user(request, with_way_back(done, change_set), messages.SUCCESS)
+        desk.message_user(request, with_undo_link(done, change_set), messages.SUCCESS)
 
     def told(self, desk: Any, plan: BulkPlan) -> str:
         """Return what is said afterwards."""
@@ -228,7 +228,7 @@ def grouped(desk: Any, told: Iterable[tuple[Any, str]]) -> list[dict[str, Any]]:
     ]
 
 
-def with_way_back(sentence: str, change_set: ChangeSet | None) -> str:
+def with_undo_link(sentence: str, change_set: ChangeSet | None) -> str:
     """Return what was done with a link that takes it back."""
     if change_set is None:
         return sentence

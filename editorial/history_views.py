@@ -20,7 +20,7 @@ from django.utils.translation import ngettext
 from accounts.access_scope import Access
 from content.editions import get_edition_model
 from content.history import ChangeSet, Origin, RowChange
-from content.restoring import CannotRestoreError, Step, along, apply, earlier, steps, version_changes
+from content.revert import CannotRevertError, RevertStep, return_plan, revert, version_plan
 from content.row_values import recorded_fields
 from content.timeline import RowLabels, change_set_rows, field_changes, target_of
 from editorial.access import ScopedAdmin, access_for
@@ -121,7 +121,7 @@ class HistoryAdmin(ScopedAdmin):
         if not self.may_whole(request, "change", row):
             raise PermissionDenied
         change_set = get_object_or_404(ChangeSet, pk=version)
-        plan = steps(earlier(version_changes(row, change_set.pk)), editable=True)
+        plan = version_plan(row, change_set.pk)
         title = _("Restore a version: %(row)s") % {"row": row}
         return self.confirmed(
             request, title, plan, edition_of(row), change_set, self.named("history", row.pk)
@@ -131,7 +131,7 @@ class HistoryAdmin(ScopedAdmin):
         self,
         request: HttpRequest,
         title: str,
-        plan: list[Step],
+        plan: list[RevertStep],
         edition: Edition | None,
         change_set: ChangeSet,
         back: str,
@@ -140,8 +140,8 @@ class HistoryAdmin(ScopedAdmin):
         reasons = refuse(access_for(request), plan)
         if request.method == "POST" and plan and not reasons:
             try:
-                apply(plan, Origin.RESTORE, request.user, f"{change_set.at:%Y-%m-%d %H:%M} UTC")
-            except CannotRestoreError as error:
+                revert(plan, Origin.RESTORE, request.user, f"{change_set.at:%Y-%m-%d %H:%M} UTC")
+            except CannotRevertError as error:
                 reasons = error.reasons
             else:
                 rows = ngettext("%(n)d row restored.", "%(n)d rows restored.", len(plan)) % {"n": len(plan)}
@@ -152,7 +152,7 @@ class HistoryAdmin(ScopedAdmin):
         with working_on(edition):
             return TemplateResponse(request, "admin/restore.html", context).render()
 
-    def restored_at(self, plan: list[Step]) -> str:
+    def restored_at(self, plan: list[RevertStep]) -> str:
         """Return the form of what came back."""
         found = [step.key for step in plan if step.kind == "bring back" and step.model is self.model]
         return self.named("change", found[0]) if found else ""
@@ -192,16 +192,16 @@ class HistoryAdmin(ScopedAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         gone = get_object_or_404(self.deleted_rows(request), pk=change)
-        plan = steps(earlier(along([gone])), editable=False)
+        plan = return_plan(gone)
         edition = get_edition_model().objects.filter(pk=gone.edition_key or 0).first()
         title = _("Bring back: %(row)s") % {"row": gone.label}
         return self.confirmed(request, title, plan, edition, gone.change_set, self.named("deleted"))
 
 
-NEEDED = {"remove": "delete", "bring back": "add", "change": "change"}
+ACTIONS = {"remove": "delete", "bring back": "add", "change": "change"}
 
 
-def refuse(access: Access, plan: list[Step]) -> list[str]:
+def refuse(access: Access, plan: list[RevertStep]) -> list[str]:
     """Say which steps the user may not do: an old version can reach rows that are not theirs."""
     return [
         _("You may not change this: %(kind)s “%(name)s”.")
@@ -211,16 +211,16 @@ def refuse(access: Access, plan: list[Step]) -> list[str]:
     ]
 
 
-def may_take(access: Access, step: Step) -> bool:
+def may_take(access: Access, step: RevertStep) -> bool:
     """Judge a step by the row as it is and as it would be: it may leave an edition, or come into one."""
-    action = NEEDED[step.kind]
+    action = ACTIONS[step.kind]
     if access.everywhere(action, step.model):
         return True
     rows = [step.row, restored_version(step) if step.kind != "remove" else None]
     return all(access.may_whole(action, step.model, row) for row in rows if row is not None)
 
 
-def restored_version(step: Step) -> Any:
+def restored_version(step: RevertStep) -> Any:
     """Return the row in memory below those to which a step takes it."""
     row = copy(step.row) if step.row is not None else step.model()
     for name, field in recorded_fields(step.model).items():
@@ -229,7 +229,7 @@ def restored_version(step: Step) -> Any:
     return row
 
 
-def previewed(plan: list[Step], edition: Edition | None) -> list[dict[str, Any]]:
+def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, Any]]:
     """Return the steps as a page shows them."""
     wanted = [
         (target, key)

@@ -1,4 +1,4 @@
-"""What imports leave behind: runs, the values rows came in with, what changed, what contradicts hand edits.
+"""What imports leave behind: runs, the values rows came in with, what contradicts hand edits.
 
 The program itself is in the apps below; it comes in by `exchange.imports.load`; uploads: `exchange.jobs`.
 """
@@ -15,7 +15,6 @@ from conference.models import Edition
 from exchange.jobs.models import ImportJob, PlannedRow, RecordKind
 
 __all__ = [
-    "Change",
     "Conflict",
     "Decision",
     "ImportJob",
@@ -69,23 +68,19 @@ class ImportRun(models.Model):
         return f"{self.edition}, {self.started_at:%Y-%m-%d %H:%M} UTC"
 
 
-class ImportedRow(models.Model):
-    """Base of what points at an imported row by its kind and primary key."""
+class Provenance(models.Model):
+    """The values, field by field, with which a row was last imported: the common ground of later merges.
 
-    kind = models.CharField(_("kind"), max_length=12, choices=RecordKind)
-    object_id = models.BigIntegerField(_("object id"))
-
-    class Meta:
-        abstract = True
-
-
-class Provenance(ImportedRow):
-    """The values, field by field, with which a row was last imported: the common ground of later merges."""
+    What an import changed of them is in its change set of the history, so that it can be taken back.
+    """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("values",)
     impersonal_fields: ClassVar[tuple[str, ...]] = ("kind",)
     edition_lookup: ClassVar[str] = "edition"
+    part_of: ClassVar[tuple[str, ...]] = ()
 
+    kind = models.CharField(_("kind"), max_length=12, choices=RecordKind)
+    object_id = models.BigIntegerField(_("object id"))
     edition = models.ForeignKey(
         Edition,
         models.CASCADE,
@@ -110,31 +105,6 @@ class Provenance(ImportedRow):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.object_id}"
-
-
-class Change(ImportedRow):
-    """One field that a run changed, with what is needed to take it back."""
-
-    personal_fields: ClassVar[tuple[str, ...]] = ("old", "new", "base")
-    impersonal_fields: ClassVar[tuple[str, ...]] = ("kind", "field")
-
-    run = models.ForeignKey(ImportRun, models.CASCADE, verbose_name=_("run"), related_name="changes")
-    field = models.CharField(_("field"), max_length=40)
-    old = models.JSONField(_("old"), null=True)
-    new = models.JSONField(_("new"), null=True)
-    base = models.JSONField(
-        _("base"), null=True, help_text=_("The value remembered before this run; empty if there was none.")
-    )
-
-    class Meta:
-        ordering = ["pk"]
-        verbose_name = _("change")
-        verbose_name_plural = _("changes")
-        # Taking a run back: its changes of one kind.
-        indexes = [models.Index(fields=["run", "kind"], name="change_by_run")]
-
-    def __str__(self) -> str:
-        return f"{self.get_kind_display()} {self.object_id}, {self.field}"
 
 
 class Decision(models.TextChoices):

@@ -17,9 +17,9 @@ from api.permissions import Asker
 from api.reader import Reader
 from api.writing.responses import rows_of_part, summary_of
 from api.writing.writable import WritablePart, WritableResource
-from content.deletion import is_recorded
 from content.models import Ordered
 from content.ordering import reorder
+from content.row_values import is_recorded
 
 POSITION = "position"
 

@@ -7,10 +7,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
-from content.restoring import CannotRestoreError
+from content.revert import CannotRevertError
 from editorial.access import ScopedAdmin, access_for
 from exchange.jobs.import_permissions import permit_undo
-from exchange.jobs.undo import CannotUndoError, plan, told, undo
+from exchange.jobs.undo import CannotUndoError, plan, summary, undo
 from exchange.models import ImportRun
 
 
@@ -29,12 +29,12 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         found = plan(run)
         permit_undo(found, request.user)
         if request.method == "POST":
-            done = undo(run, request.user, look=permit_undo)
-            messages.success(request, _("The import was taken back: %s.") % (", ".join(told(done)) or "-"))
+            done = undo(run, request.user, check=permit_undo)
+            messages.success(request, _("The import was taken back: %s.") % (", ".join(summary(done)) or "-"))
             return redirect("admin:exchange_importrun_change", run.pk)
     except CannotUndoError as error:
         reasons = [str(error)]
-    except CannotRestoreError as error:
+    except CannotRevertError as error:
         reasons = error.reasons
     context = {
         **model_admin.admin_site.each_context(request),
@@ -42,7 +42,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         "opts": model_admin.opts,
         "run": run,
         "reasons": reasons,
-        "lines": told(found) if found else [],
+        "lines": summary(found) if found else [],
         "kept": found.kept if found else [],
         "can_go": found is not None and not reasons,
     }

@@ -9,7 +9,7 @@ from django.db.models import F, Manager
 from django.utils import timezone
 
 from conference.models import MenuItem
-from content import revision
+from content import recording, revision
 from content.models import Content
 from content.ordering import PARKED
 from content.relations import linking
@@ -27,7 +27,7 @@ from exchange.imports.kinds import (
 )
 from exchange.imports.provenance import Clash, open_conflicts
 from exchange.imports.rows import PartRow, field_value, in_batches, media_address
-from exchange.models import Change, Conflict, ImportRun, Provenance
+from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Authorship, AwardGrant, Material
 from people.models import Person, PersonIdentifier, PersonName
 
@@ -228,17 +228,19 @@ def _link(parts: list[PartRow], reused: set[int]) -> None:
 
 
 def write_memory(plan: Plan, run: ImportRun) -> None:
-    """Write what is remembered of each row, what changed, and what is in conflict."""
+    """Write what is remembered of each row, and what is in conflict."""
     steps = [step for kind in KINDS.values() for step in plan.steps[kind.name]]
     keys: dict[tuple[str, int], int] = {}
     for batch in batched(steps, BATCH_ROWS, strict=False):
         keys |= _write_provenance(batch, plan, run)
-    Change.objects.bulk_create(_changes(steps, run), batch_size=BATCH_ROWS)
     _write_conflicts(steps, keys, run)
 
 
 def _write_provenance(steps: Iterable[RowPlan], plan: Plan, run: ImportRun) -> dict[tuple[str, int], int]:
-    """Remember the values as imported. Returns where those of rows in conflict are, by kind and key."""
+    """Remember the values as imported, and in the history what was remembered before.
+
+    Returns where those of rows in conflict are, by kind and key.
+    """
     rows = [
         (
             step,
@@ -256,6 +258,12 @@ def _write_provenance(steps: Iterable[RowPlan], plan: Plan, run: ImportRun) -> d
     ]
     Provenance.objects.bulk_create([row for step, row in rows if step.memory is None])
     Provenance.objects.bulk_update([row for step, row in rows if step.memory], ["values", "run"])
+    with recording.together() as log:
+        for step, row in rows:
+            if step.merge.taken and not step.is_new:
+                known = step.memory.values if step.memory else {}
+                before = {name: known.get(name) for name in step.merge.taken}
+                log.changed(Provenance, row.pk, before, step.merge.taken, None)
     return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.clashes}
 
 
@@ -268,22 +276,6 @@ def _remembered_values(step: RowPlan) -> Values:
     unstated = {name: field_value(step.row, kind, name) for name in names if name not in step.merge.memory}
     lists: Values = {listing.name: [] for listing in kind.listings}
     return {**unstated, **lists, **step.merge.memory}
-
-
-def _changes(steps: Iterable[RowPlan], run: ImportRun) -> Iterator[Change]:
-    for step in steps:
-        if step.is_new:
-            continue
-        for name, new in step.merge.taken.items():
-            yield Change(
-                run=run,
-                kind=step.kind.name,
-                object_id=step.row.pk,
-                field=name,
-                old=step.old[name],
-                new=new,
-                base=step.memory.values.get(name) if step.memory else None,
-            )
 
 
 def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run: ImportRun) -> None:

@@ -1,11 +1,13 @@
 """Whether an account may do what a file would: the switches and dates of an edition are not everybody's."""
 
+from typing import Any
+
 from django.utils.translation import gettext
 
 from accounts.access_scope import Access, access_of
 from conference.models import Edition
-from content.restoring import CannotRestoreError
-from content.undoing import Undoing
+from content.actor import User
+from content.revert import CannotRevertError, RevertPlan
 from exchange.imports.compare import Plan, RowPlan
 from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PERSON
 from exchange.imports.rows import Concealed
@@ -68,15 +70,16 @@ def _refusal(step: RowPlan, access: Access) -> Problem | None:
     return Problem(step.where, ", ".join(step.merge.taken), said % {"row": step.row})
 
 
-def permit_undo(found: Undoing, user: object) -> None:
-    """Raise `CannotRestoreError` for what the account may not put back of edition and conference."""
+def permit_undo(found: RevertPlan, user: User) -> None:
+    """Raise `CannotRevertError` for what the account may not put back of edition and conference."""
     access = access_of(user)
     said = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")
+    guarded: set[Any] = {kind.model for kind in GUARDED}
     refused = [
         said % {"row": step.label, "fields": ", ".join(step.pairs)}
         for step in found.steps
-        if step.model in {kind.model for kind in GUARDED}
-        and not access.may("change", step.model, step.row or step.model(pk=step.key))
+        for model in guarded & {step.model}
+        if step.kind != "remove" and not access.may("change", model, step.row or model(pk=step.key))
     ]
     if refused:
-        raise CannotRestoreError(refused)
+        raise CannotRevertError(refused)

@@ -307,66 +307,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Change",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("conference", "Conference"),
-                            ("edition", "Edition"),
-                            ("institution", "Institution"),
-                            ("person", "Person"),
-                            ("page", "Page"),
-                            ("sponsor", "Sponsor"),
-                            ("announcement", "Announcement"),
-                            ("topic", "Topic"),
-                            ("room", "Room"),
-                            ("paper", "Paper"),
-                            ("award", "Award"),
-                            ("session", "Session"),
-                            ("presentation", "Presentation"),
-                        ],
-                        max_length=12,
-                        verbose_name="kind",
-                    ),
-                ),
-                ("object_id", models.BigIntegerField(verbose_name="object id")),
-                ("field", models.CharField(max_length=40, verbose_name="field")),
-                ("old", models.JSONField(null=True, verbose_name="old")),
-                ("new", models.JSONField(null=True, verbose_name="new")),
-                (
-                    "base",
-                    models.JSONField(
-                        help_text="The value remembered before this run; empty if there was none.",
-                        null=True,
-                        verbose_name="base",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="changes",
-                        to="exchange.importrun",
-                        verbose_name="run",
-                    ),
-                ),
-            ],
-            options={
-                "verbose_name": "change",
-                "verbose_name_plural": "changes",
-                "ordering": ["pk"],
-                "indexes": [models.Index(fields=["run", "kind"], name="change_by_run")],
-            },
-        ),
-        migrations.CreateModel(
             name="PlannedRow",
             fields=[
                 (

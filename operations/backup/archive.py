@@ -167,6 +167,8 @@ MOVED_TABLES = {
     "conference.rowchange": "content.rowchange",
     "conference.siterevision": "content.siterevision",
 }
+# What an import changed; from 0.1.0 on the history holds it.
+DROPPED_TABLES = frozenset(("exchange.change",))
 NEW_TABLES = {"content.invalidation": ["id", "edition_key", "revision", "tag", "at"]}
 DROPPED_COLUMNS = {"conference.edition": {"touched"}}
 CONTENT_TYPES = "contenttypes.contenttype"
@@ -176,7 +178,7 @@ PROJECT_APPS = frozenset(
 
 
 class EarlierArchive(Archive):
-    """An archive from before 0.1.0, read as one of the first migrations of each app."""
+    """An archive of an earlier shape, read as one of the first migrations of each app."""
 
     @property
     def targets(self) -> list[tuple[str, str]]:
@@ -190,6 +192,8 @@ class EarlierArchive(Archive):
             label: {"columns": names, "rows": 0, "sha256": ""} for label, names in NEW_TABLES.items()
         }
         for label, table in super().tables.items():
+            if label in DROPPED_TABLES:
+                continue
             dropped = DROPPED_COLUMNS.get(label, set())
             columns = [name for name in table["columns"] if name not in dropped]
             found[MOVED_TABLES.get(label, label)] = {**table, "columns": columns}
@@ -199,10 +203,12 @@ class EarlierArchive(Archive):
         Archive(self.path).check()
 
     def rows(self, label: str) -> Iterator[list[object]]:
-        if label in NEW_TABLES:
-            return
+        stored = super().tables
         before = {new: old for old, new in MOVED_TABLES.items()}.get(label, label)
-        columns = super().tables[before]["columns"]
+        before = label if label in stored else before
+        if before not in stored:
+            return
+        columns = stored[before]["columns"]
         dropped = DROPPED_COLUMNS.get(before, set())
         for row in super().rows(before):
             values = [value for name, value in zip(columns, row, strict=True) if name not in dropped]
@@ -219,8 +225,8 @@ def moved_content_type(columns: list[str], values: list[object]) -> list[object]
 
 
 def opened(archive: Archive) -> Archive:
-    """Return the archive, or what reads it as one of today where it is from before 0.1.0."""
-    if LAST_MIGRATION not in archive.targets:
+    """Return the archive, or what reads it as one of today where it has an earlier shape."""
+    if LAST_MIGRATION not in archive.targets and not DROPPED_TABLES & archive.tables.keys():
         return archive
     archive.zip.close()
     return EarlierArchive(archive.path)

@@ -18,7 +18,7 @@ from api.models import Token
 from content.fields import new_uid
 from content.history import ChangeSet, Origin, RowChange
 from content.recording import recording
-from exchange.models import Change, Conflict, Provenance
+from exchange.models import Conflict, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import all_personal_fields, personal_fields
 from operations.privacy.subjects import DataSubject, invitations
@@ -126,11 +126,13 @@ def emptied(change: RowChange) -> dict[str, object]:
 
 def erase_memories(subject: DataSubject) -> None:
     """Empty what imports remember: of the person, and of the person's place in papers and sessions."""
-    Provenance.objects.filter(kind="person", object_id__in=subject.keys).delete()
-    Change.objects.filter(kind="person", object_id__in=subject.keys).delete()
+    own = Provenance.objects.filter(kind="person", object_id__in=subject.keys)
+    changes = RowChange.objects.filter(model=Provenance._meta.label_lower)
+    changes.filter(object_id__in=[*own.values_list("pk", flat=True)]).delete()
+    own.delete()
     for rows, columns in (
         (Provenance.objects.all(), ("values",)),
-        (Change.objects.all(), ("old", "new", "base")),
+        (changes, ("values",)),
         (Conflict.objects.all(), ("base", "ours", "theirs")),
     ):
         without(rows.order_by("pk"), columns, subject.uids)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import lookup_of
 from content.history import ChangeSet, Origin, RowChange
-from content.restoring import CannotRestoreError
+from content.revert import CannotRevertError, undo, undo_plan
 from editorial.access import access_for
 from editorial.model_admin import ContentAdmin, admin_link
 from people.access_scope import names_of, reaching_elsewhere
@@ -252,11 +252,11 @@ class MergeAdmin(ContentAdmin):
         may = all(self.has_change_permission(request, row) for row in rows)
         if not may or reaching_elsewhere(access_for(request), [act.pk]):
             raise PermissionDenied
-        found, problems = merge.undoing(act), list[str]()
+        found, problems = undo_plan(act), list[str]()
         if request.method == "POST" and not found.is_empty:
             try:
-                merge.undo(act, request.user)
-            except CannotRestoreError as error:
+                undo(act, request.user)
+            except CannotRevertError as error:
                 problems = error.reasons
             else:
                 links = format_html_join(", ", "{}", ((admin_link(row),) for row in rows))

@@ -1,7 +1,7 @@
 """Several people who are one, several institutions that are one: merged into the one that stays.
 
 What was merged keeps its row, with its address and its ORCID or ROR, so that links, calendars and files find
-the way. The whole is one act in the history, and can be taken back (`content.undoing`).
+the way. The whole is one act in the history, and can be taken back (`content.revert`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,9 +12,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from content import revision
-from content.history import ChangeSet, Origin
+from content.history import Origin
 from content.recording import recording
-from content.undoing import Undoing, planned, take_back
 from people import names
 from people.merging.relations import Moved, move_all
 from people.models import (
@@ -194,22 +193,6 @@ def _call(survivor: Any, gone: list[Any], called: list[str], hide: Iterable[str]
         row.full_clean(exclude=["person"])
         row.save()
         known[row.name.casefold()] = row
-
-
-# Back
-
-
-def undoing(change_set: ChangeSet) -> Undoing:
-    """Return what taking a merge back would do."""
-    return planned(change_set)
-
-
-def undo(change_set: ChangeSet, user: Any = None) -> Undoing:
-    """Take a merge back: all stand as before, but for what was changed since. Raises `CannotRestoreError`."""
-    with recording(Origin.UNDO, user, change_set.detail), revision.lock():
-        found = planned(change_set)
-        take_back(found, Origin.UNDO, user, change_set.detail)
-    return found
 
 
 # Apart

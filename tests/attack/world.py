@@ -13,7 +13,7 @@ from api.files import FILES
 from api.shapes import RESOURCES
 from editorial.list_export import files_of
 from exchange.exports.agenda_files import KINDS
-from exchange.models import Change, ImportJob, PlannedRow
+from exchange.jobs.models import ImportJob, PlannedRow
 from people.models import Invitation, PersonName
 from schedule.releases.snapshot import announce
 from tests import factories as make
@@ -37,13 +37,11 @@ def attacked_world(number: int) -> World:
     """Return both editions of the table of roles, all of the first one public and full of payloads."""
     world = make_world()
     rows: dict[str, Any] = rows_of(world.edition, "Shown", "published")
-    paper, person = rows["papers.paper"], rows["people.person"]
+    person = rows["people.person"]
     rows["people.personname"] = PersonName.objects.create(person=person, name="Shown Earlier")
     rows["exchange.importjob"].delete()
     rows["exchange.importjob"] = job = ImportJob.objects.create(edition=world.edition, state="ready")
     rows["exchange.plannedrow"] = PlannedRow.objects.create(job=job, kind="paper", label="x", is_new=True)
-    run = rows["exchange.importrun"]
-    rows["exchange.change"] = Change.objects.create(run=run, kind="paper", object_id=paper.pk, field="x")
     rows["auth.group"] = Group.objects.create(name="x")
     rows["auth.user"] = user = world.users["superuser"]
     rows["admin.logentry"] = LogEntry.objects.create(user=user, object_repr="x", action_flag=CHANGE)

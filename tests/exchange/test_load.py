@@ -9,9 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition, Page
 from content import revision
+from content.history import RowChange
 from exchange.imports.compare import Tally
 from exchange.imports.load import load
-from exchange.models import Change, Conflict, ImportRun, Provenance
+from exchange.models import Conflict, ImportRun, Provenance
 from exchange.problems import ProgramError, Where
 from exchange.records import EditionRecord, MaterialRecord, PaperRecord, Program, TopicRecord, stated
 from papers.models import Authorship, Paper
@@ -95,9 +96,9 @@ def test_hand_edit_survives_and_other_fields_follow_the_file() -> None:
 
     assert (only().title, only().track) == ("By hand", "B")
     assert report.tallies["paper"] == Tally(changed=1, kept=1)
-    change = Change.objects.get(run=report.run)
-    assert (change.kind, change.object_id, change.field) == ("paper", only().pk, "track")
-    assert (change.old, change.new, change.base) == ("A", "B", "A")
+    change = RowChange.objects.get(model="exchange.provenance")
+    assert change.object_id == Provenance.objects.get(kind="paper").pk
+    assert change.values == {"track": ["A", "B"]}
 
 
 def test_both_sides_changed_keeps_ours_and_lists_the_conflict() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from content.history import ChangeSet
+from content.revert import undo
 from exchange.imports.load import load
 from exchange.jobs.conflicts import Finder
 from exchange.models import Conflict
@@ -70,7 +71,7 @@ def test_a_file_that_follows_the_merge_and_its_undoing_changes_nothing() -> None
     load(file, "2021")
     merged = merge("paolo", "costa")
     load(file, "2021")
-    merging.undo(ChangeSet.objects.get(pk=merged.change_set))
+    undo(ChangeSet.objects.get(pk=merged.change_set))
     report = load(file, "2021")
 
     assert (report.total.new, report.total.changed, report.conflicts) == (0, 0, ())

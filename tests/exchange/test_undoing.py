@@ -167,7 +167,7 @@ def test_trap_19_import_does_not_overwrite_what_was_edited_here(edition: Edition
     run_of(paper("p1", title="One", track="B"))
 
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("By hand", "B")
-    change = RowChange.objects.filter(kind="changed", change_set__origin="import").get()
+    change = RowChange.objects.get(model="papers.paper", kind="changed", change_set__origin="import")
     assert change.values == {"track": ["A", "B"]}
 
 

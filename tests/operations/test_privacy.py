@@ -16,8 +16,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from conference.models import Edition
-from content.history import ChangeSet
-from exchange.models import Change, Conflict, ImportRun, Provenance
+from content.history import ChangeSet, Origin
+from content.recording import recording
+from exchange.models import Conflict, ImportRun, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import all_personal_fields, listed_in_vain, unlisted
 from operations.privacy.subjects import find_person
@@ -70,7 +71,8 @@ def remember(edition: Any, person: Person, paper: Paper) -> None:
     memory = Provenance.objects.create(
         kind="paper", object_id=paper.pk, edition=edition, values={"title": "T", "authors": authors}
     )
-    Change.objects.create(run=run, kind="paper", object_id=paper.pk, field="authors", old=[], new=authors)
+    with recording(Origin.IMPORT) as log:
+        log.changed(Provenance, memory.pk, {"authors": []}, {"authors": authors}, None)
     Conflict.objects.create(
         run=run, provenance=memory, field="authors", label="T", ours=authors, theirs=authors, base=None
     )

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from content.history import ChangeSet, Origin
+from content.revert import undo
 from papers.models import Authorship
 from people.merging import merge, split
 from people.models import Institution, Person, PersonDistinction, PersonName
@@ -97,7 +98,7 @@ def test_trap_7_who_stands_twice_on_a_paper_stands_once_at_the_first_place(
     assert (left.affiliations, left.presenting) == (["Milan", "Turin"], True)
     assert list(left.institutions.all()) == [school]
     assert [(one.thing, one.name) for one in merged.moved.dropped] == [("On Engines", "Costa Paolo")]
-    merge.undo(ChangeSet.objects.get(pk=merged.change_set))
+    undo(ChangeSet.objects.get(pk=merged.change_set))
     assert everything() == before
 
 
@@ -119,7 +120,7 @@ def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
     assert (ChangeSet.objects.count() - sets, change_set.origin) == (1, Origin.MERGE)
     assert merged.survivor.orcid == "0000-0002-1825-0097"
     assert list(PersonDistinction.objects.values_list("first", "second")) == [(paolo.pk, other.pk)]
-    assert merge.undo(change_set).kept == []
+    assert undo(change_set)[0].kept == []
     assert everything() == before
 
 
@@ -144,7 +145,7 @@ def test_what_was_edited_since_stays_when_a_merge_is_taken_back(
     paolo = merged.survivor
     paolo.homepage = "https://new.example.org/"
     paolo.save()
-    undone = merge.undo(ChangeSet.objects.get(pk=merged.change_set))
+    undone, _done = undo(ChangeSet.objects.get(pk=merged.change_set))
     paolo.refresh_from_db()
 
     assert (paolo.homepage, paolo.authorships.count(), costa.authorships.count()) == (
@@ -162,7 +163,7 @@ def test_three_are_merged_at_once(edition: Edition, paolo: Person, costa: Person
     merged = merge.merge(paolo, [costa, third])
 
     assert authors(paper) == [(1, "Costa Paolo", "Paolo Costa"), (2, "Zed", "Zed")]
-    merge.undo(ChangeSet.objects.get(pk=merged.change_set))
+    undo(ChangeSet.objects.get(pk=merged.change_set))
     assert everything() == before
 
 
@@ -176,7 +177,7 @@ def test_chosen_values_survive_and_another_orcid_stays_findable(paolo: Person, c
     assert (merged.survivor.name, merged.survivor.orcid) == ("Costa Paolo", "0000-0001-5109-3700")
     assert [str(one) for one in paolo.identifiers.all()] == ["orcid: 0000-0002-1825-0097"]
     assert (costa.orcid, [one.name for one in paolo.names.all()]) == ("", ["Paolo Costa"])
-    merge.undo(ChangeSet.objects.get(pk=merged.change_set))
+    undo(ChangeSet.objects.get(pk=merged.change_set))
     assert everything() == before
 
 

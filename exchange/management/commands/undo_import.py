@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from content.restoring import CannotRestoreError
-from exchange.jobs.undo import CannotUndoError, plan, told, undo
+from content.revert import CannotRevertError
+from exchange.jobs.undo import CannotUndoError, plan, summary, undo
 from exchange.models import ImportRun
 
 
@@ -28,9 +28,9 @@ class Command(BaseCommand):
             found = plan(run) if options["dry_run"] else undo(run)
         except CannotUndoError as error:
             raise CommandError(str(error)) from None
-        except CannotRestoreError as error:
+        except CannotRevertError as error:
             raise CommandError("Nothing was taken back. " + " ".join(error.reasons)) from None
-        for line in told(found) or ["Nothing to take back."]:
+        for line in summary(found) or ["Nothing to take back."]:
             self.stdout.write(line)
         for one in found.kept:
             self.stdout.write(f"kept, as it was edited or is needed: {one}")

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from operations.backup.archive import LAST_MIGRATION, MOVED_TABLES, NEW_TABLES, PROJECT_APPS
+from operations.backup.archive import DROPPED_TABLES, LAST_MIGRATION, MOVED_TABLES, NEW_TABLES, PROJECT_APPS
 from tests.processes import make_tables, manage, output, start
 
 # A program with everything that is easily lost: order, relations to many, files, accents, moments, accounts.
@@ -291,6 +291,10 @@ def as_before_0_1(archive: Path, target: Path) -> Path:
             old = before.get(label, label)
             tables[old] = {"columns": columns, "rows": len(rows), "sha256": sha256(content).hexdigest()}
             written.writestr(f"rows/{old}.jsonl", content)
+        for label in DROPPED_TABLES:
+            content = b"[1, 2]\n"
+            tables[label] = {"columns": ["id", "run"], "rows": 1, "sha256": sha256(content).hexdigest()}
+            written.writestr(f"rows/{label}.jsonl", content)
         for name in source.namelist():
             if name.startswith("media/"):
                 written.writestr(name, source.read(name))

@@ -13,6 +13,7 @@ from django.urls import reverse
 from accounts.models import Membership
 from conference.models import Edition
 from content.history import ChangeSet
+from content.revert import undo
 from people.duplicates import storage
 from people.merging import merge
 from people.models import (
@@ -279,7 +280,7 @@ def test_institutions_are_suggested_compared_and_merged(
     old = client.get("/institutions/mit/")
     assert (old.status_code, old.headers["Location"]) == (301, "/institutions/tech/")
     assert client.get("/api/v1/institutions/mit/").status_code == 301
-    merge.undo(ChangeSet.objects.get(origin="merge"))
+    undo(ChangeSet.objects.get(origin="merge"))
     kept.refresh_from_db()
     assert (kept.aliases, kept.authorships.count(), short.authorships.count()) == (["M.I.T."], 2, 1)
 
