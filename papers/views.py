@@ -19,7 +19,6 @@ from papers.bylines import byline
 from papers.facets import PaperFilter
 from papers.models import Award, Paper, Topic
 from papers.page_metadata import byline_words, card_text, paper_head
-from papers.paper_detail import paper_with_everything
 from papers.related import related
 from papers.statistics import statistics
 
@@ -83,9 +82,10 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a paper with all its appearances, awards and materials."""
-    paper = paper_with_everything(edition, uid)
+    paper = edition.papers.published().in_full().filter(uid=uid).first()
     if paper is None:
         return withdrawn_paper(request, edition, uid)
+    paper.edition = edition
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
     picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_text(paper))

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
@@ -62,13 +61,9 @@ def _gates(edition: Edition, at: datetime) -> list[datetime]:
 
 def _opened(edition: Edition, at: datetime) -> list[datetime]:
     """Return the moments by which something became public on its own, announcements among it."""
-    return [*_gates(edition, at), *_newest(edition.pk, at)]
-
-
-def _newest(edition: int, at: datetime) -> Any:
-    """When the newest announcement of an edition became public."""
-    rows = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
-    return rows.values_list("published_at", flat=True)[:1]
+    announced = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
+    newest = announced.values_list("published_at", flat=True)[:1]
+    return [*_gates(edition, at), *newest]
 
 
 def reply(
