@@ -86,7 +86,7 @@ def _let_go(answer: Any) -> None:
     answer.renderer_context.clear()
 
 
-class Answering(APIView):
+class ConditionalView(APIView):
     """What all views of the API share: conditional answers, and that pages of other sites may read them."""
 
     scopes: Scopes = {}

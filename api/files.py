@@ -21,10 +21,10 @@ from exchange.formats import csv_files, ics, writable, xcal, xlsx
 from exchange.formats.ics import CalendarScope
 
 # Makes the answer with the rows that are left of a list.
-type Sending = Callable[[HttpRequest, Reader, Any], HttpResponseBase]
+type Sender = Callable[[HttpRequest, Reader, Any], HttpResponseBase]
 
 
-def citations(ending: str) -> Sending:
+def citations(ending: str) -> Sender:
     """Return what sends papers of one or several editions as references."""
     fmt, written = CITING[ending]
 
@@ -40,7 +40,7 @@ def citations(ending: str) -> Sending:
     return send
 
 
-def file_of_one_edition(fmt: Any, name: str, contents: Callable[[Edition, Reader, Q], Any]) -> Sending:
+def file_of_one_edition(fmt: Any, name: str, contents: Callable[[Edition, Reader, Q], Any]) -> Sender:
     """Return what sends rows of one edition as a file of this format's module."""
 
     def send(request: HttpRequest, reader: Reader, rows: Any) -> HttpResponseBase:
@@ -55,7 +55,7 @@ def file_of_one_edition(fmt: Any, name: str, contents: Callable[[Edition, Reader
     return send
 
 
-def table(fmt: Any, name: str, kind: str) -> Sending:
+def table(fmt: Any, name: str, kind: str) -> Sender:
     """Return what sends rows of one edition as a table, as its downloads have it."""
 
     def contents(edition: Edition, reader: Reader, wanted: Q) -> Any:
@@ -65,7 +65,7 @@ def table(fmt: Any, name: str, kind: str) -> Sending:
     return file_of_one_edition(fmt, name, contents)
 
 
-def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> Sending:
+def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> Sender:
     """Return what sends rows of one edition as a calendar."""
 
     def contents(edition: Edition, reader: Reader, wanted: Q) -> Any:
@@ -89,18 +89,18 @@ CALENDARS = (ics, xcal)
 TABLES = (csv_files, xlsx)
 
 
-def tables(name: str, kind: str) -> dict[str, Sending]:
+def tables(name: str, kind: str) -> dict[str, Sender]:
     """Return by format what sends a table."""
     return {fmt.FORMAT.name: table(fmt, name, kind) for fmt in TABLES}
 
 
-def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sending]:
+def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sender]:
     """Return by format what sends a calendar."""
     return {fmt.FORMAT.name: calendar(fmt, name, appointments) for fmt in CALENDARS}
 
 
 # By resource and name of the format. All of them hold what is public, whoever asks.
-FILES: Mapping[str, Mapping[str, Sending]] = {
+FILES: Mapping[str, Mapping[str, Sender]] = {
     "papers": {**CITATIONS, **tables("papers", "paper")},
     "sessions": {**tables("sessions", "session"), **calendars("sessions", of_sessions)},
     "presentations": {

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +17,7 @@ from django_filters import (
     CharFilter,
     ChoiceFilter,
     DateFilter,
+    Filter,
     FilterSet,
     IsoDateTimeFilter,
     NumberFilter,
@@ -25,18 +25,14 @@ from django_filters import (
 
 from api.errors import BadValue, UnknownParameter
 from api.reader import Reader
+from api.shapes import Rows, Text
+from conference.models import Edition
 from markup import fold
 from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, called_off
 from people.models import Person, PersonName
 from people.querysets import appearances
 from schedule.models import Presentation, Session, SessionRole, Speaker
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
-
-    from content.models import Content
-
 
 MAX_WORDS = 200
 # Of every list, beside what narrows it.
@@ -57,18 +53,33 @@ def named(value: str, key: str, edition: str = "") -> Q:
 class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
     """Rows of which the one at the end of a path is the one named."""
 
-    def __init__(self, key: str = "", edition: str = "", **kwargs: Any) -> None:
+    def __init__(self, key: str = "", edition: str = "", **kwargs: object) -> None:
         self.key, self.edition = key, edition
         super().__init__(validators=[NAMED], **kwargs)
 
-    def filter(self, rows: Any, value: str) -> Any:
+    def filter(self, rows: Rows, value: str) -> Rows:
         return rows.filter(named(value, self.key, self.edition)) if value else rows
+
+
+class RelatedFilter(PathFilter):
+    """Rows at the end of `path` from visible rows of another model, of which `key` leads to the one named."""
+
+    def __init__(self, model: type[Model], path: str, key: str, edition: str = "", **kwargs: object) -> None:
+        self.related_model, self.path = model, path
+        super().__init__(key, edition, **kwargs)
+
+    def filter(self, rows: Rows, value: str) -> Rows:
+        if not value:
+            return rows
+        return rows.filter(
+            self.parent.related(self.related_model, self.path, named(value, self.key, self.edition))
+        )
 
 
 class StrictBooleanField(forms.CharField):
     """true or false, and nothing else."""
 
-    def to_python(self, value: object) -> Any:
+    def to_python(self, value: object) -> bool | None:  # type: ignore[override]
         if value in (None, ""):
             return None
         if str(value).lower() not in {"true", "false"}:
@@ -85,8 +96,8 @@ class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
 
     field_class = forms.IntegerField
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, min_value=0, max_value=2**31 - 1, **kwargs)
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(min_value=0, max_value=2**31 - 1, **kwargs)
 
     def get_max_validator(self) -> None:
         return None
@@ -96,7 +107,7 @@ class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
 
 
-def program_day(help: "StrPromise | str") -> DateFilter:
+def program_day(help: Text) -> DateFilter:
     """What stands on a day; the method `on_day` says how."""
     bounds = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
     return DateFilter(
@@ -116,14 +127,12 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         ),
     )
 
-    base_filters: dict[str, Any]
+    base_filters: dict[str, Filter]
 
     class Meta:
         fields: list[str] = []
 
-    def __init__(
-        self, data: QueryDict, rows: Iterable[object], reader: Reader, others: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, data: QueryDict, rows: Rows, reader: Reader, others: Iterable[str] = ()) -> None:
         self.reader = reader
         self.others = {*GENERAL, *others}
         self.known = {*self.base_filters, *self.others}
@@ -131,7 +140,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         self.base_filters = {name: one for name, one in self.base_filters.items() if name in data}
         super().__init__(data, rows)
 
-    def narrowed(self) -> Any:
+    def narrowed(self) -> Rows:
         """Return the rows; raise `BadValue` for what cannot be read."""
         for name, values in self.data.lists():
             if name not in self.known:
@@ -143,9 +152,15 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
             allowed = [str(value) for value, _ in choices if value] if choices else None
             hint = "" if allowed else " ".join(map(str, errors))
             raise BadValue(name, self.data.get(name, ""), hint, allowed=allowed)
-        return self.qs
+        rows: Rows = self.qs
+        return rows
 
-    def since(self, rows: Any, name: str, value: Any) -> Any:
+    def related(self, model: type[Model], path: str, condition: Q) -> Q:
+        """Return what is true of rows at the end of a path from visible rows of a model."""
+        found = self.reader.rows(model).filter(condition, **{f"{path}__isnull": False})
+        return Q(pk__in=found.order_by().values(path))
+
+    def since(self, rows: Rows, name: str, value: datetime) -> Rows:
         lookup = rows.model.edition_lookup
         editions = self.reader.editions().changed_since(value.astimezone(UTC), self.reader.at)
         if rows.model is editions.model:
@@ -155,24 +170,16 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         return rows.filter(Q(**{f"{lookup}__in": editions.order_by().values("pk")}))
 
 
-__all__ = ["PathFilter", "ResourceFilter", "WholeNumberFilter", "YesNo", "named", "program_day"]
-
-
 WORDS = _('Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.')
 # An edition's program may begin before its first day and end after its last.
 NEAR = timedelta(days=31)
 
 
-def words() -> CharFilter:
-    """Full text; the list itself does the search, as it knows the order of how well things fit."""
-    return CharFilter(method="searched", max_length=MAX_WORDS, help_text=WORDS)
-
-
-def exactly(column: str, help: "StrPromise | str") -> CharFilter:
+def exactly(column: str, help: Text) -> CharFilter:
     return CharFilter(field_name=column, lookup_expr="iexact", max_length=MAX_WORDS, help_text=help)
 
 
-def in_a_name(help: "StrPromise | str") -> CharFilter:
+def in_a_name(help: Text) -> CharFilter:
     return CharFilter(
         method="called",
         max_length=MAX_WORDS,
@@ -186,7 +193,7 @@ def in_room(value: str) -> Q:
     return own | (Q(room__isnull=True) & named(value, "session__room__slug", "edition__slug"))
 
 
-def on_day(editions: Any, day: date, column: str) -> Q:
+def on_day(editions: QuerySet[Edition], day: date, column: str) -> Q:
     """What begins on a program day, as each edition counts its days."""
     found = Q(pk__in=[])
     for edition in editions.filter(start_date__lte=day + NEAR, end_date__gte=day - NEAR):
@@ -195,7 +202,7 @@ def on_day(editions: Any, day: date, column: str) -> Q:
     return found
 
 
-def talks_on_day(editions: object, day: date) -> Q:
+def talks_on_day(editions: QuerySet[Edition], day: date) -> Q:
     """Presentations that begin on a program day, at their own time or else their session's."""
     own = on_day(editions, day, "start") & Q(start__isnull=False)
     return own | (on_day(editions, day, "session__start") & Q(start__isnull=True))
@@ -204,9 +211,10 @@ def talks_on_day(editions: object, day: date) -> Q:
 class Searched(ResourceFilter):
     """Of what stands in the search index."""
 
-    q = words()
+    # The list itself does the search, as it knows the order of how well things fit.
+    q = CharFilter(method="searched", max_length=MAX_WORDS, help_text=WORDS)
 
-    def searched(self, rows: QuerySet[Any], name: str, value: str) -> Any:
+    def searched(self, rows: Rows, name: str, value: str) -> Rows:
         return rows
 
 
@@ -226,39 +234,37 @@ class PersonFilter(Searched):
     name = in_a_name(_("With these words in a name."))
     orcid = exactly("orcid", _("With this ORCID iD."))
     edition = PathFilter(method="in_edition", help_text=_("Whom something of this edition shows."))
-    institution = PathFilter(method="of_institution", help_text=_("Who wrote papers from there."))
+    institution = RelatedFilter(
+        Authorship, "person", "institutions__slug", help_text=_("Who wrote papers from there.")
+    )
 
-    def called(self, rows: Any, name: str, value: str) -> Any:
+    def called(self, rows: Rows, name: str, value: str) -> Rows:
         for word in fold(value).split():
             other = self.reader.rows(PersonName).filter(folded__contains=word).order_by().values("person")
             rows = rows.filter(Q(folded__contains=word) | Q(pk__in=other))
         return rows
 
-    def in_edition(self, rows: Any, name: str, value: str) -> Any:
+    def in_edition(self, rows: Rows, name: str, value: str) -> Rows:
         found = Q()
-        for model, _name in appearances(Person):
-            shown = self.reader.rows(model).filter(**{f"{model.edition_lookup}__slug": value})
-            found |= Q(pk__in=shown.order_by().values("person"))
+        for model, path in appearances(Person):
+            found |= self.related(model, path, Q(**{f"{model.edition_lookup}__slug": value}))
         return rows.filter(found)
-
-    def of_institution(self, rows: Any, name: str, value: str) -> Any:
-        wrote = self.reader.rows(Authorship).filter(institutions__slug=value)
-        return rows.filter(pk__in=wrote.order_by().values("person"))
 
 
 class InstitutionFilter(ResourceFilter):
     name = in_a_name(_("With these words in its name or another name."))
     country = exactly("country", _("From this country."))
-    edition = PathFilter(method="in_edition", help_text=_("That papers of this edition come from."))
+    edition = RelatedFilter(
+        Authorship,
+        "institutions",
+        "paper__edition__slug",
+        help_text=_("That papers of this edition come from."),
+    )
 
-    def called(self, rows: Any, name: str, value: str) -> Any:
+    def called(self, rows: Rows, name: str, value: str) -> Rows:
         for word in fold(value).split():
             rows = rows.filter(folded__contains=word)
         return rows
-
-    def in_edition(self, rows: Any, name: str, value: str) -> Any:
-        wrote = self.reader.rows(Authorship).filter(paper__edition__slug=value)
-        return rows.filter(pk__in=wrote.order_by().values("institutions"))
 
 
 class TopicFilter(EditionPart):
@@ -270,13 +276,19 @@ class PaperFilter(Searched, EditionPart):
     track = exactly("track", _("Of this track."))
     decision = exactly("decision", _("With this decision."))
     doi = exactly("doi", _("With this DOI."))
-    person = PathFilter(method="by_person", help_text=_("Written by this person."))
-    institution = PathFilter(method="from_institution", help_text=_("With an author from there."))
-    award = PathFilter(method="honoured", help_text=_("Which won this award."))
+    person = RelatedFilter(Authorship, "paper", "person__uid", help_text=_("Written by this person."))
+    institution = RelatedFilter(
+        Authorship, "paper", "institutions__slug", help_text=_("With an author from there.")
+    )
+    award = RelatedFilter(
+        AwardGrant, "paper", "award__uid", "award__edition__slug", help_text=_("Which won this award.")
+    )
     kind = ChoiceFilter(
         method="of_kind", choices=Presentation.Kind.choices, help_text=_("Presented like this.")
     )
-    session = PathFilter(method="in_session", help_text=_("Presented in this session."))
+    session = RelatedFilter(
+        Presentation, "paper", "session__uid", "edition__slug", help_text=_("Presented in this session.")
+    )
     room = PathFilter(method="in_room", help_text=_("Presented in this room."))
     day = program_day(_("Presented on this program day"))
     has_award = YesNo(method="with_award", help_text=_("Whether it won anything."))
@@ -288,54 +300,35 @@ class PaperFilter(Searched, EditionPart):
     has_data = YesNo(method="with_material", help_text=_("Whether it has data."))
     has_review = YesNo(method="with_material", help_text=_("Whether it has reviews."))
 
-    def on_topic(self, rows: Any, name: str, value: str) -> Any:
+    def on_topic(self, rows: Rows, name: str, value: str) -> Rows:
         ways = (named(value, f"{path}__slug", "edition__slug") for path in TOPIC_PATHS)
         return rows.filter(reduce(or_, ways))
 
-    def by_person(self, rows: Any, name: str, value: str) -> Any:
-        return rows.filter(self._with(Authorship, Q(person__uid=value)))
+    def of_kind(self, rows: Rows, name: str, value: str) -> Rows:
+        return rows.filter(self.related(Presentation, "paper", Q(kind=value)))
 
-    def from_institution(self, rows: Any, name: str, value: str) -> Any:
-        return rows.filter(self._with(Authorship, Q(institutions__slug=value)))
+    def in_room(self, rows: Rows, name: str, value: str) -> Rows:
+        return rows.filter(self.related(Presentation, "paper", in_room(value)))
 
-    def honoured(self, rows: Any, name: str, value: str) -> Any:
-        return rows.filter(self._with(AwardGrant, named(value, "award__uid", "award__edition__slug")))
+    def on_day(self, rows: Rows, name: str, value: date) -> Rows:
+        return rows.filter(self.related(Presentation, "paper", talks_on_day(self.reader.editions(), value)))
 
-    def of_kind(self, rows: Any, name: str, value: str) -> Any:
-        return rows.filter(self._with(Presentation, Q(kind=value)))
-
-    def in_session(self, rows: Any, name: str, value: str) -> Any:
-        return rows.filter(self._with(Presentation, named(value, "session__uid", "edition__slug")))
-
-    def in_room(self, rows: Any, name: str, value: str) -> Any:
-        return rows.filter(self._with(Presentation, in_room(value)))
-
-    def on_day(self, rows: Any, name: str, value: date) -> Any:
-        return rows.filter(self._with(Presentation, talks_on_day(self.reader.editions(), value)))
-
-    def with_award(self, rows: Any, name: str, value: bool) -> Any:
-        won = self._with(AwardGrant, Q())
+    def with_award(self, rows: Rows, name: str, value: bool) -> Rows:
+        won = self.related(AwardGrant, "paper", Q())
         return rows.filter(won if value else ~won)
 
-    def with_material(self, rows: Any, name: str, value: bool) -> Any:
-        there = self._with(Material, Q(kind=name.removeprefix("has_")))
+    def with_material(self, rows: Rows, name: str, value: bool) -> Rows:
+        there = self.related(Material, "paper", Q(kind=name.removeprefix("has_")))
         return rows.filter(there if value else ~there)
-
-    def _with(self, model: "type[Content]", condition: Q) -> Q:
-        """Papers with a visible row of the model that meets the condition."""
-        found = self.reader.rows(model).filter(condition, paper__isnull=False)
-        return Q(pk__in=found.order_by().values("paper"))
 
 
 class AwardFilter(EditionPart):
-    paper = PathFilter(method="won_by_paper", help_text=_("Which this paper won."))
+    paper = RelatedFilter(
+        AwardGrant, "award", "paper__uid", "paper__edition__slug", help_text=_("Which this paper won.")
+    )
     person = PathFilter(method="won_by_person", help_text=_("Which this person won, alone or with a paper."))
 
-    def won_by_paper(self, rows: Any, name: str, value: str) -> Any:
-        grants = self.reader.rows(AwardGrant).filter(named(value, "paper__uid", "paper__edition__slug"))
-        return rows.filter(pk__in=grants.order_by().values("award"))
-
-    def won_by_person(self, rows: Any, name: str, value: str) -> Any:
+    def won_by_person(self, rows: Rows, name: str, value: str) -> Rows:
         wrote = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
         grants = self.reader.rows(AwardGrant).filter(Q(person__uid=value) | Q(paper__in=wrote))
         return rows.filter(pk__in=grants.order_by().values("award"))
@@ -359,16 +352,16 @@ class SessionFilter(Searched, EditionPart):
     person = PathFilter(method="with_person", help_text=_("With this person in a role or as a speaker."))
     recorded = YesNo(method="with_recording", help_text=_("Whether there is a recording of it."))
 
-    def on_day(self, rows: Any, name: str, value: date) -> Any:
+    def on_day(self, rows: Rows, name: str, value: date) -> Rows:
         return rows.filter(on_day(self.reader.editions(), value, "start"))
 
-    def with_person(self, rows: Any, name: str, value: str) -> Any:
+    def with_person(self, rows: Rows, name: str, value: str) -> Rows:
         roles = self.reader.rows(SessionRole).filter(person__uid=value).order_by().values("session")
         talks = self.reader.rows(Speaker).filter(person__uid=value, presentation__session__isnull=False)
         spoken = talks.order_by().values("presentation__session")
         return rows.filter(Q(pk__in=roles) | Q(pk__in=spoken))
 
-    def with_recording(self, rows: Any, name: str, value: bool) -> Any:
+    def with_recording(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.exclude(recording_url="") if value else rows.filter(recording_url="")
 
 
@@ -385,25 +378,25 @@ class PresentationFilter(Searched, EditionPart):
     cancelled = YesNo(method="is_called_off", help_text=_("Whether it does not take place."))
     scheduled = YesNo(method="in_a_session", help_text=_("Whether it stands in a session."))
 
-    def on_day(self, rows: Any, name: str, value: date) -> Any:
+    def on_day(self, rows: Rows, name: str, value: date) -> Rows:
         return rows.filter(talks_on_day(self.reader.editions(), value))
 
-    def in_room(self, rows: Any, name: str, value: str) -> Any:
+    def in_room(self, rows: Rows, name: str, value: str) -> Rows:
         return rows.filter(in_room(value))
 
-    def on_topic(self, rows: Any, name: str, value: str) -> Any:
+    def on_topic(self, rows: Rows, name: str, value: str) -> Rows:
         ways = (named(value, f"paper__{path}__slug", "edition__slug") for path in TOPIC_PATHS)
         return rows.filter(reduce(or_, ways))
 
-    def by_person(self, rows: Any, name: str, value: str) -> Any:
+    def by_person(self, rows: Rows, name: str, value: str) -> Rows:
         wrote = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
         spoke = self.reader.rows(Speaker).filter(person__uid=value).order_by().values("presentation")
         return rows.filter(Q(paper__in=wrote) | Q(pk__in=spoke))
 
-    def is_called_off(self, rows: Any, name: str, value: bool) -> Any:
+    def is_called_off(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.filter(called_off() if value else ~called_off())
 
-    def in_a_session(self, rows: Any, name: str, value: bool) -> Any:
+    def in_a_session(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.filter(session__isnull=not value)
 
 

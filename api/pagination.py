@@ -11,15 +11,19 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from api.errors import BadValue
+from api.shapes import Rows
 
-USUAL, MOST = 50, 200
+if TYPE_CHECKING:
+    from django.db.models.expressions import Combinable
+
+PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 # Wider answers cost more.
 MAX_EXPANDED_ROWS = 100
 MAX_KEY = 2**63 - 1
@@ -32,7 +36,7 @@ class Cursor:
     """A place in a list: behind the row with this key and sort value, in this order."""
 
     order: str
-    value: Any
+    value: object
     key: int
 
     def __str__(self) -> str:
@@ -53,7 +57,7 @@ def read_cursor(text: str, order: str) -> Cursor:
     return Cursor(order, value, key)
 
 
-def storable(value: object) -> Any:
+def storable(value: object) -> object:
     """Return the value as every database takes it; raise `ValueError` where none would."""
     if value is None or (isinstance(value, int) and abs(value) > MAX_KEY):
         raise ValueError
@@ -67,15 +71,15 @@ def storable(value: object) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class Page:
     """One page of a walk: which size, in which order, from where. `orders` are those of the resource."""
 
     size: int
     order: str
     cursor: str
-    orders: Mapping[str, Any]
+    orders: "Mapping[str, Combinable]"
 
-    def page(self, rows: Any) -> tuple[list[int], Cursor | None]:
+    def of_rows(self, rows: Rows) -> tuple[list[int], Cursor | None]:
         """Return the primary keys of the page, and the cursor of the next one. One query."""
         name = self.order.removeprefix("-")
         expression = self.orders.get(name, F("pk"))
@@ -89,7 +93,7 @@ class Walk:
         following = Cursor(self.order, shown[-1][1], shown[-1][0]) if len(found) > self.size else None
         return [key for key, _ in shown], following
 
-    def _behind(self, rows: Any, is_down: bool) -> Q:
+    def _behind(self, rows: Rows, is_down: bool) -> Q:
         cursor = read_cursor(self.cursor, self.order)
         field = rows.query.annotations["sort_value"].output_field
         try:
@@ -99,7 +103,7 @@ class Walk:
         way = "lt" if is_down else "gt"
         return Q(**{f"sort_value__{way}": value}) | Q(sort_value=value, **{f"pk__{way}": cursor.key})
 
-    def ranked_page(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
+    def of_ranking(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
         """Return the same of keys that stand in the order of how well they fit."""
         start = 0
         if self.cursor:

@@ -1,4 +1,4 @@
-"""Who asks, and what they may: the only place of the API that judges drafts and changes.
+"""Who asks, with a token or signed in, and what they may: the only place that judges drafts and changes.
 
 Everybody sees what is published. Staff see and do what their Django permissions allow everywhere and their
 roles in the editions (`accounts.access_scope`), with a token no more than its scope.
@@ -8,13 +8,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Model, Q
+from django.db.models import Model, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from knox.auth import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
 
 from accounts.access_scope import access_of, lookup_of
 from api.models import Token
+from content.models import Content
 from people.models import Institution, Person, PersonName
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 # What staff do not get either: people and institutions that are others by now, and names that nothing shows.
 PRIVATE_ROWS: dict[type[Model], Q] = {
@@ -24,11 +33,30 @@ PRIVATE_ROWS: dict[type[Model], Q] = {
 }
 
 
+class BearerToken(TokenAuthentication):  # type: ignore[misc]  # the package has no types
+    """Tokens of staff that have not expired; one that has stays in the list until somebody deletes it."""
+
+    def authenticate_credentials(self, token: bytes) -> "tuple[User, Token]":
+        if not token.isascii():
+            raise AuthenticationFailed(_("Invalid token."))
+        found: tuple[User, Token] = super().authenticate_credentials(token)
+        return found
+
+    def validate_user(self, auth_token: Token) -> "tuple[User, Token]":
+        if not auth_token.user.is_staff:
+            raise AuthenticationFailed(_("The owner of this token is no longer staff."))
+        found: tuple[User, Token] = super().validate_user(auth_token)
+        return found
+
+    def _cleanup_token(self, auth_token: Token) -> bool:
+        return auth_token.expiry <= timezone.now()
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Somebody who asks: `user` is staff, or `None` for everybody else."""
 
-    user: Any = None
+    user: "User | None" = None
     token: Token | None = None
 
     @property
@@ -51,12 +79,12 @@ class Asker:
         """Tell whether they may do this with rows that are written with their owner."""
         return self.may(action, part) and access_of(self.user).may_part(action, part, owner)
 
-    def may_with(self, row: Model, action: str) -> bool:
+    def may_with(self, row: Content, action: str) -> bool:
         """Tell whether a role reaches this row, and the token."""
         is_theirs = access_of(self.user).may(action, type(row), row)
         return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
 
-    def may_with_all(self, rows: Any, action: str) -> bool:
+    def may_with_all(self, rows: QuerySet[Any], action: str) -> bool:
         """Tell the same of all these rows, without reading them."""
         model, access = rows.model, access_of(self.user)
         if not self.may(action, model):
@@ -80,36 +108,35 @@ class Asker:
         """Return the only columns that they may write; `None` for all."""
         return access_of(self.user).fields(type(row), row)
 
-    def reaches(self, row: Any, action: str) -> bool:
+    def reaches(self, row: Content, action: str) -> bool:
         """Tell whether a row is in reach of the token: one for an edition only adds to the whole site."""
         if self.edition is None:
             return True
         if not row.edition_lookup:
             return action == "add"
-        return bool(row.stamped_edition() == self.edition)
+        return row.stamped_edition() == self.edition
 
 
 NOBODY = Asker()
 
 
-def asker_of(request: Any) -> Asker:
-    """Return who asks, for a request of Django REST framework."""
+def asker_of(request: Request) -> Asker:
     user = request.user
     if not (user.is_authenticated and user.is_active and user.is_staff):
         return NOBODY
     return Asker(user, request.auth if isinstance(request.auth, Token) else None)
 
 
-def visible(asker: Asker, rows: Any, at: datetime) -> Any:
+def visible[R: QuerySet[Any]](asker: Asker, rows: R, at: datetime) -> R:
     """Return those of the rows that somebody may see at a moment."""
     model = rows.model
+    published: R = rows.published(at)  # type: ignore[attr-defined]  # what every model of the program has
     if not asker.may("view", model):
-        return rows.published(at)
+        return published
     access, lookup = access_of(asker.user), lookup_of(model)
     limits = [] if access.everywhere("view", model) else [access.scope(model)]
     if asker.edition is not None and lookup:
         limits.append(Q(**{lookup: asker.edition}))
     if limits:
-        published = rows.published(at).order_by().values("pk")
-        rows = rows.filter(reduce(and_, limits) | Q(pk__in=published))
+        rows = rows.filter(reduce(and_, limits) | Q(pk__in=published.order_by().values("pk")))
     return rows.filter(PRIVATE_ROWS[model]) if model in PRIVATE_ROWS else rows

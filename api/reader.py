@@ -1,23 +1,82 @@
-"""Read rows for the API: which rows a reader may see, and their JSON objects.
+"""Read rows for the API: which rows a reader may see, which fields are wanted, and their JSON objects.
 
 Objects are made of `values()`, with one query for each relation: a page of 50 papers takes milliseconds.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db.models import Model
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 
+from api.errors import BadValue
 from api.permissions import NOBODY, Asker, visible
-from api.selection import Wanted
-from api.shapes import Many, One, Resource, Row, Shape
+from api.shapes import Many, One, Row, Rows, Shape
 from conference.models import Edition
-from content.array_lookup import Among, Keys
+from content.array_lookup import Among
 from search.hits import MAX_HITS, find
 from search.query import parse
+
+if TYPE_CHECKING:
+    from conference.querysets import EditionQuerySet
+
+MAX_DEPTH = 3
+MAX_SELECTED_FIELDS = 40
+
+type Answer = dict[str, object]
+
+
+@dataclass(slots=True)
+class Selection:
+    """The names wanted at one level, all where none is named, and what is expanded below it."""
+
+    fields: set[str] = field(default_factory=set)
+    below: dict[str, "Selection"] = field(default_factory=dict)
+    expanded: set[str] = field(default_factory=set)
+
+    def names(self, shape: Shape) -> list[str]:
+        """Return the names to answer with, in the order in which they are declared."""
+        wanted = self.fields or {*shape.usual, *self.expanded}
+        return [name for name in shape.names if name in wanted or (name == "id" and name in shape.fields)]
+
+    def of(self, name: str) -> "Selection":
+        """Return what is wanted of a relation."""
+        return self.below.setdefault(name, Selection())
+
+    def add(self, shape: Shape, path: str, parameter: str) -> None:
+        """Add a path such as "presentations.room" that `fields` or `expand` names."""
+        steps = path.split(".")
+        if len(steps) > MAX_DEPTH:
+            said = _("It goes at most %(number)d levels deep.") % {"number": MAX_DEPTH}
+            raise BadValue(parameter, path, said)
+        level = self
+        for place, step in enumerate(steps, start=1):
+            is_last = place == len(steps)
+            known: Iterable[str] = shape.names if parameter == "fields" and is_last else shape.relations
+            if step not in known:
+                raise BadValue(parameter, path, allowed=sorted(known))
+            if parameter == "fields":
+                level.fields.add(step)
+            if parameter == "expand" or step not in shape.usual or not is_last:
+                level.expanded.add(step)
+            if step in shape.relations:
+                shape, level = shape.relations[step].resource, level.of(step)
+
+
+def select(shape: Shape, fields: str, expand: str) -> Selection:
+    """Return what the two parameters ask for; raise `BadValue` that says what they know."""
+    selection = Selection()
+    for parameter, value in (("expand", expand), ("fields", fields)):
+        paths = [path for path in (part.strip() for part in value.split(",")) if path]
+        if len(paths) > MAX_SELECTED_FIELDS:
+            raise BadValue(parameter, value, _("Name at most %(number)d.") % {"number": MAX_SELECTED_FIELDS})
+        for path in paths:
+            selection.add(shape, path, parameter)
+    return selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,73 +86,46 @@ class Reader:
     at: datetime
     asker: Asker = NOBODY
 
-    def rows(self, model: Any) -> Any:
+    def rows(self, model: type[Model]) -> Rows:
         """Return the rows of a model that this reader may see."""
-        return visible(self.asker, model.objects.all(), self.at)
+        return visible(self.asker, model._default_manager.all(), self.at)
 
-    def editions(self) -> Any:
-        """Return the editions that this reader may see."""
-        return self.rows(Edition)
+    def editions(self) -> "EditionQuerySet":
+        return visible(self.asker, Edition.objects.all(), self.at)
 
-
-type Answer = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A query for the columns of rows whose `owner` is one of some keys, in an order."""
-
-    owner: str
-    columns: tuple[str, ...]
-    order: tuple[str, ...]
-
-    def of(self, shape: Shape, keys: Keys, reader: Reader) -> Any:
-        rows = shape.prepare(reader.rows(shape.model), reader.at).filter(Among(self.owner, keys))
-        return rows.order_by(*self.order).values(*self.columns)
-
-
-def _published(shape: Shape, chosen: Chosen, keys: Keys, at: datetime) -> Any:
-    return chosen.of(shape, keys, Reader(at))
-
-
-class Builder:
-    """Makes the answers of one request: what its reader may see, nested as deep as is wanted."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-
-    def in_order(self, resource: Resource, keys: Sequence[int], wanted: Wanted) -> list[Answer]:
-        """Return the rows with these primary keys, in this order."""
-        found = self.by_key(resource, keys, wanted)
+    def objects(self, shape: Shape, keys: Sequence[int], selection: Selection) -> list[Answer]:
+        """Return the JSON objects of the visible rows with these primary keys, in this order."""
+        found = self._by_key(shape, keys, selection)
         return [found[key] for key in keys if key in found]
 
-    def by_key(self, shape: Shape, keys: Collection[int], wanted: Wanted) -> dict[int, Answer]:
-        """Return the answers of the visible rows among those with these primary keys."""
+    def _by_key(self, shape: Shape, keys: Collection[int], selection: Selection) -> dict[int, Answer]:
         if not keys:
             return {}
-        rows = self._read(shape, keys, "pk", self._columns(shape, wanted))
-        return dict(zip((row["pk"] for row in rows), self._answers(shape, rows, wanted), strict=True))
+        rows = self._read(shape, keys, "pk", selection)
+        return dict(zip((row["pk"] for row in rows), self._objects(shape, rows, selection), strict=True))
 
-    def _answers(self, shape: Shape, rows: Sequence[Row], wanted: Wanted) -> list[Answer]:
-        names = wanted.names(shape)
-        makers = [(name, shape.all_fields[name].make) for name in names if name in shape.all_fields]
-        answers = [{name: make(row) for name, make in makers} for row in rows]
-        values: Iterable[Any]
+    def _objects(self, shape: Shape, rows: Sequence[Row], selection: Selection) -> list[Answer]:
+        names = selection.names(shape)
+        makers = [(name, shape.fields[name].make) for name in names if name in shape.fields]
+        objects: list[Answer] = [{name: make(row) for name, make in makers} for row in rows]
+        values: Iterable[object]
         for name in names:
             if name in shape.ones:
-                values = self._ones(shape.ones[name], rows, wanted, name)
+                values = self._ones(shape.ones[name], rows, selection, name)
             elif name in shape.manys:
-                values = self._manys(shape.manys[name], rows, wanted.of(name))
+                values = self._manys(shape.manys[name], rows, selection.of(name))
             else:
                 continue
-            for answer, value in zip(answers, values, strict=True):
-                answer[name] = value
-        return answers
+            for one, value in zip(objects, values, strict=True):
+                one[name] = value
+        return objects
 
-    def _ones(self, one: One, rows: Sequence[Row], wanted: Wanted, name: str) -> Iterable[Answer | None]:
-        if name in wanted.expanded:
+    def _ones(
+        self, one: One, rows: Sequence[Row], selection: Selection, name: str
+    ) -> Iterable[Answer | None]:
+        if name in selection.expanded:
             keys = {row[one.path] for row in rows} - {None}
-            found = self.by_key(one.resource, keys, wanted.of(name))
+            found = self._by_key(one.resource, keys, selection.of(name))
             return [found.get(row[one.path]) for row in rows]
         url, key, edition = one.resource.url, one.key_column(), one.edition_column()
         return [
@@ -103,47 +135,38 @@ class Builder:
             for row in rows
         ]
 
-    def _manys(self, many: Many, rows: Sequence[Row], wanted: Wanted) -> Iterable[list[Answer]]:
+    def _manys(self, many: Many, rows: Sequence[Row], selection: Selection) -> Iterable[list[Answer]]:
         """Return the rows on the far side, each owner's in their order. One query, and those below it."""
-        shape, owner = many.resolved, many.owner
-        keys = [row["pk"] for row in rows]
-        groups: dict[int, list[Answer]] = {key: [] for key in keys}
-        if keys:
-            found = self._related(shape, many, keys, wanted)
-            for row, answer in zip(found, self._answers(shape, found, wanted), strict=True):
-                groups[row[owner]].append(answer)
-        return [groups[key] for key in keys]
-
-    def _related(self, shape: Shape, many: Many, keys: list[int], wanted: Wanted) -> list[Row]:
-        columns = self._columns(shape, wanted) | {many.owner}
-        return self._read(shape, keys, many.owner, columns, many.order)
+        groups: dict[int, list[Answer]] = {row["pk"]: [] for row in rows}
+        if groups:
+            found = self._read(many.resource, groups, many.owner, selection, many.order)
+            for row, one in zip(found, self._objects(many.resource, found, selection), strict=True):
+                groups[row[many.owner]].append(one)
+        return [groups[row["pk"]] for row in rows]
 
     def _read(
-        self, shape: Shape, keys: Collection[int], owner: str, columns: set[str], order: tuple[str, ...] = ()
+        self,
+        shape: Shape,
+        keys: Collection[int],
+        owner: str,
+        selection: Selection,
+        order: tuple[str, ...] = (),
     ) -> list[Row]:
-        """Return the rows that the reader may see. One query."""
-        chosen = Chosen(owner, tuple(sorted(columns)), order)
-        if self.reader.asker == NOBODY:
-            return list(_published(shape, chosen, Keys(keys), self.reader.at))
-        return list(chosen.of(shape, Keys(keys), self.reader))
-
-    @staticmethod
-    def _columns(shape: Shape, wanted: Wanted) -> set[str]:
-        """Return the columns that the fields and references wanted are made of."""
-        columns = {"pk"}
-        for name in wanted.names(shape):
-            if name in shape.all_fields:
-                columns.update(shape.all_fields[name].columns)
+        """Return the wanted columns of the visible rows whose `owner` is one of the keys. One query."""
+        columns = {"pk", owner}
+        for name in selection.names(shape):
+            if name in shape.fields:
+                columns.update(shape.fields[name].columns)
             elif name in shape.ones:
                 columns.update(shape.ones[name].columns())
-        return columns
+        rows = shape.prepare(self.rows(shape.model), self.at).filter(Among(owner, keys))
+        return list(rows.order_by(*order).values(*sorted(columns)))
 
 
 def ranked(words: str, kind: str, edition: str = "") -> list[int]:
-    """Return the keys of the things found, the best first; at most 1,000."""
+    """Return the keys of the rows found, the best first; at most 1,000."""
     # Who keeps the index is a floor above: it knows what goes in.
-    refresh: Callable[[], Any] = import_string(settings.SEARCH_INDEX_REFRESH)
-    refresh()
+    import_string(settings.SEARCH_INDEX_REFRESH)()
     key = Edition.objects.published().filter(slug=edition).values_list("pk", flat=True).first()
     hits = find(parse(words), edition=key, kinds=[kind], limit=MAX_HITS)
     return [hit.object_id for hit in hits.page]

@@ -1,224 +1,383 @@
-"""The description of the API in OpenAPI 3.1, made from what the resources and filters declare."""
+"""The description of the API in OpenAPI 3.1, made from what resources, filters and bodies declare."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from django.utils.translation import gettext
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
-from django_filters import BooleanFilter, ChoiceFilter, DateFilter, IsoDateTimeFilter, NumberFilter
-from drf_spectacular.extensions import OpenApiSerializerFieldExtension
-from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, inline_serializer
+from django_filters import BooleanFilter, ChoiceFilter, DateFilter, Filter, IsoDateTimeFilter, NumberFilter
 from rest_framework import serializers
 
 from api.files import FILES, MEDIA_TYPES
-from api.filters import NAMED, NAMED_FORM
-from api.pagination import MOST, RELEVANCE, USUAL
-from api.serializers import ErrorSerializer, ReferenceSerializer, serializer_of
-from api.shapes import RESOURCES, Resource
-from api.writing import schema as writing_schema
+from api.filters import NAMED, NAMED_FORM, ResourceFilter
+from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
+from api.resources import RESOURCES
+from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Many, Resource, Shape, Text
+from api.writing.bodies import ReferenceField, body_serializer, part_serializer
+from api.writing.writable import WRITABLE
+from people.models import Institution, Person
 
-ERRORS = {
-    400: _("A parameter is unknown or malformed; it is named."),
-    401: writing_schema.CODES[401],
-    404: _("There is no such thing, or nothing public of that name."),
-    429: writing_schema.CODES[429],
+# A part of the document, to read.
+type Json = dict[str, Any]
+
+CODES = {
+    400: _("Nothing was written: the errors by field, or the parameter that is wrong."),
+    401: _("The token is unknown or has expired, or nobody is signed in."),
+    403: _("No permission, a token that only reads or is for another edition, or no CSRF token."),
+    404: _("There is no such thing, or the asker may not see it."),
+    409: _("The id is taken, or other things, which are listed, hold what was to be deleted."),
+    412: _("Somebody changed it meanwhile; the answer holds what stands now."),
+    415: _("The body is not JSON: no form, and no file."),
+    428: _("If-Match is missing: the ETag with which it was read."),
+    429: _("Too many requests; Retry-After says for how many seconds to wait."),
 }
-
-MOVED = OpenApiResponse(description=_("It was merged with another, which goes on at Location."))
-# What can be merged.
-MERGED = frozenset({"people", "institutions"})
+READING_CODES = {
+    400: _("A parameter is unknown or malformed; it is named."),
+    401: CODES[401],
+    404: _("There is no such thing, or nothing public of that name."),
+    429: CODES[429],
+}
+MOVED = _("It was merged with another, which goes on at Location.")
+IF_MATCH = _("The ETag with which it was read. It is refused if something was changed since.")
+SECURITY_SCHEMES = {
+    "token": {"type": "http", "scheme": "bearer", "description": "A token made in the admin."},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "sessionid",
+        "description": "Signed in at the admin. Whatever writes needs X-CSRFToken too.",
+    },
+}
+WRITERS: list[JsonSchema] = [{name: []} for name in SECURITY_SCHEMES]
+READERS: list[JsonSchema] = [{}, *WRITERS]
 
 
 @cache
-def schema() -> dict[str, Any]:
+def schema() -> Json:
     """Return the description of the whole API; it is the same while the process runs."""
-    return described_anew()
+    return build_schema()
 
 
-def described_anew() -> dict[str, Any]:
-    generator: Any = SchemaGenerator
-    found: dict[str, Any] = generator().get_schema(public=True)
+def build_schema() -> Json:
+    document = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": f"{settings.SITE_NAME} API",
+            "version": "1.0.0",
+            "description": _(
+                "Everything that is published of a conference, and for staff with a token their drafts."
+            ),
+        },
+        "servers": [{"url": settings.SITE_URL}],
+        "paths": dict(paths()),
+        "components": {"schemas": dict(components()), "securitySchemes": SECURITY_SCHEMES},
+    }
+    # Encoding turns lazy translations into text.
+    built: Json = json.loads(json.dumps(document, cls=DjangoJSONEncoder))
+    return built
+
+
+# Schemas of values
+
+
+def ref(name: str) -> JsonSchema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def list_of(name: str) -> JsonSchema:
+    return {"type": "array", "items": ref(name)}
+
+
+def described(schema: JsonSchema, help: Text) -> JsonSchema:
+    return {**schema, "description": help} if help else schema
+
+
+def object_schema(
+    properties: Mapping[str, object], required: Iterable[str] = (), help: Text = ""
+) -> JsonSchema:
+    """Return the schema of an object; OpenAPI forbids nothing that it does not name."""
+    needed = {"required": found} if (found := list(required)) else {}
+    return described({"type": "object", "properties": properties, **needed}, help)
+
+
+def components() -> Iterator[tuple[str, JsonSchema]]:
+    """Walk the named schemas."""
+    detail = described(STRING, _("What is wrong, in a sentence."))
+    error = {
+        "detail": detail,
+        "parameter": described(STRING, _("The parameter that is wrong.")),
+        "allowed": described(STRINGS, _("The values or parameters that are known.")),
+    }
+    refusal = {
+        **error,
+        "errors": described(
+            {"type": "object", "additionalProperties": STRINGS},
+            _("The reasons by field, such as authors.1.person; “body” is the whole."),
+        ),
+        "rows": described(list_of("Named"), _("What holds it.")),
+    }
+    warning = {
+        "kind": described(STRING, _("Such as room or person.")),
+        "severity": described(STRING, _("serious or light.")),
+        "message": described(STRING, _("In a sentence.")),
+        "when": described(STRING, _("In the edition's zone.")),
+        "rows": described(list_of("Named"), _("What it concerns.")),
+    }
+    kind = described(STRING, _("The resource."))
+    named = {"kind": kind, "id": STRING, "url": URL, "name": STRING}
+    reference = {"id": STRING, "url": URL}
+    yield "Root", object_schema(dict.fromkeys(RESOURCES, URL), RESOURCES)
+    yield "Reference", object_schema(reference, reference, _("Something else, by its identity."))
+    yield "Error", object_schema(error, ["detail"], _("Why there is no other answer."))
+    yield "Refusal", object_schema(refusal, ["detail"], _("Why nothing was written."))
+    yield "Named", object_schema(named, named, _("Something that a warning or a refusal names."))
+    yield (
+        "Warning",
+        object_schema(warning, warning, _("What gets in each other's way; nothing is refused for it.")),
+    )
+    for resource in RESOURCES.values():
+        yield from resource_components(resource, detail)
+
+
+def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tuple[str, JsonSchema]]:
+    title = resource.title
+    following = described({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
+    page = {"next": following, "results": list_of(title)}
+    yield title, shape_schema(resource)
+    yield f"{title}List", object_schema(page, page)
+    yield from ((part.title, shape_schema(part)) for part in parts_of(resource))
+    written = WRITABLE.get(resource.name)
+    if written is None:
+        return
+    for name, part in written.parts.items():
+        yield f"{part.model.__name__}Body", body_schema(part_serializer(name, part)())
+    body = body_serializer(written)()
+    yield f"{title}Body", body_schema(body)
+    yield f"Patched{title}Body", body_schema(body, is_partial=True)
+    more = {
+        "written": described(ref(f"{title}Body"), _("To staff: all that can be written, as a body says it.")),
+        "warnings": described(list_of("Warning"), _("After a change: what it gets in the way of.")),
+    }
+    yield f"{title}InFull", shape_schema(resource, more)
+    outdated = {"detail": detail, "current": ref(f"{title}InFull")}
+    yield f"{title}Outdated", object_schema(outdated, outdated)
+
+
+def parts_of(shape: Shape) -> Iterator[Shape]:
+    return (many.resource for many in shape.manys.values() if many.is_part)
+
+
+def shape_schema(shape: Shape, more: Mapping[str, object] | None = None) -> JsonSchema:
+    """Return the schema of a response. Only `id` is always there: `?fields=` can leave out the others."""
+    properties: dict[str, object] = {
+        name: described(field.schema, field.help) for name, field in shape.fields.items()
+    }
+    for name, one in shape.ones.items():
+        either = [ref("Reference"), ref(one.resource.title), {"type": "null"}]
+        properties[name] = described({"anyOf": either}, one.help)
+    for name, many in shape.manys.items():
+        properties[name] = described(list_of(many.resource.title), many_help(name, many))
+    help = shape.help if isinstance(shape, Resource) else shape.title
+    return object_schema({**properties, **(more or {})}, {"id"} & properties.keys(), help)
+
+
+def many_help(name: str, many: Many) -> Text:
+    expanding = format_lazy(_("With expand={name}."), name=name)
+    return many.help if many.is_part else format_lazy("{} {}", many.help, expanding)
+
+
+def body_schema(body: "serializers.Serializer[Any]", *, is_partial: bool = False) -> JsonSchema:
+    properties = {
+        name: described(input_schema(one), one.help_text or "") for name, one in body.fields.items()
+    }
+    required = [] if is_partial else [name for name, one in body.fields.items() if one.required]
+    return object_schema(properties, required, type(body).__doc__ or "")
+
+
+def input_schema(field: "serializers.Field[Any, Any, Any, Any]") -> JsonSchema:
+    """Return what a field of a body takes."""
+    found: JsonSchema
+    match field:
+        case ReferenceField():
+            text = {**STRING, "minLength": 1, "maxLength": 500}
+            either = [text, object_schema({"url": text, "id": text})]
+            return {"anyOf": [*either, {"type": "null"}] if field.allow_null else either}
+        case serializers.ListSerializer():
+            return list_of(type(field.child).__name__)
+        case serializers.ListField():
+            return {"type": "array", "items": input_schema(field.child), "maxItems": field.max_length}
+        case serializers.ChoiceField():
+            found = {"type": "string", "enum": list(field.choices)}
+        case serializers.BooleanField():
+            found = {"type": "boolean"}
+        case serializers.IntegerField():
+            found = {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
+        case serializers.DateTimeField():
+            found = {"type": "string", "format": "date-time"}
+        case serializers.CharField(max_length=int() as most):
+            found = {"type": "string", "maxLength": most}
+        case _:
+            found = STRING
+    return {**found, "type": [found["type"], "null"]} if field.allow_null else found
+
+
+def filter_schema(one: Filter) -> JsonSchema:
+    """Return the schema of a parameter that narrows a list."""
+    match one:
+        case ChoiceFilter():
+            return {"type": "string", "enum": [value for value, _label in one.extra["choices"]]}
+        case BooleanFilter():
+            return {"type": "boolean"}
+        case NumberFilter():
+            return {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
+        case DateFilter():
+            return {"type": "string", "format": "date"}
+        case IsoDateTimeFilter():
+            return {"type": "string", "format": "date-time"}
+    if NAMED in one.extra.get("validators", []):
+        return {"type": "string", "pattern": NAMED_FORM}
+    return {"type": "string", "maxLength": one.extra["max_length"]}
+
+
+# Operations
+
+
+def paths() -> Iterator[tuple[str, JsonSchema]]:
+    """Walk the addresses of resources with what can be done there."""
+    yield f"/api/{VERSION}/", {"get": root_operation()}
+    for resource in RESOURCES.values():
+        name, is_written = resource.name, resource.name in WRITABLE
+        root = f"/api/{VERSION}/{name}/"
+        yield root, {"get": list_operation(resource), **({"post": creation(resource)} if is_written else {})}
+        if resource.edition:
+            yield f"{root}{{edition}}/{{id}}/", single_operations(resource, ["edition", "id"])
+        if not resource.edition or resource.edition_optional:
+            where = "_of_site" if resource.edition_optional else ""
+            yield f"{root}{{id}}/", single_operations(resource, ["id"], where)
+
+
+def root_operation() -> JsonSchema:
+    return {
+        "operationId": "root",
+        "summary": "Where the list of each resource is.",
+        "tags": ["api"],
+        "security": [{}],
+        "responses": {"200": content("", ref("Root")), **errors("Error", 400, 401, 429)},
+    }
+
+
+def list_operation(resource: Resource) -> JsonSchema:
+    files = {MEDIA_TYPES[name]: {"schema": STRING} for name in FILES.get(resource.name, ())}
+    page = {"application/json": {"schema": ref(f"{resource.title}List")}, **files}
+    responses = {"200": {"description": "", "content": page}, **errors("Error", 400, 401, 429)}
+    parameters = [*selection_parameters(resource), *list_parameters(resource)]
+    return operation(resource, "list", resource.help, parameters, responses, READERS)
+
+
+def creation(resource: Resource) -> JsonSchema:
+    responses = {
+        "201": content("", ref(f"{resource.title}InFull")),
+        **errors("Refusal", 400, 401, 403, 404, 409, 415, 429),
+    }
+    summary = format_lazy(_("Make one: {title}."), title=resource.title)
+    parameters = selection_parameters(resource)
+    name = "create_of_site" if resource.edition_optional else "create"
+    return operation(resource, name, summary, parameters, responses, body=f"{resource.title}Body")
+
+
+def single_operations(resource: Resource, path: list[str], where: str = "") -> JsonSchema:
+    """Return what can be done with one thing."""
+    title, is_written = resource.title, resource.name in WRITABLE
+    shown = ref(f"{title}InFull" if is_written else title)
+    parameters = [*path_parameters(path), *selection_parameters(resource)]
+    moved = {"301": {"description": MOVED}} if resource.model in (Person, Institution) else {}
+    responses = {"200": content("", shown), **moved, **errors("Error", 400, 401, 404, 429)}
+    summary = format_lazy(_("One of them: {title}."), title=title)
+    found = {"get": operation(resource, f"retrieve{where}", summary, parameters, responses, READERS)}
+    if not is_written:
+        return found
+    parameters.append(parameter("If-Match", IF_MATCH, STRING, place="header"))
+    outdated = {"412": content(CODES[412], ref(f"{title}Outdated"))}
+    refusals = {**errors("Refusal", 400, 401, 403, 404, 409, 428, 429), **outdated}
+    updated = {"200": content("", shown), **refusals, **errors("Refusal", 415)}
+    summary = format_lazy(_("Change one: {title}. What is left out stays as it is."), title=title)
+    found["patch"] = operation(
+        resource, f"update{where}", summary, parameters, updated, body=f"Patched{title}Body", is_partial=True
+    )
+    deleted = {"204": {"description": _("It is gone.")}, **refusals}
+    summary = format_lazy(_("Delete one: {title}, with what belongs to it."), title=title)
+    found["delete"] = operation(resource, f"delete{where}", summary, parameters, deleted)
     return found
 
 
-class ResourceSchema(AutoSchema):
-    """How drf-spectacular reads our views."""
-
-    @property
-    def resource(self) -> Resource | None:
-        found: Resource | None = getattr(self.view, "resource", None)
-        return found
-
-    @property
-    def action(self) -> str:
-        return getattr(self.view, "action", "")
-
-    @property
-    def writes(self) -> bool:
-        return self.action in writing_schema.OPERATIONS
-
-    @property
-    def is_list(self) -> bool:
-        return getattr(self.view, "action", "") == "list"
-
-    def _is_list_view(self, serializer: object = None) -> bool:
-        # A page of a list is described whole: nothing is to be wrapped, and no backend adds parameters.
-        return False
-
-    def get_operation_id(self) -> str:
-        resource = self.resource
-        if resource is None:
-            return type(self.view).__name__.lower()
-        names = "_".join(part for part in self.path.split("/") if part.startswith("{"))
-        where = "_of_site" if resource.edition_optional and "{edition}" not in names else ""
-        doing = writing_schema.OPERATIONS.get(self.action, "retrieve")
-        return f"{resource.name}_{'list' if self.is_list else f'{doing}{where}'}"
-
-    def get_tags(self) -> list[str]:
-        return [self.resource.name if self.resource else "api"]
-
-    def get_summary(self) -> str:
-        if self.resource is None:
-            return (type(self.view).__doc__ or "").partition("\n")[0]
-        if self.writes:
-            return str(writing_schema.SUMMARIES[self.action]).format(title=self.resource.title)
-        one = gettext("One of them: %(title)s.") % {"title": self.resource.title}
-        return str(self.resource.help) if self.is_list else one
-
-    def get_description(self, *args: str) -> str:
-        return ""
-
-    def get_auth(self) -> Any:
-        if self.resource is None:
-            return [{}]
-        return writing_schema.WRITERS if self.writes else writing_schema.READERS
-
-    def get_request_serializer(self) -> Any:
-        return writing_schema.request_body(self.resource, self.action) if self.resource else None
-
-    def get_override_parameters(self) -> list[Any]:
-        resource = self.resource
-        if resource is None:
-            return []
-        return [
-            *self._identity(),
-            *self._shaping(resource),
-            *(self._narrowing(resource) if self.is_list else ()),
-            *([writing_schema.if_match()] if self.action in ("partial_update", "destroy") else ()),
-        ]
-
-    def _identity(self) -> Iterator[OpenApiParameter]:
-        told = {
-            "id": gettext("The id of the thing."),
-            "edition": gettext("The slug of its edition, such as 2021."),
-        }
-        for name, text in told.items():
-            if f"{{{name}}}" in self.path:
-                yield OpenApiParameter(name, str, OpenApiParameter.PATH, required=True, description=text)
-
-    @staticmethod
-    def _shaping(resource: Resource) -> Iterator[OpenApiParameter]:
-        known = gettext("Known: %(names)s.")
-        fields = gettext("Only these, separated by commas; deeper ones by dots, such as authors.name.")
-        names = known % {"names": ", ".join(resource.names)}
-        yield OpenApiParameter("fields", str, description=f"{fields} {names}")
-        if resource.relations:
-            deeper = gettext(
-                "With these in full, separated by commas; deeper ones by dots, at most three levels."
-            )
-            names = known % {"names": ", ".join(resource.relations)}
-            yield OpenApiParameter("expand", str, description=f"{deeper} {names}")
-
-    def _narrowing(self, resource: Resource) -> Iterator[OpenApiParameter]:
-        view: Any = self.view
-        for name, one in view.filterset.base_filters.items():
-            yield OpenApiParameter(name, filter_schema(one), description=str(one.extra.get("help_text", "")))
-        orders = [name for order in resource.orders for name in (order, f"-{order}")]
-        orders += [RELEVANCE] if resource.kind else []
-        if orders:
-            yield OpenApiParameter(
-                "ordering",
-                {"type": "string", "enum": orders},
-                description=gettext("The usual order never changes."),
-            )
-        size = {"type": "integer", "minimum": 1, "default": USUAL}
-        most = gettext("At most %(most)d; more is answered with %(most)d.") % {"most": MOST}
-        yield OpenApiParameter("page_size", size, description=most)
-        if files := FILES.get(resource.name):
-            known = {"type": "string", "enum": ["json", *files]}
-            yield OpenApiParameter(
-                "format", known, description=gettext("All that is left of the list as a file.")
-            )
-        yield OpenApiParameter("cursor", str, description=gettext("From “next” of the page before."))
-
-    def get_response_serializers(self) -> Any:
-        if self.resource and self.writes:
-            return writing_schema.answers(self.resource, self.action)
-        good: Any = writing_schema.full_serializer(self.resource) if self.resource else root_serializer()
-        if self.is_list and self.resource:
-            good = page_serializer(self.resource)
-        can_move = not self.is_list and self.resource is not None and self.resource.name in MERGED
-        moved = {301: MOVED} if can_move else {}
-        codes = [400, 401, 429] if self.is_list or self.resource is None else [400, 401, 404, 429]
-        files = FILES.get(self.resource.name, ()) if self.is_list and self.resource else ()
-        sent = {(200, MEDIA_TYPES[name]): OpenApiTypes.STR for name in files}
-        return {
-            (200, "application/json"): good,
-            **sent,
-            **moved,
-            **{code: OpenApiResponse(ErrorSerializer, ERRORS[code]) for code in codes},
-        }
+def operation(
+    resource: Resource,
+    name: str,
+    summary: Text,
+    parameters: Iterable[JsonSchema],
+    responses: Mapping[str, JsonSchema],
+    security: list[JsonSchema] = WRITERS,
+    body: str = "",
+    *,
+    is_partial: bool = False,
+) -> JsonSchema:
+    request_body: dict[str, object] = {"content": {"application/json": {"schema": ref(body)}}}
+    if body and not is_partial:
+        request_body["required"] = True
+    return {
+        "operationId": f"{resource.name}_{name}",
+        "summary": summary,
+        "tags": [resource.name],
+        "parameters": sorted(parameters, key=lambda one: str(one["name"])),
+        "security": security,
+        **({"requestBody": request_body} if body else {}),
+        "responses": responses,
+    }
 
 
-def filter_schema(one: Any) -> dict[str, Any]:
-    """Return the schema of a parameter that narrows a list."""
-    if isinstance(one, ChoiceFilter):
-        return {"type": "string", "enum": [value for value, _ in one.extra["choices"]]}
-    if isinstance(one, BooleanFilter):
-        return {"type": "boolean"}
-    if isinstance(one, NumberFilter):
-        return {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
-    if isinstance(one, (DateFilter, IsoDateTimeFilter)):
-        return {"type": "string", "format": "date" if isinstance(one, DateFilter) else "date-time"}
-    if NAMED in one.extra.get("validators", []):
-        return {"type": "string", "pattern": NAMED_FORM}
-    return {"type": "string", "maxLength": one.extra.get("max_length", 200)}
+def content(description: Text, schema: JsonSchema) -> JsonSchema:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-@cache
-def page_serializer(resource: Resource) -> Any:
-    """Return the serializer of one page of a list."""
-    following = serializers.URLField(allow_null=True, help_text=_("The next page; null on the last."))
-    return inline_serializer(
-        f"{resource.title}List", {"next": following, "results": serializer_of(resource)(many=True)}
+def errors(schema: str, *codes: int) -> dict[str, JsonSchema]:
+    meanings = READING_CODES if schema == "Error" else CODES
+    return {str(code): content(meanings[code], ref(schema)) for code in codes}
+
+
+def parameter(name: str, help: Text, schema: JsonSchema, place: str = "query") -> JsonSchema:
+    required = {"required": True} if place == "path" else {}
+    return {"name": name, "in": place, "description": help, "schema": schema, **required}
+
+
+def path_parameters(names: Iterable[str]) -> Iterator[JsonSchema]:
+    help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
+    return (parameter(name, help[name], STRING, place="path") for name in names)
+
+
+def selection_parameters(resource: Resource) -> Iterator[JsonSchema]:
+    fields = _("Only these, separated by commas; deeper ones by dots, such as authors.name. Known: {names}.")
+    yield parameter("fields", format_lazy(fields, names=", ".join(resource.names)), STRING)
+    expand = _(
+        "With these in full, separated by commas; deeper ones by dots, at most three levels. Known: {names}."
     )
+    if resource.relations:
+        yield parameter("expand", format_lazy(expand, names=", ".join(resource.relations)), STRING)
 
 
-@cache
-def root_serializer() -> Any:
-    return inline_serializer("Root", {name: serializers.URLField() for name in RESOURCES})
-
-
-class RelatedExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """A reference, or the whole of what it points at."""
-
-    target_class = "api.serializers.RelatedField"
-
-    def map_serializer_field(self, auto_schema: Any, direction: object) -> dict[str, Any]:
-        whole = serializer_of(self.target.one.resource)
-        refs = [auto_schema.resolve_serializer(one, direction).ref for one in (ReferenceSerializer, whole)]
-        return {"anyOf": refs}
-
-
-class ExpandedExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """A list of the whole of what points here."""
-
-    target_class = "api.serializers.ExpandedField"
-
-    def map_serializer_field(self, auto_schema: Any, direction: object) -> dict[str, Any]:
-        whole = serializer_of(self.target.many.resolved)
-        return {"type": "array", "items": auto_schema.resolve_serializer(whole, direction).ref}
+def list_parameters(resource: Resource) -> Iterator[JsonSchema]:
+    for name, one in (resource.filters or ResourceFilter).base_filters.items():
+        yield parameter(name, one.extra.get("help_text", ""), filter_schema(one))
+    orders = [name for order in resource.orders for name in (order, f"-{order}")]
+    orders += [RELEVANCE] if resource.kind else []
+    if orders:
+        yield parameter("ordering", _("The usual order never changes."), {**STRING, "enum": orders})
+    most = format_lazy(_("At most {most}; more is answered with {most}."), most=MAX_PAGE_SIZE)
+    yield parameter("page_size", most, {"type": "integer", "minimum": 1, "default": PAGE_SIZE})
+    if files := FILES.get(resource.name):
+        known = {**STRING, "enum": ["json", *files]}
+        yield parameter("format", _("All that is left of the list as a file."), known)
+    yield parameter("cursor", _("From “next” of the page before."), STRING)

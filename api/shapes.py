@@ -1,34 +1,57 @@
-"""How a resource is declared: its fields with the columns they are made of, its relations, its address.
+"""How a resource is declared: its fields with their columns and JSON Schema, its relations, its address.
 
-One declaration gives the answers (`building`), their documentation (`serializers`) and the names that
-`?fields=` and `?expand=` know. What the resources are: `resources`.
+One declaration gives the responses (`reader`), their description (`schema`) and the names that `?fields=`
+and `?expand=` know. The resources are in `resources`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db.models import Model, QuerySet
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
-from rest_framework import serializers
+
+import markup
+from people.querysets import with_shown_names
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from django.db.models.expressions import Combinable
+    from django_filters import FilterSet
+    from django_stubs_ext import StrPromise
+
+type Text = str | StrPromise
+# What `values()` returns of a row: values of any column.
+type Row = dict[str, Any]
+# Rows of any model.
+type Rows = QuerySet[Any, Any]
+type JsonSchema = Mapping[str, object]
 
 VERSION = "v1"
+API_ROOT = f"{settings.SITE_URL}/api/{VERSION}/"
+STRING: JsonSchema = {"type": "string"}
+URL: JsonSchema = {"type": "string", "format": "uri"}
+STRINGS: JsonSchema = {"type": "array", "items": STRING}
 
-# What `values()` returns of a row.
-type Row = dict[str, Any]
+# Titles and abstracts are the same in answer after answer.
+plain = lru_cache(maxsize=4096)(markup.plain)
+slug = lru_cache(maxsize=16384)(markup.slug)
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of an answer: the columns it needs, how it is made of them, how it is documented."""
+    """One field of a response: the columns it needs, how it is made of them, what it means."""
 
     columns: tuple[str, ...]
-    make: Callable[[Row], Any]
-    schema: serializers.Field[Any, Any, Any, Any]
+    make: Callable[[Row], object]
+    help: Text
+    schema: JsonSchema = field(default_factory=lambda: STRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +63,7 @@ class One:
 
     target: str
     path: str
-    help: Any
+    help: Text
     key: str = ""
     edition: str = ""
 
@@ -64,16 +87,16 @@ class One:
 class Many:
     """Rows that point at this one through `owner`.
 
-    Of a shape that has no address they are part of the answer; resources come with `?expand=` only.
+    Shapes without an address are part of the response; resources come with `?expand=` only.
     """
 
     shape: "Shape | str"
     owner: str
-    help: Any
+    help: Text
     order: tuple[str, ...] = ("pk",)
 
     @property
-    def resolved(self) -> "Shape":
+    def resource(self) -> "Shape":
         return RESOURCES[self.shape] if isinstance(self.shape, str) else self.shape
 
     @property
@@ -82,24 +105,16 @@ class Many:
         return not isinstance(self.shape, str)
 
 
-def as_they_are(rows: QuerySet[Any], at: "datetime | None") -> Any:
-    return rows
-
-
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What is told of a row. `prepare` adds the annotations that its fields need, as of a moment."""
+    """What is shown of a row. `prepare` adds the annotations that its fields need, as of a moment."""
 
     title: str
     model: type[Model]
     fields: Mapping[str, Field]
     ones: Mapping[str, One] = field(default_factory=dict)
     manys: Mapping[str, Many] = field(default_factory=dict)
-    prepare: Callable[[Any, Any], Any] = as_they_are
-
-    @property
-    def all_fields(self) -> Mapping[str, Field]:
-        return self.fields
+    prepare: Callable[[Rows, datetime], Rows] = lambda rows, at: rows
 
     @property
     def relations(self) -> Mapping[str, One | Many]:
@@ -108,13 +123,13 @@ class Shape:
     @property
     def names(self) -> list[str]:
         """Every name that `?fields=` knows."""
-        return [*self.all_fields, *self.relations]
+        return [*self.fields, *self.relations]
 
     @property
     def usual(self) -> list[str]:
-        """What stands in an answer unless something else is asked for."""
+        """What a response contains unless something else is asked for."""
         parts = [name for name, many in self.manys.items() if many.is_part]
-        return [*self.all_fields, *self.ones, *parts]
+        return [*self.fields, *self.ones, *parts]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,34 +137,28 @@ class Resource(Shape):
     """A shape with an address of its own.
 
     `key` is the column of its `id`, `edition` that of its edition's slug (empty: it belongs to the whole
-    site), `page` the fields of which the address of its page is made, `lists` the lists that it narrows
-    with the name of their parameter.
+    site), `page` the address of its page, `lists` the lists that it narrows with the name of their parameter.
     """
 
     name: str
     key: str
-    help: Any
+    help: Text
     edition: str = ""
     edition_optional: bool = False
     page: Field
     lists: Mapping[str, str] = field(default_factory=dict)
-    orders: Mapping[str, Any] = field(default_factory=dict)
+    orders: "Mapping[str, Combinable]" = field(default_factory=dict)
+    filters: "type[FilterSet] | None" = None
     # The kind of document in the search index that is found by `?q=`; empty: it cannot be searched.
     kind: str = ""
 
     def __post_init__(self) -> None:
         RESOURCES[self.name] = self
-        object.__setattr__(self, "_fields", {**identity(self), **self.fields})
-
-    @property
-    def all_fields(self) -> Mapping[str, Field]:
-        known: Mapping[str, Field] = vars(self)["_fields"]
-        return known
+        object.__setattr__(self, "fields", {**identity(self), **self.fields})
 
     def url(self, edition: str | None, key: object) -> str:
-        """Return the address of one of it."""
         middle = f"{edition}/" if edition else ""
-        return f"{settings.SITE_URL}/api/{VERSION}/{self.name}/{middle}{key}/"
+        return f"{API_ROOT}{self.name}/{middle}{key}/"
 
 
 RESOURCES: dict[str, Resource] = {}
@@ -168,15 +177,13 @@ def identity(resource: Resource) -> dict[str, Field]:
         return {name: f"{list_url(name)}?{parameter}={own}" for name, parameter in resource.lists.items()}
 
     found = {
-        "id": Field((key,), lambda row: str(row[key]), serializers.CharField(help_text=ID_HELP)),
-        "url": Field(columns, url, serializers.URLField(help_text=_("The address of this very thing."))),
+        "id": Field((key,), lambda row: str(row[key]), ID_HELP),
+        "url": Field(columns, url, _("The address of this very thing."), URL),
         "page": resource.page,
     }
     if resource.lists:
-        schema = serializers.DictField(
-            child=serializers.URLField(), help_text=_("Lists of what belongs to it.")
-        )
-        found["links"] = Field(columns, links, schema)
+        schema = {"type": "object", "additionalProperties": URL}
+        found["links"] = Field(columns, links, _("Lists of what belongs to it."), schema)
     return found
 
 
@@ -184,5 +191,84 @@ ID_HELP = _("Fixed for life; unique in its edition, or in the site for what belo
 
 
 def list_url(name: str) -> str:
-    """Return the address of the list of a resource."""
-    return f"{settings.SITE_URL}/api/{VERSION}/{name}/"
+    return f"{API_ROOT}{name}/"
+
+
+# Kinds of fields
+
+
+def column(name: str, help: Text, schema: JsonSchema) -> Field:
+    """A column as it stands."""
+    return Field((name,), itemgetter(name), help, schema)
+
+
+def string(name: str, help: Text) -> Field:
+    return column(name, help, STRING)
+
+
+def number(name: str, help: Text, *, empty: bool = False) -> Field:
+    return column(name, help, {"type": ["integer", "null"] if empty else "integer"})
+
+
+def boolean(name: str, help: Text) -> Field:
+    return column(name, help, {"type": "boolean"})
+
+
+def date(name: str, help: Text) -> Field:
+    return Field((name,), lambda row: row[name].isoformat(), help, {"type": "string", "format": "date"})
+
+
+def strings(name: str, help: Text) -> Field:
+    return column(name, help, STRINGS)
+
+
+def choice(name: str, choices: "Iterable[tuple[str, Text]]", help: Text) -> Field:
+    return column(name, help, {"type": "string", "enum": [value for value, _label in choices]})
+
+
+def status() -> Field:
+    """The status of a row that has one: everybody sees what is out, staff with a token drafts too."""
+    return string("status", _("As published or cancelled; to staff also draft or withdrawn."))
+
+
+def file(name: str, help: Text) -> Field:
+    """The address of an uploaded file, empty where there is none."""
+    return Field((name,), lambda row: file_url(row[name]), help)
+
+
+def texts(name: str, help: Text) -> dict[str, Field]:
+    """A text in three forms: as its author wrote it, as HTML, and without markup."""
+    return {
+        name: string(name, format_lazy("{} {}", help, _("Markdown with TeX."))),
+        f"{name}_html": string(f"{name}_html", _("As safe HTML.")),
+        f"{name}_plain": Field((name,), lambda row: plain(row[name]), _("Without markup.")),
+    }
+
+
+def moment(name: str, zone: str, help: Text, *, empty: bool = False) -> Field:
+    """A moment as ISO 8601 with the offset that its zone has then."""
+    schema = {"type": ["string", "null"] if empty else "string", "format": "date-time"}
+    return Field((name, zone), lambda row: local(row[name], row[zone]), help, schema)
+
+
+def timezone(name: str) -> Field:
+    return string(name, _("The IANA name of the zone that times are given in."))
+
+
+def page(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
+    """The address of the page on the site."""
+    return Field(columns, lambda row: f"{settings.SITE_URL}{path(row)}", _("The page on the site."), URL)
+
+
+def local(moment: datetime | None, zone: str) -> str | None:
+    """Return the moment in a zone, such as 2021-04-06T08:00:00-07:00."""
+    return moment.astimezone(ZoneInfo(zone)).isoformat() if moment else None
+
+
+def with_names(rows: Rows, at: datetime) -> Rows:
+    """Add `shown_name`: the name as printed, unless that is hidden."""
+    return with_shown_names(rows)
+
+
+def file_url(name: str) -> str:
+    return f"{settings.SITE_URL}{default_storage.url(name)}" if name else ""

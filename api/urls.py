@@ -6,9 +6,9 @@ from django.urls import URLPattern, path, re_path
 
 from api import views
 from api.documentation import docs_page
-from api.endpoints import VIEWSETS
-from api.shapes import VERSION
-from api.viewsets import ReadOnlyViewSet
+from api.resources import RESOURCES
+from api.shapes import VERSION, Resource
+from api.writing.views import ResourceViewSet
 from api.writing.writable import WRITABLE
 from content import url_converters
 
@@ -17,26 +17,26 @@ __all__ = ["app_name", "url_converters", "urlpatterns"]
 app_name = "api"
 
 # How the identity of a thing is written in an address, by the column that holds it.
-FORMS = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
+CONVERTERS = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
 
 
-def addresses(view: type[ReadOnlyViewSet]) -> Iterator[URLPattern]:
+def addresses(resource: Resource) -> Iterator[URLPattern]:
     """Make the address of the list, and of one thing."""
-    resource = view.resource
-    ending = f"<{FORMS[resource.key]}:id>/"
-    is_written = resource.name in WRITABLE
-    making = {"post": "create"} if is_written else {}
+    name, ending = resource.name, f"<{CONVERTERS[resource.key]}:id>/"
+    is_written = name in WRITABLE
+    creating = {"post": "create"} if is_written else {}
     changing = {"patch": "partial_update", "delete": "destroy"} if is_written else {}
-    one = view.as_view({"get": "retrieve", **changing})
-    yield path(f"{VERSION}/{resource.name}/", view.as_view({"get": "list", **making}), name=resource.name)
+    many = ResourceViewSet.as_view({"get": "list", **creating}, resource=resource)
+    one = ResourceViewSet.as_view({"get": "retrieve", **changing}, resource=resource)
+    yield path(f"{VERSION}/{name}/", many, name=name)
     if resource.edition:
-        yield path(f"{VERSION}/{resource.name}/<key:edition>/{ending}", one, name=f"{resource.name}_one")
+        yield path(f"{VERSION}/{name}/<key:edition>/{ending}", one, name=f"{name}_one")
     if not resource.edition or resource.edition_optional:
-        yield path(f"{VERSION}/{resource.name}/{ending}", one, name=f"{resource.name}_of_site")
+        yield path(f"{VERSION}/{name}/{ending}", one, name=f"{name}_of_site")
 
 
 urlpatterns = [
-    *(pattern for view in VIEWSETS for pattern in addresses(view)),
+    *(pattern for resource in RESOURCES.values() for pattern in addresses(resource)),
     path(f"{VERSION}/", views.Root.as_view(), name="root"),
     path("schema/", views.Schema.as_view(), name="schema"),
     path("docs/", docs_page, name="docs"),

@@ -1,41 +1,158 @@
-"""What the API answers beside its resources: where everything is, and that there is nothing."""
+"""Lists and single things of every resource, the root, the schema, and the answer to unknown addresses."""
 
+from collections.abc import Collection
+from functools import cached_property
+
+from django.conf import settings
 from django.http import Http404
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.viewsets import ViewSetMixin
 
-from api.conditional import Answering
-from api.errors import UnknownParameter
+from api.conditional import ConditionalView
+from api.errors import BadValue, UnknownParameter
+from api.files import FILES, Sender
+from api.filters import ResourceFilter
+from api.pagination import MAX_EXPANDED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE, Page
+from api.permissions import asker_of
+from api.reader import Reader, Selection, ranked, select
+from api.resources import RESOURCES
 from api.schema import schema
-from api.shapes import RESOURCES, list_url
+from api.shapes import Resource, Rows, list_url
+from people.models import Institution, Person
+
+JSON = "json"
 
 
-class Root(Answering):
+def refuse_unknown(request: Request, known: Collection[str]) -> None:
+    for name in request.query_params:
+        if name not in known:
+            raise UnknownParameter(name, known)
+
+
+class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
+    """One resource: its list and one of it. `as_view()` is given the resource."""
+
+    # Without one there are no views; `as_view()` takes no arguments that the class does not have.
+    resource: Resource = None  # type: ignore[assignment]
+
+    @cached_property
+    def reader(self) -> Reader:
+        return Reader(timezone.now(), asker_of(self.request))
+
+    # Requests
+
+    def list(self, request: Request) -> HttpResponseBase:
+        parameters, resource = request.query_params, self.resource
+        filters: type[ResourceFilter] = resource.filters or ResourceFilter
+        others = ["format"] if resource.name in FILES else []
+        rows = filters(parameters, self.reader.rows(resource.model), self.reader, others).narrowed()
+        words = parameters.get("q", "")
+        if send := self.sender(parameters.get("format", "")):
+            return send(request, self.reader, self.found(words, rows))
+        selection = self.selection(request)
+        page = self.page(request, selection)
+        if words and page.order in ("", RELEVANCE):
+            ranking = ranked(words, resource.kind, parameters.get("edition", ""))
+            left = set(rows.order_by().filter(pk__in=ranking).values_list("pk", flat=True))
+            keys, following = page.of_ranking([key for key in ranking if key in left])
+        else:
+            keys, following = page.of_rows(self.found(words, rows))
+        results = self.reader.objects(resource, keys, selection)
+        return Response({"next": self.next_url(request, following), "results": results})
+
+    def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
+        refuse_unknown(request, ("fields", "expand"))
+        selection = self.selection(request)
+        key = self.addressed(id, edition).values_list("pk", flat=True).first()
+        found = self.reader.objects(self.resource, [] if key is None else [key], selection)
+        if found:
+            return Response(found[0])
+        url = self.moved_to(id)
+        if url is None:
+            raise Http404
+        return Response(status=status.HTTP_301_MOVED_PERMANENTLY, headers={"Location": url})
+
+    def moved_to(self, id: str) -> str | None:
+        """Return the address of what this one was merged into, if it was."""
+        model = self.resource.model
+        if model not in (Person, Institution):
+            return None
+        survivor = model._default_manager.survivor(id, self.reader.at)
+        return self.resource.url(None, getattr(survivor, self.resource.key)) if survivor else None
+
+    # What is asked for
+
+    def addressed(self, id: str, edition: str | None) -> Rows:
+        """Return the visible rows with this address: one or none."""
+        lookup: dict[str, object] = {self.resource.key: id}
+        if edition is None and self.resource.edition_optional:
+            lookup["edition__isnull"] = True
+        elif self.resource.edition:
+            lookup[self.resource.edition] = edition
+        return self.reader.rows(self.resource.model).filter(**lookup)
+
+    def sender(self, name: str) -> Sender | None:
+        """Return what sends the list as a file of this format; nothing for JSON."""
+        known = FILES.get(self.resource.name, {})
+        if name not in known and name not in ("", JSON):
+            raise BadValue("format", name, allowed=[JSON, *known])
+        return known.get(name)
+
+    def selection(self, request: Request) -> Selection:
+        parameters = request.query_params
+        return select(self.resource, parameters.get("fields", ""), parameters.get("expand", ""))
+
+    def page(self, request: Request, selection: Selection) -> Page:
+        parameters = request.query_params
+        order = parameters.get("ordering", "")
+        known = [name for field in self.resource.orders for name in (field, f"-{field}")]
+        known += [RELEVANCE] if self.resource.kind and parameters.get("q") else []
+        if order and order not in known:
+            raise BadValue("ordering", order, allowed=known)
+        most = MAX_EXPANDED_ROWS if selection.expanded else MAX_PAGE_SIZE
+        size = parameters.get("page_size", "")
+        if size and not (size.isascii() and size.isdigit() and int(size[:9])):
+            raise BadValue("page_size", size, _("Give a number from 1 to %(most)d.") % {"most": most})
+        number = min(int(size[:9]), most) if size else PAGE_SIZE
+        return Page(number, order, parameters.get("cursor", ""), self.resource.orders)
+
+    def found(self, words: str, rows: Rows) -> Rows:
+        return rows.filter(pk__in=ranked(words, self.resource.kind)) if words else rows
+
+    def next_url(self, request: Request, following: object) -> str | None:
+        """Return the address of the next page: this one with another cursor."""
+        if following is None:
+            return None
+        query = request.query_params.copy()
+        query["cursor"] = str(following)
+        return f"{settings.SITE_URL}{request.path}?{query.urlencode(safe=',/:')}"
+
+
+class Root(ConditionalView):
     """Where the list of each resource is."""
 
     def get(self, request: Request) -> Response:
-        for name in request.query_params:
-            raise UnknownParameter(name, ())
+        refuse_unknown(request, ())
         return Response({name: list_url(name) for name in RESOURCES})
 
 
-class Schema(Answering):
+class Schema(ConditionalView):
     """The description of the API in OpenAPI 3.1."""
 
-    schema = None
-
     def get(self, request: Request) -> Response:
-        for name in request.query_params:
-            raise UnknownParameter(name, ())
+        refuse_unknown(request, ())
         return Response(schema())
 
 
-class Unknown(Root):
+class Unknown(ConditionalView):
     """Addresses that lead nowhere: JSON, as from all of the API."""
 
-    schema = None
-
-    def get(self, request: Request, rest: str) -> Response:  # type: ignore[override]
+    def get(self, request: Request, rest: str) -> Response:
         raise Http404
 
     post = put = patch = delete = get

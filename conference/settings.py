@@ -249,14 +249,13 @@ SEARCH_INDEX_REFRESH = "operations.indexing.update.refresh"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         # The first one says how to sign in, where an answer is 401.
-        "api.tokens.BearerToken",
+        "api.permissions.BearerToken",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.media_types.OnlyJson",
     "DEFAULT_PARSER_CLASSES": ["api.media_types.BoundedJSONParser"],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["api.media_types.OrjsonRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "api.schema.ResourceSchema",
     "DEFAULT_THROTTLE_CLASSES": ["api.throttling.PerMinute"],
     "EXCEPTION_HANDLER": "api.errors.answer_error",
     "DEFAULT_METADATA_CLASS": None,
@@ -267,36 +266,6 @@ REST_FRAMEWORK = {
 KNOX_TOKEN_MODEL = "api.Token"  # noqa: S105  the name of a model
 MIGRATION_MODULES = {"knox": None}
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "plenary_", "TOKEN_TTL": None}
-
-SPECTACULAR_SETTINGS = {
-    "TITLE": f"{SITE_NAME} API",
-    "DESCRIPTION": "Everything that is published of a conference, and for staff with a token their drafts.",
-    "VERSION": "1.0.0",
-    "OAS_VERSION": "3.1.0",
-    "SERVERS": [{"url": SITE_URL}],
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    # What would otherwise be named by chance.
-    "ENUM_NAME_OVERRIDES": {
-        "PaperStatus": "papers.models.Paper.Status",
-        "ScheduleStatus": "schedule.cancellation.Status",
-        "Status": "content.models.Status",
-        "SessionKind": "schedule.models.Session.Kind",
-        "PresentationKind": "schedule.models.Presentation.Kind",
-        "MaterialKind": "papers.models.Material.Kind",
-    },
-    "APPEND_COMPONENTS": {
-        "securitySchemes": {
-            "token": {"type": "http", "scheme": "bearer", "description": "A token made in the admin."},
-            "session": {
-                "type": "apiKey",
-                "in": "cookie",
-                "name": "sessionid",
-                "description": "Signed in at the admin. Whatever writes needs X-CSRFToken too.",
-            },
-        }
-    },
-}
 
 # Says how the site fares at /metrics, to whoever has the token; without one there is no such page.
 METRICS_TOKEN: str = env.str("METRICS_TOKEN", "")

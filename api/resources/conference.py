@@ -3,21 +3,24 @@
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from api.fields import (
-    address,
+from api.filters import AnnouncementFilter, EditionFilter, PageFilter, SponsorFilter
+from api.shapes import (
+    Many,
+    One,
+    Resource,
+    Shape,
+    boolean,
     choice,
-    day,
+    date,
     file,
     moment,
     number,
     page,
-    state,
+    status,
     string,
     texts,
-    yes_or_no,
-    zone,
+    timezone,
 )
-from api.shapes import Many, One, Resource, Shape
 from conference.models import Announcement, Conference, Edition, Page, Sponsor
 from people.models import CommitteeRole
 
@@ -34,7 +37,7 @@ CONFERENCES = Resource(
         "name": string("name", _("As people say it, such as MLSys.")),
         "full_name": string("full_name", _("In full.")),
         **texts("description", _("What it is about.")),
-        "website": address("website", _("Its own site.")),
+        "website": string("website", _("Its own site.")),
         "logo": file("logo", _("Its logo.")),
     },
     lists={"editions": "conference"},
@@ -43,20 +46,9 @@ CONFERENCES = Resource(
 
 # What belongs to an edition, or can be narrowed to it.
 PARTS = (
-    "papers",
-    "topics",
-    "awards",
-    "sessions",
-    "presentations",
-    "rooms",
-    "materials",
-    "sponsors",
-    "pages",
-    "announcements",
-    "releases",
-    "people",
-    "institutions",
-)
+    "papers", "topics", "awards", "sessions", "presentations", "rooms", "materials", "sponsors", "pages",
+    "announcements", "releases", "people", "institutions",
+)  # fmt: skip
 
 COMMITTEE = Shape(
     title="CommitteeMember",
@@ -76,12 +68,13 @@ EDITIONS = Resource(
     model=Edition,
     key="slug",
     page=page(("slug",), lambda row: f"/{row['slug']}/"),
+    filters=EditionFilter,
     fields={
         "year": number("year", _("The year.")),
         "name": string("name", _("Such as MLSys 2021.")),
-        "start_date": day("start_date", _("The first day.")),
-        "end_date": day("end_date", _("The last day.")),
-        "timezone": zone("timezone"),
+        "start_date": date("start_date", _("The first day.")),
+        "end_date": date("end_date", _("The last day.")),
+        "timezone": timezone("timezone"),
         "second_timezone": string(
             "second_timezone", _("Of those who take part from elsewhere; may be empty.")
         ),
@@ -114,7 +107,8 @@ PAGES = Resource(
         ("slug", "edition__slug"),
         lambda row: f"/{row['edition__slug'] + '/' if row['edition__slug'] else ''}pages/{row['slug']}/",
     ),
-    fields={"title": string("title", _("Its title.")), **texts("body", _("Its text.")), "status": state()},
+    filters=PageFilter,
+    fields={"title": string("title", _("Its title.")), **texts("body", _("Its text.")), "status": status()},
     ones={"edition": EDITION},
     orders={"title": F("title")},
     kind="page",
@@ -128,14 +122,15 @@ SPONSORS = Resource(
     key="slug",
     edition="edition__slug",
     page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/sponsors/"),
+    filters=SponsorFilter,
     fields={
         "name": string("name", _("The name.")),
         "tier": string("tier", _("Such as Gold.")),
         "position": number("position", _("Its place among the sponsors of its edition.")),
-        "website": address("url", _("Its own site.")),
+        "website": string("url", _("Its own site.")),
         "logo": file("logo", _("Its logo.")),
         **texts("description", _("What it says of itself.")),
-        "status": state(),
+        "status": status(),
     },
     ones={"edition": EDITION},
     orders={"name": F("name"), "position": F("position")},
@@ -149,16 +144,15 @@ ANNOUNCEMENTS = Resource(
     key="uid",
     edition="edition__slug",
     page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
+    filters=AnnouncementFilter,
     fields={
         "title": string("title", _("Its title.")),
         **texts("text", _("The news.")),
         "published_at": moment("published_at", "edition__timezone", _("Since when it is shown.")),
-        "timezone": zone("edition__timezone"),
-        "pinned": yes_or_no("pinned", _("Whether it stays above the others.")),
-        "status": state(),
+        "timezone": timezone("edition__timezone"),
+        "pinned": boolean("pinned", _("Whether it stays above the others.")),
+        "status": status(),
     },
     ones={"edition": EDITION},
     orders={"published_at": F("published_at")},
 )
-
-__all__ = ["ANNOUNCEMENTS", "CONFERENCES", "EDITION", "EDITIONS", "PAGES", "SPONSORS"]

@@ -1,25 +1,39 @@
 """Papers with their authors, topics, materials and awards."""
 
-from django.core.files.storage import default_storage
+from typing import cast
+
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
-from rest_framework import serializers
 
-from api.fields import choice, full, number, page, slug, state, string, strings, texts, with_names, yes_or_no
+from api.filters import AwardFilter, MaterialFilter, PaperFilter, TopicFilter
 from api.resources.conference import EDITION
-from api.shapes import Field, Many, One, Resource, Row, Shape
+from api.shapes import (
+    Field,
+    Many,
+    One,
+    Resource,
+    Row,
+    Shape,
+    boolean,
+    choice,
+    file_url,
+    number,
+    page,
+    slug,
+    status,
+    string,
+    strings,
+    texts,
+    with_names,
+)
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+from papers.querysets import TopicQuerySet
 
 
 def paper_path(row: Row, prefix: str = "") -> str:
     """Return the address of a paper's page; `prefix` leads to the paper."""
     edition, uid = row[f"{prefix}edition__slug"], row[f"{prefix}uid"]
     return f"/{edition}/papers/{uid}/{slug(row[f'{prefix}title'])}/"
-
-
-def href(row: Row) -> str:
-    """Return where a material is."""
-    return row["url"] or (full(default_storage.url(row["file"])) if row["file"] else "")
 
 
 AUTHORS = Shape(
@@ -30,8 +44,8 @@ AUTHORS = Shape(
         "position": number("position", _("The place among the authors, from 1.")),
         "name": string("shown_name", _("The name as printed on the paper.")),
         "affiliations": strings("affiliations", _("The affiliations as printed.")),
-        "corresponding": yes_or_no("corresponding", _("Whether to write to.")),
-        "presenting": yes_or_no("presenting", _("Whether presenting the paper.")),
+        "corresponding": boolean("corresponding", _("Whether to write to.")),
+        "presenting": boolean("presenting", _("Whether presenting the paper.")),
     },
     ones={"person": One("people", "person", _("Who it is."))},
     manys={
@@ -59,6 +73,7 @@ PAPERS = Resource(
     key="uid",
     edition="edition__slug",
     page=page(("uid", "title", "edition__slug"), paper_path),
+    filters=PaperFilter,
     fields={
         **texts("title", _("The title as printed.")),
         **texts("abstract", _("The abstract.")),
@@ -68,7 +83,7 @@ PAPERS = Resource(
         "decision": string("decision", _("As the review system says it.")),
         "doi": string("doi", _("The DOI, such as 10.48550/arXiv.2011.03641.")),
         "pages": string("pages", _("In the proceedings, such as 12-25.")),
-        "status": state(),
+        "status": status(),
     },
     ones={"edition": EDITION, "topic": One("topics", "topic", _("The topic it stands under."))},
     manys={
@@ -82,6 +97,7 @@ PAPERS = Resource(
     kind="paper",
 )
 
+
 TOPICS = Resource(
     name="topics",
     title="Topic",
@@ -90,7 +106,8 @@ TOPICS = Resource(
     key="slug",
     edition="edition__slug",
     page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/topics/{row['slug']}/"),
-    prepare=lambda rows, at: rows.with_counts(at),
+    prepare=lambda rows, at: cast("TopicQuerySet", rows).with_counts(at),
+    filters=TopicFilter,
     fields={
         "name": string("name", _("The name.")),
         "position": number("position", _("Its place among the topics of its edition.")),
@@ -109,12 +126,13 @@ MATERIALS = Resource(
     key="pk",
     edition="paper__edition__slug",
     page=page(("paper__uid", "paper__title", "paper__edition__slug"), lambda row: paper_path(row, "paper__")),
+    filters=MaterialFilter,
     fields={
         "kind": choice("kind", Material.Kind.choices, _("What it is.")),
         "label": string("label", _("What it is called; empty for the kind.")),
-        "href": Field(("url", "file"), href, serializers.CharField(help_text=_("Where it is."))),
+        "href": Field(("url", "file"), lambda row: row["url"] or file_url(row["file"]), _("Where it is.")),
         "position": number("position", _("Its place among the materials of its paper.")),
-        "visible": yes_or_no("visible", _("Whether everybody sees it; others are shown to staff alone.")),
+        "visible": boolean("visible", _("Whether everybody sees it; others are shown to staff alone.")),
     },
     ones={
         "edition": One(
@@ -142,11 +160,12 @@ AWARDS = Resource(
     key="uid",
     edition="edition__slug",
     page=page(("uid", "edition__slug"), lambda row: f"/{row['edition__slug']}/awards/#award-{row['uid']}"),
+    filters=AwardFilter,
     fields={
         "name": string("name", _("The name.")),
         **texts("citation", _("What it is given for.")),
         "position": number("position", _("Its place among the awards of its edition.")),
-        "status": state(),
+        "status": status(),
     },
     ones={"edition": EDITION},
     manys={"winners": Many(WINNERS, "award", _("Who won it."), ("position", "pk"))},

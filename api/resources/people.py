@@ -3,8 +3,8 @@
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from api.fields import address, file, page, slug, string, strings, texts
-from api.shapes import Many, Resource, Shape
+from api.filters import InstitutionFilter, PersonFilter
+from api.shapes import Many, Resource, Shape, file, page, slug, string, strings, texts
 from people.models import Institution, Person, PersonIdentifier, PersonName
 
 NAMES = Shape(title="OtherName", model=PersonName, fields={"name": string("name", _("Another spelling."))})
@@ -25,6 +25,7 @@ PEOPLE = Resource(
     model=Person,
     key="uid",
     page=page(("uid", "name"), lambda row: f"/people/{row['uid']}/{slug(row['name'])}/"),
+    filters=PersonFilter,
     fields={
         "name": string("name", _("The name as it is shown.")),
         "given": string("given", _("Given names.")),
@@ -32,7 +33,7 @@ PEOPLE = Resource(
         "native_name": string("native_name", _("The name in its own script.")),
         "affiliation": string("affiliation", _("Where the person is now.")),
         "orcid": string("orcid", _("The ORCID iD.")),
-        "homepage": address("homepage", _("The person's own site.")),
+        "homepage": string("homepage", _("The person's own site.")),
         "photo": file("photo", _("A photo.")),
         **texts("biography", _("A biography.")),
     },
@@ -60,10 +61,11 @@ INSTITUTIONS = Resource(
     model=Institution,
     key="slug",
     page=page(("slug",), lambda row: f"/institutions/{row['slug']}/"),
+    filters=InstitutionFilter,
     fields={
         "name": string("name", _("The name.")),
         "aliases": strings("aliases", _("Other names and short forms.")),
-        "ror": address("ror", _("The ROR iD.")),
+        "ror": string("ror", _("The ROR iD.")),
         "country": string("country", _("The country.")),
     },
     lists={"papers": "institution", "people": "institution"},

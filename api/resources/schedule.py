@@ -1,32 +1,36 @@
 """Rooms, sessions (breaks and registration are sessions like any other), presentations, releases."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
-from rest_framework import serializers
 
-from api.fields import (
-    address,
+from api.filters import PresentationFilter, ReleaseFilter, RoomFilter, SessionFilter
+from api.resources.conference import EDITION
+from api.resources.papers import paper_path
+from api.shapes import (
+    Field,
+    Many,
+    One,
+    Resource,
+    Row,
+    Rows,
+    Shape,
+    boolean,
     choice,
     moment,
     number,
     page,
     plain,
     slug,
-    state,
+    status,
     string,
     texts,
+    timezone,
     with_names,
-    yes_or_no,
-    zone,
-)  # fmt: skip
-from api.resources.conference import EDITION
-from api.resources.papers import paper_path
-from api.shapes import Field, Many, One, Resource, Row, Shape
+)
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 
 # Later than everything that has a time: what is not scheduled yet comes last.
@@ -43,8 +47,8 @@ def program_day(name: str) -> Field:
         local: datetime = row[name].astimezone(ZoneInfo(row[ZONE]))
         return (local.date() - timedelta(days=1 if local.hour < row[HOUR] else 0)).isoformat()
 
-    schema = serializers.DateField(help_text=_("The program day it belongs to."), allow_null=True)
-    return Field((name, ZONE, HOUR), make, schema)
+    schema = {"type": ["string", "null"], "format": "date"}
+    return Field((name, ZONE, HOUR), make, _("The program day it belongs to."), schema)
 
 
 def called_off(*levels: str) -> dict[str, Field]:
@@ -53,25 +57,17 @@ def called_off(*levels: str) -> dict[str, Field]:
     reasons = tuple(f"{level}cancellation_reason" for level in levels)
 
     def why(row: Row) -> str:
-        told = (
-            row[reason]
-            for state, reason in zip(states, reasons, strict=True)
-            if row[state] == "cancelled" and row[reason]
-        )
-        return next(told, "")
+        pairs = zip(states, reasons, strict=True)
+        return next((row[reason] for state, reason in pairs if row[state] == "cancelled" and row[reason]), "")
 
-    help = _("Whether it stays in the program only to say that it does not happen.")
     return {
         "cancelled": Field(
             states,
             lambda row: "cancelled" in {row[state] for state in states},
-            serializers.BooleanField(help_text=help),
+            _("Whether it stays in the program only to say that it does not happen."),
+            {"type": "boolean"},
         ),
-        "cancellation_reason": Field(
-            (*states, *reasons),
-            why,
-            serializers.CharField(help_text=_("Why, in the chairs' words."), allow_blank=True),
-        ),
+        "cancellation_reason": Field((*states, *reasons), why, _("Why, in the chairs' words.")),
     }
 
 
@@ -88,11 +84,12 @@ ROOMS = Resource(
     key="slug",
     edition="edition__slug",
     page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/rooms/{row['slug']}/"),
+    filters=RoomFilter,
     fields={
         "name": string("name", _("The name.")),
         "capacity": number("capacity", _("Seats, or poster boards in a hall."), empty=True),
-        "virtual": yes_or_no("virtual", _("Whether it is no place.")),
-        "stream_url": address("stream_url", _("The stream.")),
+        "virtual": boolean("virtual", _("Whether it is no place.")),
+        "stream_url": string("stream_url", _("The stream.")),
         "position": number("position", _("Its place among the rooms of its edition.")),
     },
     ones={"edition": EDITION},
@@ -120,19 +117,20 @@ SESSIONS = Resource(
     key="uid",
     edition="edition__slug",
     page=page(("uid", "title", "edition__slug"), session_path),
+    filters=SessionFilter,
     fields={
         "kind": choice("kind", Session.Kind.choices, _("What it is.")),
         **texts("title", _("The title.")),
         **texts("abstract", _("What it is about.")),
         "start": moment("start", ZONE, _("When it begins.")),
         "end": moment("end", ZONE, _("When it ends.")),
-        "timezone": zone(ZONE),
+        "timezone": timezone(ZONE),
         "day": program_day("start"),
         **called_off("", "parent__"),
-        "stream_url": address("stream_url", _("The stream.")),
-        "recording_url": address("recording_url", _("The recording.")),
-        "chat_url": address("chat_url", _("The chat.")),
-        "status": state(),
+        "stream_url": string("stream_url", _("The stream.")),
+        "recording_url": string("recording_url", _("The recording.")),
+        "chat_url": string("chat_url", _("The chat.")),
+        "status": status(),
     },
     ones={
         "edition": EDITION,
@@ -163,15 +161,16 @@ SPEAKERS = Shape(
 )
 
 
-def placed(rows: Any, at: datetime | None) -> Any:
+def placed(rows: Rows, at: datetime) -> Rows:
     """With what a presentation has of its own, or else of its session."""
-    return rows.annotate(
+    found: Rows = rows.annotate(
         begins=Coalesce("start", "session__start", NEVER),
         starts=Coalesce("start", "session__start"),
         ends=Coalesce("end", "session__end"),
         place=Coalesce("room", "session__room"),
         place_slug=Coalesce("room__slug", "session__room__slug"),
     )
+    return found
 
 
 def title_of(row: Row) -> str:
@@ -196,33 +195,30 @@ PRESENTATIONS = Resource(
     page=page(
         ("edition__slug", "paper__uid", "paper__title", "session__uid", "session__title"), presentation_path
     ),
+    filters=PresentationFilter,
     fields={
         "kind": choice("kind", Presentation.Kind.choices, _("How it is presented.")),
         "title": Field(
-            ("title", "paper__title"),
-            title_of,
-            serializers.CharField(help_text=_("Its own title, else its paper's. Markdown with TeX.")),
+            ("title", "paper__title"), title_of, _("Its own title, else its paper's. Markdown with TeX.")
         ),
         "title_html": Field(
             ("title_html", "paper__title_html"),
             lambda row: row["title_html"] or row["paper__title_html"] or "",
-            serializers.CharField(help_text=_("As safe HTML.")),
+            _("As safe HTML."),
         ),
         "title_plain": Field(
-            ("title", "paper__title"),
-            lambda row: plain(title_of(row)),
-            serializers.CharField(help_text=_("Without markup.")),
+            ("title", "paper__title"), lambda row: plain(title_of(row)), _("Without markup.")
         ),
         **texts("abstract", _("Its own abstract; empty where its paper's holds.")),
         "start": moment("starts", ZONE, _("When it begins; null while it is not scheduled."), empty=True),
         "end": moment("ends", ZONE, _("When it ends."), empty=True),
-        "timezone": zone(ZONE),
+        "timezone": timezone(ZONE),
         "day": program_day("starts"),
         "position": number("position", _("Its place in its session.")),
         "board": string("board", _("The poster board.")),
         **called_off("", "session__", "session__parent__"),
-        "recording_url": address("recording_url", _("The recording.")),
-        "status": state(),
+        "recording_url": string("recording_url", _("The recording.")),
+        "status": status(),
     },
     ones={
         "edition": EDITION,
@@ -247,15 +243,14 @@ RELEASES = Resource(
     page=page(
         ("number", "edition__slug"), lambda row: f"/{row['edition__slug']}/changes/#release-{row['number']}"
     ),
+    filters=ReleaseFilter,
     fields={
         "number": number("number", _("Counted from 1 in each edition.")),
         "title": string("title", _("Its title; may be empty.")),
         **texts("text", _("What it says.")),
         "published_at": moment("published_at", ZONE, _("When the program was announced.")),
-        "timezone": zone(ZONE),
+        "timezone": timezone(ZONE),
     },
     ones={"edition": EDITION},
     orders={"published_at": F("published_at"), "number": F("number")},
 )
-
-__all__ = ["PRESENTATIONS", "RELEASES", "ROOMS", "SESSIONS"]

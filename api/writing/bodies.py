@@ -22,7 +22,8 @@ from api.shapes import RESOURCES, VERSION
 from api.writing.writable import WritablePart, WritableResource
 from content.fields import LinesField
 
-type Body = serializers.Serializer[Any]
+# A body as its serializer read it.
+type Body = dict[str, Any]
 
 # What holds an uploaded file.
 FILES = frozenset({"file", "logo", "photo"})
@@ -133,7 +134,7 @@ def reference_field(model: Any, column: str, target: str) -> ReferenceField:
 
 
 @cache
-def part_serializer(name: str, part: WritablePart) -> type[Body]:
+def part_serializer(name: str, part: WritablePart) -> type[StrictSerializer]:
     """Return the serializer of one row of a part."""
     fields: dict[str, Any] = {
         column: reference_field(part.model, column, target) for column, target in part.references.items()
@@ -148,7 +149,7 @@ def part_serializer(name: str, part: WritablePart) -> type[Body]:
 
 
 @cache
-def body_serializer(written: WritableResource) -> type[Body]:
+def body_serializer(written: WritableResource) -> type[StrictSerializer]:
     """Return the serializer of what is written of a resource."""
     fields: dict[str, Any] = {}
     model = written.model
@@ -183,7 +184,7 @@ def body_serializer(written: WritableResource) -> type[Body]:
 type ReferencePlace = tuple[Any, Any, str, str]
 
 
-def references_in(written: WritableResource, body: dict[str, Any]) -> Iterator[ReferencePlace]:
+def references_in(written: WritableResource, body: Body) -> Iterator[ReferencePlace]:
     """Walk the names of other things in a body that was read."""
     yield from _references_in(body, written.references, "")
     for name, part in written.parts.items():
@@ -191,20 +192,20 @@ def references_in(written: WritableResource, body: dict[str, Any]) -> Iterator[R
             yield from _references_in_part(part, row, f"{name}.{index}.")
 
 
-def _references_in_part(part: WritablePart, row: dict[str, Any], path: str) -> Iterator[ReferencePlace]:
+def _references_in_part(part: WritablePart, row: Body, path: str) -> Iterator[ReferencePlace]:
     yield from _references_in(row, part.references, path)
     for column, target in part.many.items():
         for index in range(len(row.get(column, ()))):
             yield row[column], index, f"{path}{column}.{index}", target
 
 
-def _references_in(row: dict[str, Any], references: Mapping[str, str], path: str) -> Iterator[ReferencePlace]:
+def _references_in(row: Body, references: Mapping[str, str], path: str) -> Iterator[ReferencePlace]:
     for column, target in references.items():
         if row.get(column) is not None:
             yield row, column, f"{path}{column}", target
 
 
-def resolve_references(written: WritableResource, body: dict[str, Any], reader: Reader, edition: str) -> None:
+def resolve_references(written: WritableResource, body: Body, reader: Reader, edition: str) -> None:
     """Put rows that the reader may see in place of names; an id alone is one of this edition."""
     asked: dict[str, list[ReferencePlace]] = defaultdict(list)
     for place in references_in(written, body):

@@ -4,27 +4,27 @@ import hashlib
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from functools import cache
 
-from api.fields import local
-from api.shapes import RESOURCES, Resource
+from django.db.models import Model
+
+from api.reader import Answer
+from api.shapes import RESOURCES, Resource, Rows, local
 from api.writing.writable import WritablePart, WritableResource
+from content.models import Content
 from editorial.current_edition import edition_of
 from papers.models import Paper
 from schedule import clashes
 from schedule.clashes import Clash
 from schedule.models import Presentation, Room, Session
 
-BY_MODEL: dict[type, Resource] = {}
 
-
+@cache
 def resource_of(model: type) -> Resource:
-    if not BY_MODEL:
-        BY_MODEL.update({resource.model: resource for resource in RESOURCES.values()})
-    return BY_MODEL[model]
+    return next(resource for resource in RESOURCES.values() if resource.model is model)
 
 
-def summary_of(row: Any) -> dict[str, str]:
+def summary_of(row: Content) -> dict[str, str]:
     """Return kind, id, URL and name of a row of a resource."""
     resource = resource_of(type(row))
     edition = edition_of(row) if resource.edition else None
@@ -33,25 +33,25 @@ def summary_of(row: Any) -> dict[str, str]:
     return {"kind": resource.name, "id": str(key), "url": url, "name": str(row)}
 
 
-def reference_to_row(row: Any) -> str | None:
+def reference_to_row(row: Content | None) -> str | None:
     """Return a reference such as "mlsys-2026/k3v9", or the id alone for rows of the whole site."""
     if row is None:
         return None
-    key = row.uid if hasattr(row, "uid") else row.slug
+    key = getattr(row, resource_of(type(row)).key)
     edition = getattr(row, "edition", None)
     return f"{edition.slug}/{key}" if edition else str(key)
 
 
-def reference_paths(model: Any, references: Iterable[str]) -> list[str]:
+def reference_paths(model: type[Model], references: Iterable[str]) -> list[str]:
     """Return the `select_related()` paths that references to these columns need."""
     found = []
     for column in references:
-        target: Any = model._meta.get_field(column).related_model
+        target = model._meta.get_field(column).related_model
         found.append(f"{column}__edition" if hasattr(target, "edition") else column)
     return found
 
 
-def with_references(written: WritableResource, rows: Any) -> Any:
+def with_references(written: WritableResource, rows: Rows) -> Rows:
     """Select what the references of these rows need, so that `writable_body()` needs no more queries."""
     model = written.model
     *steps, _last = (model.edition_lookup or "").split("__")
@@ -60,11 +60,11 @@ def with_references(written: WritableResource, rows: Any) -> Any:
     return rows.select_related(*paths) if paths else rows
 
 
-def writable_body(written: WritableResource, row: Any) -> dict[str, Any]:
+def writable_body(written: WritableResource, row: Content) -> Answer:
     """Return the stored row as a request body would state it. One or two queries per part."""
     edition = edition_of(row)
     zone = edition.timezone if edition else "UTC"
-    found: dict[str, Any] = {"id": str(getattr(row, written.key))} if written.key else {}
+    found: Answer = {"id": str(getattr(row, written.key))} if written.key else {}
     if written.has_edition:
         found["edition"] = edition.slug if edition else None
     for column in written.references:
@@ -76,31 +76,30 @@ def writable_body(written: WritableResource, row: Any) -> dict[str, Any]:
     return found
 
 
-def rows_of_part(part: WritablePart, row: Any) -> list[Any]:
+def rows_of_part(part: WritablePart, row: Content) -> list[Content]:
     """Return the stored rows of a part in order."""
     order = ("position", "pk") if part.is_ordered else (*part.key,)
-    rows = part.model._default_manager.filter(**{part.owner: row}).order_by(*order)
-    return list(
-        rows.select_related(*reference_paths(part.model, part.references)).prefetch_related(*part.many)
-        if part.references
-        else rows
-    )
+    rows: Rows = part.model._default_manager.filter(**{part.owner: row}).order_by(*order)
+    if part.references:
+        paths = reference_paths(part.model, part.references)
+        rows = rows.select_related(*paths).prefetch_related(*part.many)
+    return list(rows)
 
 
-def part_body(part: WritablePart, row: Any, zone: str) -> dict[str, Any]:
-    found: dict[str, Any] = {column: reference_to_row(getattr(row, column)) for column in part.references}
+def part_body(part: WritablePart, row: Content, zone: str) -> Answer:
+    found: Answer = {column: reference_to_row(getattr(row, column)) for column in part.references}
     found |= {column: json_value(getattr(row, column), zone) for column in part.fields}
     for column in part.many:
         found[column] = sorted(str(reference_to_row(one)) for one in getattr(row, column).all())
     return found
 
 
-def json_value(value: Any, zone: str) -> Any:
+def json_value(value: object, zone: str) -> object:
     """Return times in the zone of the edition, other values as they are."""
     return local(value, zone) if isinstance(value, datetime) else value
 
 
-def etag_of(written: WritableResource, row: Any, body: dict[str, Any]) -> str:
+def etag_of(written: WritableResource, row: Content, body: Answer) -> str:
     """Return the ETag of the writable body of a row."""
     text = json.dumps([written.resource.name, row.pk, body], sort_keys=True, ensure_ascii=False)
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
@@ -114,7 +113,7 @@ RESOURCE_OF_SUBJECT = {
 }
 
 
-def warnings(row: Any) -> list[dict[str, Any]]:
+def warnings(row: Content) -> list[Answer]:
     """Return the clashes that concern a row that was written. At most seven queries."""
     if isinstance(row, (Session, Presentation)):
         found = clashes.touching([row])
@@ -129,7 +128,7 @@ def warnings(row: Any) -> list[dict[str, Any]]:
     return [clash_warning(clash, row.edition.slug) for clash in found]
 
 
-def clash_warning(clash: Clash, edition: str) -> dict[str, Any]:
+def clash_warning(clash: Clash, edition: str) -> Answer:
     rows = []
     for subject in clash.subjects:
         resource = RESOURCES[RESOURCE_OF_SUBJECT[subject.model]]

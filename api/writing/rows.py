@@ -4,6 +4,7 @@ Parts, such as the authors of a paper, are written with their owner as one list:
 it are deleted, and positions count from 1.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.utils.translation import gettext as _
 from api.errors import InvalidBodyError, conflict, forbidden, model_errors, permission_text
 from api.permissions import Asker
 from api.reader import Reader
+from api.writing.bodies import Body
 from api.writing.responses import rows_of_part, summary_of
 from api.writing.writable import WritablePart, WritableResource
 from content.models import Ordered
@@ -24,14 +26,14 @@ from content.row_values import is_recorded
 POSITION = "position"
 
 
-def columns(written: WritableResource, body: dict[str, Any]) -> dict[str, Any]:
+def columns(written: WritableResource, body: Body) -> dict[str, Any]:
     """Return what a body says by column: not its parts, its place, its identity."""
     names = {written.called.get(column, column): column for column in written.fields}
     names |= {column: column for column in written.references}
     return {names[name]: value for name, value in body.items() if name in names and name != POSITION}
 
 
-def create(written: WritableResource, body: dict[str, Any], edition: Any, asker: Asker) -> Any:
+def create(written: WritableResource, body: Body, edition: Any, asker: Asker) -> Any:
     """Make a row with all that hangs on it."""
     model: Any = written.model
     values = columns(written, body)
@@ -51,7 +53,7 @@ def create(written: WritableResource, body: dict[str, Any], edition: Any, asker:
     return row
 
 
-def change(written: WritableResource, row: Any, body: dict[str, Any], asker: Asker) -> None:
+def change(written: WritableResource, row: Any, body: Body, asker: Asker) -> None:
     """Change what the body names, and leave the rest as it is."""
     is_ordered = isinstance(row, Ordered)
     check_fields(written, row, body, asker)
@@ -77,7 +79,7 @@ def check_permissions(asker: Asker, row: Any, action: str) -> None:
         raise forbidden(permission_text(action, type(row)))
 
 
-def check_fields(written: WritableResource, row: Any, body: dict[str, Any], asker: Asker) -> None:
+def check_fields(written: WritableResource, row: Any, body: Body, asker: Asker) -> None:
     """Refuse what goes beyond the fields that a session chair keeps."""
     allowed = asker.fields(row)
     if allowed is None:
@@ -99,7 +101,7 @@ def validate(written: WritableResource, row: Any) -> None:
         raise InvalidBodyError(model_errors(error, written.names)) from None
 
 
-def save_parts_and_position(written: WritableResource, row: Any, body: dict[str, Any], asker: Asker) -> None:
+def save_parts_and_position(written: WritableResource, row: Any, body: Body, asker: Asker) -> None:
     """Write what hangs on the row, and put it in its place."""
     for name, part in written.parts.items():
         if name in body:
@@ -134,9 +136,10 @@ def delete(row: Any, reader: Reader) -> None:
 def check_delete_permissions(going: Collector, asker: Asker) -> None:
     """Refuse if something goes along that the asker may not delete."""
     # What goes along may stand in another edition, as an award that an old paper got.
+    collected: Mapping[type[Model], Iterable[Any]] = going.data
     refused = {
         model
-        for model, rows in going.data.items()
+        for model, rows in collected.items()
         if is_recorded(model) and not all(asker.may_with(row, "delete") for row in rows)
     }
     refused |= {
@@ -242,7 +245,11 @@ def comparable(value: Any) -> Any:
 def required_columns(part: WritablePart) -> list[str]:
     """Return the key columns without which a row is nothing."""
     fields = {column: part.model._meta.get_field(column) for column in part.key}
-    return [name for name, column in fields.items() if not column.null and not column.has_default()]  # type: ignore[union-attr]
+    return [
+        name
+        for name, column in fields.items()
+        if not column.null and not column.has_default()  # type: ignore[union-attr]
+    ]
 
 
 def default_of(part: WritablePart, column: str) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
 
 from django.db import IntegrityError
 from django.http import Http404
@@ -14,7 +13,6 @@ from rest_framework.response import Response
 
 from api.errors import (
     InvalidBodyError,
-    UnknownParameter,
     WriteError,
     conflict,
     flat_errors,
@@ -22,33 +20,27 @@ from api.errors import (
     permission_text,
 )
 from api.permissions import Asker
-from api.reader import Builder, Reader
-from api.selection import Wanted
-from api.shapes import Resource
+from api.reader import Selection
+from api.shapes import Rows
+from api.views import ReadOnlyViewSet, refuse_unknown
 from api.writing import rows
-from api.writing.bodies import body_serializer, resolve_references
-from api.writing.responses import etag_of, warnings, with_references, writable_body
+from api.writing.bodies import Body, body_serializer, resolve_references
+from api.writing.responses import etag_of, summary_of, warnings, with_references, writable_body
 from api.writing.writable import WRITABLE, WritableResource
 from conference.models import Edition
 from content import revision
 from content.history import Origin
+from content.models import Content
 from content.recording import recording
 from editorial.current_edition import edition_of
 
-type Body = dict[str, Any]
 
-
-class WritingMixin:
-    """What a resource that can be written answers beside reading."""
-
-    resource: ClassVar[Resource]
-    reader: Any
-    addressed: Any
-    wanted: Any
+class ResourceViewSet(ReadOnlyViewSet):
+    """A resource to read, and to write where that is declared."""
 
     @property
-    def written(self) -> WritableResource | None:
-        return WRITABLE.get(self.resource.name)
+    def written(self) -> WritableResource:
+        return WRITABLE[self.resource.name]
 
     # Requests
 
@@ -58,46 +50,45 @@ class WritingMixin:
         The version is read first: of a change in between the answer tells more than its version stands for,
         and who builds on it is refused. The other way round the change would be lost.
         """
-        row = self.in_version(id, edition)
-        response: Response = super().retrieve(request, id, edition)  # type: ignore[misc]
+        row = self.stored(id, edition)
+        response = super().retrieve(request, id, edition)
         if row is None or response.status_code != status.HTTP_200_OK:
             return response
         return self.with_version(request, response, row)
 
-    def in_version(self, id: str, edition: str | None) -> Any:
+    def stored(self, id: str, edition: str | None) -> Content | None:
         """Return the row with all that can be written, if the asker may read that."""
-        if self.written is None or not self.reader.asker.may("view", self.resource.model):
+        if self.resource.name not in WRITABLE or not self.reader.asker.may("view", self.resource.model):
             return None
         row = with_references(self.written, self.addressed(id, edition)).first()
         return row if row is not None and self.reader.asker.reads_all(row) else None
 
     def create(self, request: Request) -> Response:
-        written, asker, wanted = self.writing(request, "add")
+        asker, selection = self.writer(request, "add"), self.selection(request)
         body = self.body(request, partial=False)
         with self.act(asker):
             edition = self.edition(body)
-            resolve_references(written, body, self.reader, edition.slug if edition else "")
-            row = rows.create(written, body, edition, asker)
-            response = self.answer(request, row, wanted, status.HTTP_201_CREATED)
-        key = getattr(row, self.resource.key)
-        own = edition_of(row) if self.resource.edition else None
-        response["Location"] = self.resource.url(own.slug if own else None, key)
+            resolve_references(self.written, body, self.reader, edition.slug if edition else "")
+            row = rows.create(self.written, body, edition, asker)
+            response = self.answer(request, row, selection, status.HTTP_201_CREATED)
+        response["Location"] = summary_of(row)["url"]
         return response
 
     def partial_update(self, request: Request, id: str, edition: str | None = None) -> Response:
-        written, asker, wanted = self.writing(request, "change", id, edition)
+        asker, selection = self.writer(request, "change", id, edition), self.selection(request)
         self.seen(request)
         body = self.body(request, partial=True)
         with self.act(asker):
             row = self.locked(request, id, edition, "change")
             self.check_identity(body, row)
             own = edition_of(row)
-            resolve_references(written, body, self.reader, own.slug if own else "")
-            rows.change(written, row, body, asker)
-            return self.answer(request, row, wanted, status.HTTP_200_OK)
+            resolve_references(self.written, body, self.reader, own.slug if own else "")
+            rows.change(self.written, row, body, asker)
+            return self.answer(request, row, selection, status.HTTP_200_OK)
 
     def destroy(self, request: Request, id: str, edition: str | None = None) -> Response:
-        _written, asker, _wanted = self.writing(request, "delete", id, edition)
+        asker = self.writer(request, "delete", id, edition)
+        self.selection(request)
         self.seen(request)
         with self.act(asker):
             rows.delete(self.locked(request, id, edition, "delete"), self.reader)
@@ -105,23 +96,19 @@ class WritingMixin:
 
     # Who, and in what state
 
-    def writing(
-        self, request: Request, action: str, id: str = "", edition: str | None = None
-    ) -> tuple[WritableResource, Asker, Wanted]:
-        """Return what is written, who writes, and what the answer shows; refuse those who may not."""
-        for name in request.query_params:
-            if name not in ("fields", "expand"):
-                raise UnknownParameter(name, ("fields", "expand"))
+    def writer(self, request: Request, action: str, id: str = "", edition: str | None = None) -> Asker:
+        """Return who writes; refuse those who may not."""
+        refuse_unknown(request, ("fields", "expand"))
         if not request.user.is_authenticated:
             raise NotAuthenticated
-        asker: Asker = self.reader.asker
+        asker = self.reader.asker
         if id and not self.addressed(id, edition).exists():
             raise Http404
         if not asker.writes:
             raise forbidden(_("This token is for reading."))
         if not asker.may(action, self.resource.model):
             raise forbidden(permission_text(action, self.resource.model))
-        return WRITABLE[self.resource.name], asker, self.wanted(request)
+        return asker
 
     @contextmanager
     def act(self, asker: Asker) -> Iterator[None]:
@@ -143,74 +130,70 @@ class WritingMixin:
         # A proxy that compresses makes tags weak; what they stand for is the same.
         return {tag.strip().removeprefix("W/") for tag in told.split(",")}
 
-    def locked(self, request: Request, id: str, edition: str | None, action: str) -> Any:
+    def locked(self, request: Request, id: str, edition: str | None, action: str) -> Content:
         """Return the row, locked to the end of the act, if it is still what the asker has seen."""
-        written = WRITABLE[self.resource.name]
         key = self.addressed(id, edition).values_list("pk", flat=True).first()
-        rows_of = written.model._base_manager
+        rows_of: Rows = self.resource.model._base_manager.all()
         # First the lock, then what stands there: a statement that waits for a lock has begun to read before.
         held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
         if held.first() is None:
             raise Http404
-        row = with_references(written, rows_of.all()).get(pk=key)
+        row: Content = with_references(self.written, rows_of).get(pk=key)
         rows.check_permissions(self.reader.asker, row, action)
-        if etag_of(written, row, writable_body(written, row)) not in self.seen(request):
-            response = self.answer(request, row, Wanted(), status.HTTP_412_PRECONDITION_FAILED, clash=False)
+        if etag_of(self.written, row, writable_body(self.written, row)) not in self.seen(request):
+            code = status.HTTP_412_PRECONDITION_FAILED
+            response = self.answer(request, row, Selection(), code, clash=False)
             said = _("Somebody changed this meanwhile: here is what stands now.")
-            raise WriteError(status.HTTP_412_PRECONDITION_FAILED, said, current=response.data)
+            raise WriteError(code, said, current=response.data)
         return row
 
     # Bodies
 
     def body(self, request: Request, *, partial: bool) -> Body:
         """Return the body as its serializer reads it."""
-        serializer: Any = body_serializer(WRITABLE[self.resource.name])(data=request.data, partial=partial)
+        serializer = body_serializer(self.written)(data=request.data, partial=partial)
         if not serializer.is_valid():
             raise InvalidBodyError(dict(flat_errors(serializer.errors)))
         return dict(serializer.validated_data)
 
-    def edition(self, body: Body) -> Any:
+    def edition(self, body: Body) -> Edition | None:
         """Return the edition that a new row belongs to; it has to be visible."""
         if body.get("edition") is None:
             return None
-        found = self.reader.rows(Edition).filter(slug=body["edition"][1]).first()
+        found: Edition | None = self.reader.editions().filter(slug=body["edition"][1]).first()
         if found is None:
             raise InvalidBodyError({"edition": [_("There is no such edition.")]})
         return found
 
     @staticmethod
-    def check_identity(body: Body, row: Any) -> None:
+    def check_identity(body: Body, row: Content) -> None:
         """Refuse another id or edition than it has: both are fixed for life."""
-        key = getattr(row, "uid", getattr(row, "slug", None))
         own = edition_of(row)
-        fixed = {"id": key, "edition": own.slug if own else None}
-        said = {"id": body.get("id", key), "edition": (body.get("edition") or (None, None))[1]}
-        if "edition" not in body:
-            said["edition"] = fixed["edition"]
+        fixed = {"id": getattr(row, "uid", getattr(row, "slug", None)), "edition": own.slug if own else None}
+        said = {**fixed, **({"id": body["id"]} if "id" in body else {})}
+        if "edition" in body:
+            said["edition"] = (body["edition"] or (None, None))[1]
         errors = {name: [_("This is fixed for life.")] for name in fixed if said[name] != fixed[name]}
         if errors:
             raise InvalidBodyError(errors)
 
-    # Answers
+    # Responses
 
     def answer(
-        self, request: Request, row: Any, wanted: Wanted, code: int, *, clash: bool = True
+        self, request: Request, row: Content, selection: Selection, code: int, *, clash: bool = True
     ) -> Response:
         """Return the row as reading shows it, with what can be written, and what it clashes with."""
-        reader: Reader = self.reader
-        found = Builder(reader).in_order(self.resource, [row.pk], wanted)
+        found = self.reader.objects(self.resource, [row.pk], selection)
         response = Response(found[0] if found else {}, status=code)
         if clash:
             response.data["warnings"] = warnings(row)
-        written = WRITABLE[self.resource.name]
-        stored = with_references(written, written.model._base_manager.all()).get(pk=row.pk)
-        return self.with_version(request, response, stored)
+        rows_of: Rows = self.resource.model._base_manager.all()
+        return self.with_version(request, response, with_references(self.written, rows_of).get(pk=row.pk))
 
-    def with_version(self, request: Request, response: Response, row: Any) -> Response:
+    def with_version(self, request: Request, response: Response, row: Content) -> Response:
         """Add what can be written of the row, unless some fields are asked for, and its version."""
-        written = WRITABLE[self.resource.name]
-        body = writable_body(written, row)
+        body = writable_body(self.written, row)
         if "fields" not in request.query_params:
             response.data["written"] = body
-        response["ETag"] = etag_of(written, row, body)
+        response["ETag"] = etag_of(self.written, row, body)
         return response

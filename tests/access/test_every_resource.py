@@ -8,9 +8,9 @@ from django.db import transaction
 from django.test import Client
 
 from accounts.roles import Role
-from api.endpoints import VIEWSETS as VIEWS
+from api.resources import RESOURCES as KINDS
 from api.urls import urlpatterns
-from api.viewsets import ReadOnlyViewSet
+from api.views import ReadOnlyViewSet
 from api.writing.writable import WRITABLE
 from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, MODELS, READ_BY_ALL, RESOURCES
 from tests.access.world import EVERYBODY, World, make_world
@@ -19,7 +19,6 @@ from tests.api.writing import bearer, make_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-KINDS = {view.resource.name: view.resource for view in VIEWS}
 # What is changed: fields that a session chair keeps too, where there are any.
 CHANGES = {"sessions": {"abstract": "New."}, "presentations": {"recording_url": "https://example.org/v"}}
 NAMES = {"papers": "title", "pages": "title", "announcements": "title", "materials": "label"}
@@ -34,9 +33,10 @@ def world() -> World:
 def resources() -> Iterator[tuple[str, str]]:
     """Walk the addresses of the API: their names, and the resource behind them."""
     for pattern in urlpatterns:
-        view: Any = getattr(pattern.callback, "cls", None)
+        callback: Any = pattern.callback
+        view = getattr(callback, "cls", None)
         is_resource = isinstance(view, type) and issubclass(view, ReadOnlyViewSet)
-        yield str(pattern.name), view.resource.name if is_resource else ""
+        yield str(pattern.name), callback.initkwargs["resource"].name if is_resource else ""
 
 
 def test_every_resource_stands_in_the_table() -> None:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 from django.test.client import ClientHandler
 
-from api.shapes import Many, Shape
+from api.shapes import Shape
 
 
 def get(client: Client, path: str, status: int = 200, **parameters: Any) -> Any:
@@ -38,9 +38,8 @@ def expansions(shape: Shape, depth: int = 2) -> list[str]:
     found = []
     for name, relation in shape.relations.items():
         found.append(name)
-        below = relation.resolved if isinstance(relation, Many) else relation.resource
         if depth > 1:
-            found += [f"{name}.{deeper}" for deeper in expansions(below, depth - 1)]
+            found += [f"{name}.{deeper}" for deeper in expansions(relation.resource, depth - 1)]
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from api.reader import Builder
+from api.reader import Reader
 from conference.models import Edition
 from pagecache.keys import Key, cache_key
 from pagecache.middleware import PageCache
@@ -47,14 +47,14 @@ def test_who_has_the_answer_by_date_gets_304(client: Client, paper: Paper) -> No
 def test_change_while_an_answer_is_made_is_not_dated_in_it(
     client: Client, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, in_order = client.get(PAPERS)["Last-Modified"], Builder.in_order
+    before, objects = client.get(PAPERS)["Last-Modified"], Reader.objects
 
-    def changed_meanwhile(self: Builder, *arguments: Any) -> Any:
-        answers = in_order(self, *arguments)
+    def changed_meanwhile(self: Reader, *arguments: Any) -> Any:
+        answers = objects(self, *arguments)
         Edition._base_manager.update(changed_at=timezone.now() + timedelta(hours=1))
         return answers
 
-    monkeypatch.setattr(Builder, "in_order", changed_meanwhile)
+    monkeypatch.setattr(Reader, "objects", changed_meanwhile)
     assert client.get(PAPERS)["Last-Modified"] == before
 
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from api.schema import described_anew, schema
+from api.schema import CODES, build_schema, schema
 from api.shapes import RESOURCES
-from api.writing.schema import CODES
 from tests.pseudolocale import bare, pseudolocale
 
 SAID = ("summary", "description")
@@ -20,7 +19,7 @@ def bracketed() -> dict[str, Any]:
     """The description in brackets, made after the plain one: names of choices are kept from that."""
     schema()
     with pseudolocale():
-        return described_anew()
+        return build_schema()
 
 
 def said(part: Any, where: str = "") -> Iterator[tuple[str, str]]:

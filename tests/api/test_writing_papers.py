@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from api.reader import Builder
+from api.reader import Reader
 from content.history import ChangeSet, RowChange
 from pagecache.middleware import PageCache
 from papers.models import Authorship, Paper
@@ -217,14 +217,14 @@ def test_second_save_of_one_version_is_refused_with_what_stands_now(writer: Writ
 def test_version_is_not_newer_than_what_was_read_with_it(
     writer: Writer, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_order = Builder.in_order
+    objects = Reader.objects
 
-    def changed_behind(self: Builder, *arguments: Any) -> Any:
-        answers = in_order(self, *arguments)
+    def changed_behind(self: Reader, *arguments: Any) -> Any:
+        answers = objects(self, *arguments)
         Paper.objects.filter(pk=paper.pk).update(abstract="Somebody else's.")
         return answers
 
-    monkeypatch.setattr(Builder, "in_order", changed_behind)
+    monkeypatch.setattr(Reader, "objects", changed_behind)
     read = writer.ask("get", PATH)
     monkeypatch.undo()
     assert read.json()["abstract"] == "What was done."
