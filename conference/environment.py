@@ -63,7 +63,7 @@ def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     config["CONN_MAX_AGE"] = 60
     config["CONN_HEALTH_CHECKS"] = True
     config["DISABLE_SERVER_SIDE_CURSORS"] = pgbouncer
-    # So that `content.prepared` can have statements planned once. Through PgBouncer none lasts.
+    # Bound by the server, psycopg prepares statements that are repeated. Through PgBouncer none lasts.
     usual = {"connect_timeout": 5, "server_side_binding": not pgbouncer}
     config["OPTIONS"] = usual | config.get("OPTIONS", {})
     return config
