@@ -25,7 +25,7 @@ NOTHING = Q(pk__in=())
 
 # For models without an edition: the rows that an account may see, or change, by its roles.
 SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
-# The rows of an account itself, for roles that see nothing else; it is asked with the account.
+# The account's own rows, for roles that see nothing else.
 OWN: dict[type[Model], Callable[[Any], Q]] = {}
 
 
@@ -67,7 +67,7 @@ class Access:
     # Everywhere
 
     def everywhere(self, action: str, model: type[Model]) -> bool:
-        """Tell whether Django's permissions alone allow this, whatever the edition."""
+        """Return whether Django's permissions alone allow this, whatever the edition."""
         if not self.is_active:
             return False
         if self.user.is_superuser:
@@ -97,7 +97,7 @@ class Access:
         }
 
     def may(self, action: str, model: type[Model], row: Any = None) -> bool:
-        """Tell whether they may "view", "add", "change" or "delete" this row; without one, some row."""
+        """Return whether they may "view", "add", "change" or "delete" this row; without one, some row."""
         if self.everywhere(action, model):
             return True
         if row is None:
@@ -105,17 +105,17 @@ class Access:
         return self.reaches(row, action)
 
     def may_whole(self, action: str, model: type[Model], row: Any = None) -> bool:
-        """Tell whether they may do this with a row and with all its fields."""
+        """Return whether the account may do this with all fields of a row."""
         return self.may(action, model, row) and (action != "change" or self.fields(model, row) is None)
 
     def may_all(self, action: str, model: type[Model], edition: Any) -> bool:
-        """Tell whether they may do this with all rows of an edition, not only with their own."""
+        """Return whether the account may do this with all rows of an edition, not only its own."""
         return self.everywhere(action, model) or (
             edition is not None and edition.pk in self.editions(action, model)
         )
 
     def may_part(self, action: str, part: type[Model], owner: Any) -> bool:
-        """Tell whether they may do this with rows that stand on the form of their owner."""
+        """Return whether the account may do this with inlines of their owner's form."""
         if self.everywhere(action, part):
             return True
         if owner is None or owner.pk is None:
@@ -167,7 +167,7 @@ class Access:
         return self._own[model]
 
     def reaches(self, row: Any, action: str) -> bool:
-        """Tell whether a role reaches this row. No query for rows of an edition."""
+        """Return whether a role reaches this row. No query for rows of an edition."""
         model: type[Model] = row._meta.concrete_model
         if model in SCOPES:
             return self._in_scope(row, action)
@@ -190,7 +190,7 @@ class Access:
         return self._asked[key]
 
     def ask_all(self, action: str, model: type[Model], keys: Iterable[int]) -> None:
-        """Read at once what `may` is going to be asked of rows that belong to no edition."""
+        """Prefetch what `may` needs for rows that belong to no edition."""
         if model in SCOPES and not self.everywhere(action, model):
             rows = model._base_manager.filter(pk__in=keys).filter(self.scope(model, action))
             reached = set(rows.values_list("pk", flat=True))
@@ -218,7 +218,7 @@ class Access:
     # The whole site
 
     def owns_all(self, editions: QuerySet[Edition]) -> bool:
-        """Tell whether they own every one of these editions, and at least one."""
+        """Return whether the account owns all of these editions, and at least one."""
         owned = {edition for edition, role in self.roles.items() if role == Role.OWNER}
         return bool(owned) and not editions.exclude(pk__in=owned).exists()
 
@@ -227,7 +227,7 @@ class Access:
         return self.owns_all(get_edition_model().objects.all())
 
     def reaches_site(self, action: str, model: type[Model]) -> bool:
-        """Tell whether a role reaches rows that stand beside all editions: seen by all, kept by owners."""
+        """Return whether a role reaches rows without an edition: all may view, owners may change."""
         field: Any = (
             None
             if model is get_edition_model()
@@ -251,13 +251,13 @@ def access_of(user: Any) -> Access:
 
 
 def current_access() -> Access | None:
-    """Return what whoever is at work may do; nothing where no account is."""
+    """Return the access of the current actor; `None` without an account."""
     user = actor().user
     return access_of(user) if user is not None else None
 
 
 class RoleBackend(ModelBackend):
-    """Django's permissions, and those that roles grant: asked with a row, in the row's edition alone."""
+    """Django's permissions, and those that roles grant; for a row, in its edition only."""
 
     def get_all_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
         if obj is not None:

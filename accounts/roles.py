@@ -57,7 +57,7 @@ def restrict(role: Role, model: type[Model], fields: Iterable[str]) -> None:
 
 
 def granted(role: str | None, label: str) -> frozenset[str]:
-    """Return what a role may do with the rows of a model; whoever may change a row may see it."""
+    """Return what a role may do with the rows of a model; changing a row implies seeing it."""
     return GRANTS.get(label, {}).get(role, NONE) if role else NONE
 
 

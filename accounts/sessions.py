@@ -63,19 +63,19 @@ class AccountSession(AbstractBaseSession):
 
     @property
     def handle(self) -> str:
-        """What a page calls the session by: its key opens it, and stands on no page."""
+        """The session's public identifier: its key grants access and is never shown."""
         return sha256(self.session_key.encode()).hexdigest()[:24]
 
 
 def browser_of(agent: str) -> str:
-    """Return "Firefox, Linux" of what a browser says of itself; nothing more is kept."""
+    """Return "Firefox, Linux" from a User-Agent header; nothing else of it is stored."""
     names = [next((name for name in known if name in agent), "") for known in (BROWSERS, SYSTEMS)]
     return ", ".join(CALLED.get(name, name) for name in names if name)
 
 
 @receiver(user_logged_in)
 def note(sender: type[models.Model], request: HttpRequest, **kwargs: object) -> None:
-    """Let the session say when and from where its account signed in."""
+    """Store in the session when and from where its account signed in."""
     request.session[SIGNED_IN] = {
         "at": timezone.now().isoformat(),
         "browser": browser_of(request.META.get("HTTP_USER_AGENT", "")),

@@ -48,7 +48,7 @@ def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
 
 
 def is_blocked(request: Any, name: str) -> bool:
-    """Tell whether nobody may try this account from this address for a while."""
+    """Return whether sign-in to this account from this address is blocked for now."""
     try:
         return any((cache.get(key) or 0) >= most for key, most in counters(request, name))
     except RedisError:

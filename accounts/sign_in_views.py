@@ -38,7 +38,7 @@ class SignInForm(AdminAuthenticationForm):
 
 
 class AccountPages(admin.AdminSite):
-    """The pages of whoever is signed in."""
+    """The pages of the signed-in user."""
 
     login_form: type[AuthenticationForm] | None = SignInForm
 

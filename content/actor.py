@@ -1,4 +1,4 @@
-"""Who is at work, and by which way: said by whoever lets changes in, read by the history when rows change."""
+"""The user and origin of the current changes: set at each entry point, read by the history on writes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ type User = AbstractBaseUser | AnonymousUser | None
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The way a change comes in, by whom, and what tells more: the name of a command, a token, an action."""
+    """The origin of a change, its user, and a detail such as the name of a command, token or action."""
 
     origin: str = "code"
     user: User = None
@@ -29,7 +29,7 @@ _acting: ContextVar[Actor] = ContextVar("acting", default=NOBODY)
 
 @contextmanager
 def acting(origin: str, user: User = None, detail: str = "") -> Iterator[None]:
-    """Name the origin of all changes inside. Without a user the one around stays."""
+    """Set the origin of all changes in the block. Without `user`, the outer user stays."""
     token = _acting.set(Actor(origin, user if user is not None else _acting.get().user, detail))
     try:
         yield
@@ -38,5 +38,4 @@ def acting(origin: str, user: User = None, detail: str = "") -> Iterator[None]:
 
 
 def actor() -> Actor:
-    """Return who is at work."""
     return _acting.get()

@@ -1,6 +1,6 @@
-"""A condition with thousands of keys as one parameter.
+"""A lookup that passes thousands of keys as one parameter.
 
-`IN` has a parameter for each key: preparing them takes longer than most questions, and a database takes no
+`IN` has a parameter for each key: preparing them takes longer than most queries, and a database accepts no
 more than some ten thousand.
 """
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Keys(tuple[int, ...]):
-    """Keys of rows to look among; to a prepared question they are one value, however many they are."""
+    """Primary keys that a prepared query takes as one value."""
 
     __slots__ = ()
 
 
 class KeysField(Field[Any, Any]):
-    """How a database takes keys as one parameter."""
+    """Adapts keys to one query parameter."""
 
     def get_db_prep_value(
         self, value: Iterable[int], connection: "BaseDatabaseWrapper", prepared: bool = False

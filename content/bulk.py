@@ -1,6 +1,6 @@
-"""Many rows changed as one act: what would change, what stays and why, and doing it in a few queries.
+"""Bulk changes: plan what would change and what is skipped and why, then write it in a few queries.
 
-Each row is judged by its model's own `clean_fields` and `clean`. Who may change it is asked elsewhere.
+Each row is validated by its model's `clean_fields` and `clean`. Permissions are checked elsewhere.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ type Values = Mapping[str, Any]
 
 @dataclass(slots=True)
 class BulkChange:
-    """What would become of one row: fields that it gets, or a row that comes to hang on it.
+    """The planned change of one row: new field values, or a new row that depends on it.
 
     `says` tells it to people; rows of which the same is said are shown together.
     """
@@ -42,7 +42,7 @@ class BulkChange:
 
 @dataclass
 class BulkPlan:
-    """What an act would do to the rows that were chosen."""
+    """What a bulk change would do to the chosen rows."""
 
     lines: list[BulkChange] = field(default_factory=list)
     same: list[Any] = field(default_factory=list)
@@ -53,7 +53,7 @@ class BulkPlan:
 
     @cached_property
     def digest(self) -> str:
-        """Return what tells this plan from any other, to be sure that it is done as it was shown."""
+        """Return a digest of the plan, to verify that the plan executed is the plan shown."""
         told = [
             [line.row.pk, line.says, {name: plain(value) for name, value in line.values.items()}]
             for line in self.lines
@@ -101,7 +101,7 @@ def why_refused(row: "Content", values: Values) -> str:
 def validated(
     rows: Iterable[Any], wanted: Callable[[Any], Values], says: Callable[[Any, Values], str]
 ) -> BulkPlan:
-    """Compare rows with the values that they are to get. `says` is asked before they have them."""
+    """Compare rows with their new values. `says` is called before the values are set."""
     plan = BulkPlan()
     for row in rows:
         news = {
@@ -121,7 +121,7 @@ def validated(
 
 
 def write(lines: list[BulkChange]) -> None:
-    """Give all rows of one model their values. A handful of queries for 500 rows that get the same."""
+    """Write the values to rows of one model: a few queries for 500 rows with the same values."""
     lines = [line for line in lines if line.values]
     if not lines:
         return
@@ -139,7 +139,7 @@ def write(lines: list[BulkChange]) -> None:
 
 
 def _alike(lines: list[BulkChange]) -> Iterable[tuple[dict[str, Any], list[int]]]:
-    """Bring together the rows that get the same."""
+    """Group rows that get the same values."""
     groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
     for line in lines:
         values = {name: value for name, value in line.values.items() if name != POSITION}

@@ -1,4 +1,4 @@
-"""Deleting with a memory: what goes, what goes along with it, and what only loses a relation to it."""
+"""Recorded deletion: deleted rows, rows deleted by cascade, and rows that only lose a relation."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -26,9 +26,9 @@ from content.row_values import (
 def delete(
     rows: Any, origin: Any, log: Log, editions: Collection[int | None], **options: Any
 ) -> tuple[int, dict[str, int]]:
-    """Delete rows (a list, or a queryset) as Django does, and note what becomes of everything.
+    """Delete rows (a list or a queryset) as Django does, and record all effects in the log.
 
-    Those that stood behind them in an order move up, and the stamps of their editions advance.
+    Siblings after them in an order move up, and the revisions of their editions advance.
     """
     model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
     collector = Collector(using=options.pop("using", None) or router.db_for_write(model), origin=origin)
@@ -50,7 +50,7 @@ def delete(
 
 
 def _keys(rows: Any) -> set[int]:
-    """Return the keys of rows; a queryset that nobody has read stays unread."""
+    """Return the keys of rows; an unevaluated queryset stays unevaluated."""
     if isinstance(rows, models.QuerySet) and rows._result_cache is None:
         return set(rows.order_by().values_list("pk", flat=True))
     return {row.pk for row in rows}
@@ -97,7 +97,7 @@ def _rows(model: type[models.Model], keys: Iterable[int], related: list[str]) ->
 def _note_losses(
     log: Log, collector: Collector, going: dict[type[models.Model], set[int]]
 ) -> set[type[models.Model]]:
-    """Note which rows lose their relation to a row that goes; return their models."""
+    """Record the rows that lose their relation to a deleted row; return their models."""
     losing = set[type[models.Model]]()
     for (field, value), found in collector.field_updates.items():
         model: Any = field.model

@@ -1,4 +1,4 @@
-"""The model of an edition, named by a setting: what lies below the conference's own app asks for it here.
+"""The edition model, named by a setting, for packages below the conference app.
 
 It works as `django.contrib.auth.get_user_model()` does, so that lower packages import no app above them.
 """

@@ -1,4 +1,4 @@
-"""What was changed, when, by whom and by which way: the rows of the history. For staff, never public.
+"""The models of the history: what was changed, when, by whom and from which origin. Never public.
 
 How changes get here: `content.recording`. A row's first values are not stored: they follow from its
 present ones and its changes, and a row that is gone is stored whole.
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Origin(models.TextChoices):
-    """The ways in which changes come in."""
+    """The origins of changes."""
 
     FORM = "form", _("Form")
     ACTION = "action", _("Action")
@@ -28,7 +28,7 @@ class Origin(models.TextChoices):
 
 
 class ChangeSet(models.Model):
-    """What one act changed: a form that was saved, an action, an import, a request to the API."""
+    """The changes made together: by a saved form, an action, an import or an API request."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("user_name", "detail")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("origin", "reference")
@@ -42,7 +42,7 @@ class ChangeSet(models.Model):
         blank=True,
         related_name="change_sets",
     )
-    # Stays when the account goes.
+    # Remains when the account is deleted.
     user_name = models.CharField(_("user name"), max_length=150, blank=True)
     origin = models.CharField(_("origin"), max_length=8, choices=Origin, default=Origin.CODE)
     detail = models.CharField(_("detail"), max_length=200, blank=True)
@@ -62,22 +62,22 @@ class RowChangeQuerySet(models.QuerySet["RowChange"]):
     """Changes of rows."""
 
     def about(self, model: type[models.Model], key: int) -> Self:
-        """Return the changes of a row and of the rows that hang on it."""
+        """Return the changes of a row and of its dependent rows."""
         name = f"{model._meta.label_lower}:{key}"
         own = Q(model=model._meta.label_lower, object_id=key)
         return self.filter(own | Q(owner=name) | Q(other=name) | Q(moved_to=name))
 
     def of_parts(self, name: str) -> Self:
-        """Return the changes of what stands on a thing's form, or did; `name` as "papers.paper:7"."""
+        """Return the changes of rows that are or were inlines of an owner; `name` as "papers.paper:7"."""
         return self.filter(Q(owner=name) | Q(moved_to=name))
 
     def gone(self) -> Self:
-        """Return what was deleted by itself, not along with something else."""
+        """Return rows that were deleted directly, not by cascade."""
         return self.filter(kind="deleted", dragged=False)
 
 
 class RowChange(models.Model):
-    """What one act made of one row.
+    """The change of one row in a change set.
 
     `values`: of a changed row {field: [before, after]}, of a deleted one {field: value}, of a new one none.
     """
@@ -96,7 +96,7 @@ class RowChange(models.Model):
     kind = models.CharField(_("kind"), max_length=7, choices=Kind)
     model = models.CharField(_("model"), max_length=60)
     object_id = models.BigIntegerField(_("object id"))
-    # On whose pages the row stands too, as "papers.paper:7".
+    # A row whose pages show this row too, as "papers.paper:7".
     owner = models.CharField(_("owner"), max_length=80, blank=True)
     other = models.CharField(_("other"), max_length=80, blank=True)
     # Where its owner changed: the new one.
@@ -115,12 +115,12 @@ class RowChange(models.Model):
         verbose_name = _("row change")
         verbose_name_plural = _("row changes")
         indexes = [
-            # The history page of a row: its own changes, and those of what hangs on it.
+            # The history page of a row: its own changes and those of its dependents.
             models.Index(fields=["model", "object_id"], name="row_change_by_row"),
             models.Index(fields=["owner"], condition=~Q(owner=""), name="row_change_by_owner"),
             models.Index(fields=["other"], condition=~Q(other=""), name="row_change_by_other"),
             models.Index(fields=["moved_to"], condition=~Q(moved_to=""), name="row_change_by_new_owner"),
-            # What was deleted of late.
+            # Recent deletions.
             models.Index(
                 fields=["model", "id"], condition=Q(kind="deleted", dragged=False), name="row_change_gone"
             ),

@@ -1,7 +1,7 @@
 """The cache tags that each change of content invalidates, as rows of one small table.
 
 An edition's revision is advanced under a row lock, so its rows appear in the order of their revisions:
-whoever reads a revision finds all rows up to it.
+a reader of a revision finds all rows up to it.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ PRUNE_EVERY = 100
 # A change of more tags, two for each new title, invalidates the whole edition.
 MAX_TAGS_PER_CHANGE = 1200
 BATCH_ROWS = 500
-# The tag of every response, and the key that stands for the site in place of an edition's.
+# The tag of every response, and the key used for the site in place of an edition's.
 SITE_TAG = "site"
 # Every purge names it: the tag, in headers, of responses that show more editions than headers can name.
 EDITIONS_TAG = "editions"

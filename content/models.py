@@ -1,4 +1,4 @@
-"""What every model of the program shares: text derived at save, stamp and history, order, publication."""
+"""Base models: text derived on save, revision and history, order, publication."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -18,19 +18,19 @@ from content.row_values import held_rows, part_of, read, recorded_fields
 
 __all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
 
-# Embeddings, overrides and isolates: nothing that a program needs, and what stands behind them is turned.
+# Embeddings, overrides and isolates: no program needs them, and they reorder the text that follows.
 TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 
 
 class Status(models.TextChoices):
-    """The two states of what is either being prepared or out."""
+    """Whether a row is a draft or published."""
 
     DRAFT = "draft", _("Draft")
     PUBLISHED = "published", _("Published")
 
 
 class Content(models.Model):
-    """A row of the program. A change of it derives text, advances its edition's stamp and becomes history."""
+    """A row of the program. Saving derives text, advances its edition's revision and records history."""
 
     # Where the row's edition is found, such as "paper__edition"; empty for rows of the whole site.
     edition_lookup: ClassVar[str] = "edition"
@@ -38,9 +38,9 @@ class Content(models.Model):
     is_container: ClassVar[bool] = False
     # Fields that `derive()` computes from others.
     derived_fields: ClassVar[tuple[str, ...]] = ()
-    # The fields that it reads for that: whoever writes them has to derive.
+    # The fields that `derive()` reads: a write to them must call it.
     derived_from: ClassVar[tuple[str, ...]] = ()
-    # Fields that only count or stamp: the history does not follow them.
+    # Counters and revisions, which the history does not record.
     unrecorded_fields: ClassVar[tuple[str, ...]] = ()
     # The foreign keys to the things on whose forms the row stands, the nearest first, if its edition is not
     # found through them: their history is its too.
@@ -74,7 +74,7 @@ class Content(models.Model):
                 if changed <= {*self.words}:
                     tags = self.cache_tags(changed) or None
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
-                    # What belongs to the row goes with it, out of another edition perhaps.
+                    # Dependent rows move with it, perhaps from another edition.
                     editions.add(self._edition_by(owner, before[owner]))
             revision.advance(editions, tags)
 
@@ -110,7 +110,7 @@ class Content(models.Model):
         return next(iter(read(rows, sorted(wanted)).values()), None)
 
     def _leave_no_gap(self, before: dict[str, Any]) -> None:
-        """Let those move up behind whom it stood, if it went to another owner."""
+        """Close the gap among its former siblings if its owner changed."""
         model: Any = type(self)
         left = before.get(model.siblings_of) if has_places(model) else None
         if left and left != getattr(self, f"{model.siblings_of}_id"):
@@ -154,7 +154,7 @@ class Content(models.Model):
 
 
 class Ordered(models.Model):
-    """A row with a place among its siblings, counted from 1. A new row goes to the end."""
+    """A row with a position among its siblings, counted from 1. A new row goes to the end."""
 
     # The foreign key to the thing that the siblings belong to.
     siblings_of: ClassVar[str] = "edition"

@@ -1,4 +1,4 @@
-"""Places among siblings: 1 to n whatever comes, goes or returns. Which rows are siblings, the model says.
+"""Positions among siblings: 1 to n after every insert, deletion or revert.
 
 `siblings_of` of a model names the foreign key below which its rows have an order (`bases.Ordered`).
 """
@@ -20,7 +20,7 @@ PARKED = 1_000_000
 
 
 def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
-    """Give the rows positions 1..n in the order of `keys`, however they stood before.
+    """Give the rows positions 1..n in the order of `keys`.
 
     `rows` are all siblings; rows that `keys` does not name follow in their old order.
     """
@@ -44,12 +44,12 @@ def reordered(entered: int | None, before: int | None) -> tuple[int, int]:
 
 
 def has_places(model: "type[Content]") -> bool:
-    """Tell whether rows of this model have an order."""
+    """Return whether rows of this model have an order."""
     return hasattr(model, "siblings_of")
 
 
 def owners_below(model: Any, keys: Iterable[int]) -> set[int]:
-    """Return the owners of these rows, in whose order they stand."""
+    """Return the keys of the owners that these rows are ordered under."""
     found: set[int] = set()
     for batch in batched(keys, BATCH_ROWS, strict=False):
         rows = model._base_manager.filter(pk__in=batch)
@@ -66,7 +66,7 @@ def owners_left(going: Mapping[Any, Iterable[int]]) -> dict[Any, set[int]]:
 
 
 def close_gaps(touched: Mapping[Any, Iterable[int]]) -> None:
-    """Let the rows below these owners stand at 1 to n again.
+    """Renumber the rows of these owners 1 to n.
 
     A row that comes back beyond `PARKED` takes the place it had before the one that has it now.
     """

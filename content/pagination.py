@@ -1,4 +1,4 @@
-"""Lists in numbered pages, and parameters of addresses that a page cannot read."""
+"""Pagination, and errors for invalid query parameters."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ MAX_SHOWN_CHARS = 60
 
 
 class BadParameter(BadRequest):
-    """A parameter of the address has a value that the page does not know; the message is for its reader."""
+    """A query parameter has an invalid value; the message is shown to the visitor."""
 
     def __init__(self, name: str, value: str, hint: str = "") -> None:
         shown = value if len(value) <= MAX_SHOWN_CHARS else f"{value[:MAX_SHOWN_CHARS]}…"

@@ -1,8 +1,8 @@
-"""Who looks before the public does: what `published()` lets through in this request, and in no other.
+"""The preview state of the current request: which unpublished rows `published()` includes.
 
 Only a page for staff (`conference.request_edition`), and a count of what a moment would show, say so.
-Whatever is kept for others (the page cache, the search index, files) is made outside of it. What stays
-hidden from everybody, such as hidden names, stays hidden here.
+Shared caches (the page cache, the search index, files) are built outside of it. What is
+always hidden, such as hidden names, stays hidden.
 """
 
 from collections.abc import Iterator
@@ -49,6 +49,6 @@ def shows_drafts() -> int | None:
 
 
 def mark() -> tuple[object, ...]:
-    """Return what tells answers made here from those for everybody; nothing outside of a preview."""
+    """Return a cache key part that marks responses of a preview; empty outside of a preview."""
     lifted = _lifted.get()
     return (lifted,) if lifted else ()

@@ -1,4 +1,4 @@
-"""What is public (`published()` is the only judge), and the queryset that stamps and records bulk changes."""
+"""What is public (`published()` alone decides), and the queryset that records bulk changes."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,12 +14,12 @@ from content.row_values import part_of, plain, read, read_keys, recorded_fields
 
 
 def moment(at: datetime | None) -> datetime:
-    """Return the moment asked about: now, unless one is given."""
+    """Return `at`, or now if it is `None`."""
     return at or timezone.now()
 
 
 def is_gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
-    """The moment of this gate of the edition has come, or somebody looks before it does."""
+    """The time of this gate of the edition has come, or a preview opens it."""
     come = Q(**{f"{prefix}{gate}__lte": moment(at)})
     early = preview_context.is_gate_opened(gate)
     return come | Q(**{f"{prefix}pk": early}) if early else come
@@ -53,7 +53,7 @@ def schedule_public(prefix: str, at: datetime | None) -> Q:
 
 
 def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]:
-    """Which parts of an edition are public: what is kept between requests hangs on it, as on the stamp.
+    """Which parts of an edition are public: cache keys contain it beside the revision.
 
     In a preview there is one part more, so that nothing made there is taken for what the public gets.
     """
@@ -66,13 +66,13 @@ def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]
 
 
 def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
-    """Return the published rows on the far side of a relation. Upper floors stay unnamed."""
+    """Return the published rows of a related model, without importing it."""
     related: Any = model._meta.get_field(relation).related_model
     return related.objects.published(at)
 
 
 class ContentQuerySet[M: models.Model](models.QuerySet[M]):
-    """A queryset whose bulk changes derive text and advance the revision stamps as single saves do."""
+    """A queryset whose bulk changes derive text and advance revisions as single saves do."""
 
     def published_related(self, relation: str, at: datetime | None = None) -> Any:
         """Return the published rows on the far side of a relation."""

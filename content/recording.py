@@ -1,6 +1,6 @@
-"""The history as it is written: `Content` and its bulk methods tell what they change; an act becomes a set.
+"""Records history: `Content` and its bulk methods report changes, which form one change set.
 
-Whoever lets changes in says who is at work: `recording(Origin.API, user, "name of the token")`. What is
+Entry points name the user and origin: `recording(Origin.API, user, "name of the token")`. What is
 changed inside is one act in one transaction; a change outside of any is an act of its own.
 """
 
@@ -27,14 +27,14 @@ Kind = RowChange.Kind
 
 
 class Log:
-    """What an act has changed so far."""
+    """The pending changes of a change set."""
 
     def __init__(self) -> None:
         self.change_set: ChangeSet | None = None
         self.pending: dict[Key, RowChange] = {}
-        # Rows that came into being: what happens to them meanwhile is part of their creation.
+        # New rows: later changes in the same set are part of their creation.
         self.made: set[Key] = set()
-        # What stood before each note, so that a part of the act that fails leaves no note.
+        # The state before each entry, so that a failed part leaves no entry.
         self.undone: list[tuple[Key, RowChange | None, bool]] = []
         self.depth = 0
         self.reference = ""
@@ -47,7 +47,7 @@ class Log:
             self.made.add(key)
 
     def take_back(self, mark: int) -> None:
-        """Forget what was noted since the mark."""
+        """Discard the entries since the mark."""
         while len(self.undone) > mark:
             key, change, was_made = self.undone.pop()
             self.pending.pop(key, None)
@@ -57,7 +57,7 @@ class Log:
                 self.made.discard(key)
 
     def created(self, row: "Content") -> None:
-        """Note a new row. One that hangs on a new row needs no line of its own."""
+        """Record a new row. A dependent of a new row needs no entry."""
         model: Any = type(row)
         key = (model._meta.label_lower, row.pk)
         above = owners(model, held_rows(row, part_of(model)))
@@ -70,7 +70,7 @@ class Log:
     def changed(
         self, model: type[models.Model], key: int, before: Values, after: Values, edition: int | None
     ) -> None:
-        """Note the fields that differ. `before` holds the row's owners too."""
+        """Record the fields that differ. `before` holds the row's owners too."""
         name = (model._meta.label_lower, key)
         news = {field: [before[field], after[field]] for field in after if before.get(field) != after[field]}
         known = self.pending.get(name)
@@ -91,7 +91,7 @@ class Log:
         self._put(name, change if news else None)
 
     def deleted(self, model: type[models.Model], key: int, values: Values, **about: Any) -> None:
-        """Note a row that is about to go, with all its values."""
+        """Record a row that is about to be deleted, with all its values."""
         name = (model._meta.label_lower, key)
         known = self.pending.get(name)
         if known is not None and known.kind == Kind.CREATED:
@@ -104,7 +104,7 @@ class Log:
         self._put(name, change)
 
     def refer_to(self, row: models.Model | None) -> None:
-        """Let the history lead to what the act left behind, such as the run of an import."""
+        """Link the change set to a row it created, such as an import run."""
         self.reference = f"{row._meta.label_lower}:{row.pk}" if row else ""
         if self.change_set is not None:
             self.change_set.reference = self.reference
@@ -173,7 +173,7 @@ _log: ContextVar[Log | None] = ContextVar("log", default=None)
 
 @contextmanager
 def together() -> Iterator[Log]:
-    """Make all changes inside one act, in one transaction. Inside another act they are part of that."""
+    """Group all changes in the block into one change set and transaction; nested blocks join it."""
     log = _log.get()
     token = None
     if log is None:
@@ -196,7 +196,7 @@ def together() -> Iterator[Log]:
 
 @contextmanager
 def recording(origin: str, user: User = None, detail: str = "") -> Iterator[Log]:
-    """Make all changes inside one act of this user, come in by this way."""
+    """Group all changes in the block into one change set of this user and origin."""
     with acting(origin, user, detail), together() as log:
         yield log
 
@@ -211,9 +211,9 @@ def row_editions(model: type[models.Model], keys: Iterable[int]) -> dict[int, in
 
 
 def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) -> None:
-    """Advance the stamps of rows on the far side of a relation to many, if the relation is theirs.
+    """Advance the revisions of rows on the other side of a many-to-many field that they define.
 
-    An author's institutions are the author's: what becomes of an institution is not told of its editions.
+    Authors define their institutions: a change made from an institution advances its authors' editions.
     """
     owner: Any = links(model)[name].model
     if owner is not model and (keys := list(far)):

@@ -1,4 +1,4 @@
-"""Relations to many in the history: no columns of a row, so that no save and no update tells of them."""
+"""Many-to-many relations in the history: not columns, so `save` and `update` do not report them."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def linking(model: type[models.Model], name: str, keys: Iterable[int]) -> Iterator[None]:
-    """Note what the block makes of a relation to many that it writes directly."""
+    """Record the changes of a many-to-many relation that the block writes directly."""
     rows = list(keys)
     before = linked(model, name, rows)
     with together() as log:
@@ -34,7 +34,7 @@ def linking(model: type[models.Model], name: str, keys: Iterable[int]) -> Iterat
 
 @receiver(m2m_changed)
 def _links_change(sender: "type[Model]", instance: Any, action: str, **more: object) -> None:
-    """Note what becomes of a row's relation to many. Forms write them after the row."""
+    """Record changes of a row's many-to-many relation. Forms write them after the row."""
     model: Any = type(instance)
     if not hasattr(model, "unrecorded_fields"):
         return

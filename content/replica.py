@@ -1,7 +1,7 @@
 """The database router: what anonymous visitors read may come from a copy, all else from the original.
 
 A copy lags behind. Pages and the revisions that they depend on are read from the same one, so that a page is
-never cached under a revision newer than itself; whoever edits reads what they wrote.
+never cached under a revision newer than itself; editors read their own writes.
 """
 
 from collections.abc import Iterator

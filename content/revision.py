@@ -1,4 +1,4 @@
-"""The revision of an edition, or of the site: how often it has changed. Every cached response depends on it.
+"""The revision of an edition or the site counts its changes. Every cached response depends on it.
 
 A change advances the revision in its own transaction, and records the cache tags that it invalidates: whoever
 sees the revision sees the change.
@@ -153,7 +153,7 @@ def showing(keys: Collection[int]) -> Q:
 
 @contextmanager
 def lock() -> Iterator[None]:
-    """Make all changes inside count as one: the revisions advance once, when the block ends."""
+    """Advance the revisions once for all changes in the block, when it ends."""
     if _held.get() is not None:
         yield
         return

@@ -35,7 +35,7 @@ def plain(value: object) -> Any:
 
 
 def is_recorded(model: type[Model]) -> "TypeIs[type[Content]]":
-    """Tell whether the history follows rows of this model."""
+    """Return whether the history follows rows of this model."""
     return hasattr(model, "unrecorded_fields")
 
 

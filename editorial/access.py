@@ -1,4 +1,4 @@
-"""The admin narrowed to what an account reaches: rows of lists, forms, choices and actions alike.
+"""Limits the admin to the rows in an account's scope: in lists, forms, choices and actions.
 
 All that pages of the admin ask is `get_queryset(request)` and `has_…_permission(request, row)` of a model's
 admin; both are answered by `access`.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def access_for(request: HttpRequest) -> Access:
-    """Return what the user of a request may do."""
+    """Return the access of the user of a request."""
     return access_of(getattr(request, "user", None))
 
 
@@ -56,7 +56,7 @@ class ScopedChoices(admin.options.BaseModelAdmin[Any]):
         return rows
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Fix what the user may not change of the form's row, or of a row that stands on it."""
+        """Make the fields read-only that the user may not change in the row or its inlines."""
         fields = access_for(request).fields(self.model, obj) if obj is not None and obj.pk else None
         fixed = super().get_readonly_fields(request, obj)
         if fields is None:
@@ -86,7 +86,7 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
         return access_for(request).may("view", self.model, obj)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Tell whether rows may be added somewhere; with an edition or a new row, whether there."""
+        """Return whether rows may be added somewhere; with an edition or a new row, whether there."""
         access = access_for(request)
         if isinstance(obj, get_edition_model()) and self.model is not get_edition_model():
             return access.may_part("add", self.model, obj)
@@ -99,13 +99,13 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
         return access_for(request).may("delete", self.model, obj)
 
     def may_whole(self, request: HttpRequest, action: str, row: Model) -> bool:
-        """Tell whether the user may do this with all fields of a row: a session chair changes some alone."""
+        """Return whether the user may do this with all fields of a row; session chairs change only some."""
         allowed = getattr(self, f"has_{action}_permission")(request, row)
         return bool(allowed) and (
             action != "change" or access_for(request).may_whole(action, self.model, row)
         )
 
-    # The last gate: what a form was made to send, though it did not offer it.
+    # The final check: a forged request may send what the form did not offer.
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not access_for(request).may("change" if change else "add", self.model, obj):
@@ -143,7 +143,7 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
         }
 
     def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
-        """Hand an action those rows alone with which its user may do it, and tell of the others."""
+        """Run an action on the rows for which the user has permission, and report the others."""
         access = access_for(request)
         needed = [one for one in needed_by(action) if not access.everywhere(one, self.model)]
         rows = chosen
@@ -180,7 +180,7 @@ def needed_by(action: Action) -> list[str]:
 
 
 class ScopedInline(ScopedChoices, admin.options.InlineModelAdmin[Any, Any]):
-    """Rows on the form of their owner: whoever keeps the owner keeps them, as far as the role goes."""
+    """Inlines whose permissions follow those for their owner, as far as the role grants them."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)

@@ -1,4 +1,4 @@
-"""Actions over lists: a page says exactly what would change, then it is done as one act, with a way back.
+"""Bulk actions: a page previews the exact changes; they are applied as one change set that can be reverted.
 
 What an action does is said by the apps above (`BulkAction.plan`), in terms of `content.bulk`.
 """
@@ -100,14 +100,14 @@ class BulkAction(ABC):
         return ()
 
     def form(self, desk: Any, request: HttpRequest, rows: list[Any]) -> "ActionForm | None":
-        """Return what is asked before anything is planned; nothing if there is nothing to ask."""
+        """Return the form shown before the plan; `None` if the action needs no input."""
         if self.form_class is None:
             return None
         data = request.POST if ASKED in request.POST else None
         return self.form_class(data, desk=desk, request=request, rows=rows)
 
     def carry_out(self, desk: Any, request: HttpRequest, plan: BulkPlan) -> None:
-        """Do it as one act, and say so with the way back."""
+        """Apply the plan as one change set and report it with a link to revert it."""
         detail = str(self.words.name % desk_words(desk))
         with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
             self.write(plan.lines)
@@ -117,7 +117,7 @@ class BulkAction(ABC):
         desk.message_user(request, with_undo_link(done, change_set), messages.SUCCESS)
 
     def told(self, desk: Any, plan: BulkPlan) -> str:
-        """Return what is said afterwards."""
+        """Return the success message."""
         sentences = [str(self.words.done % {"amount": amount(desk, len(plan.lines))})]
         if plan.same:
             sentences.append(str(self.words.same % {"count": len(plan.same)}))
@@ -138,7 +138,7 @@ class BulkAction(ABC):
         *,
         again: bool = False,
     ) -> TemplateResponse:
-        """Return the page that asks, and says what would happen."""
+        """Return the page with the form and the preview of the changes."""
         context = {
             **desk.admin_site.each_context(request),
             "title": self.words.name % desk_words(desk),
@@ -212,7 +212,7 @@ def shown(desk: "AdminSite", plan: BulkPlan) -> dict[str, Any]:
 
 
 def grouped(desk: Any, told: Iterable[tuple[Any, str]]) -> list[dict[str, Any]]:
-    """Bring rows together by what is said of them."""
+    """Group rows by the sentence about them."""
     groups: dict[str, list[Any]] = {}
     for row, sentence in told:
         groups.setdefault(sentence, []).append(row)

@@ -59,7 +59,7 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
 
 
 def asked_edition(request: HttpRequest) -> Edition | None:
-    """Return the edition of an add form: the one chosen in it, the one asked for, else the newest.
+    """Return the edition of an add form: the one submitted, the one in the URL, else the newest.
 
     It is one in which the user has something to do.
     """

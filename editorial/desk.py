@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from conference.models import Edition
 
 PARAMETER = "todo"
-# Editions whose numbers are kept: a handful each.
+# Editions whose counts are cached.
 CACHED_EDITIONS = 12
 
 
@@ -66,7 +66,7 @@ class RowCount:
     asked: tuple[tuple[str, str], ...] = ()
     lookup: str = "edition"
     named: str = LIST_FILTER
-    # Where it stands among all.
+    # Sort position.
     place: int = 50
 
     def rows(self, edition: Edition) -> Any:
@@ -86,7 +86,7 @@ class RowCount:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check(RowCount):
-    """Rows that a chair has to see to. `name` stands in addresses, `title` in the filter."""
+    """Rows that a chair has to check. `name` is used in URLs, `title` in the filter."""
 
     name: str = ""
     title: Any = ""
@@ -163,7 +163,7 @@ def count_of(line: DeskLine, edition: Edition, count: int) -> DeskCount:
 
 @dataclass(frozen=True, slots=True)
 class CountKey:
-    """The key under which numbers are kept; equal states mean equal numbers."""
+    """The cache key of counts; equal states mean equal counts."""
 
     state: tuple[Any, ...]
     edition: Edition = field(compare=False)
@@ -171,7 +171,7 @@ class CountKey:
 
 @lru_cache(maxsize=CACHED_EDITIONS)
 def content_counts(asked: CountKey) -> dict[DeskLine, int]:
-    """Return the numbers of the lines about content, which change with the stamps alone."""
+    """Return the counts of content, which change only with the revisions."""
     return {
         line: line.count(asked.edition) for line in (*ROW_COUNTS, *CHECKS) if issubclass(line.model, Content)
     }
@@ -233,7 +233,7 @@ class Desk:
 
 
 def known_counts(edition: Edition) -> dict[DeskLine, int]:
-    """Return the numbers of content: counted after a change, else kept in the process."""
+    """Return the counts of content, cached in the process until the next change."""
     return content_counts(CountKey((edition.pk, revision.current(edition.pk)), edition))
 
 
@@ -259,7 +259,7 @@ def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list
 def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> Desk:
     """Return the desk of an edition, with the lines whose lists somebody may see.
 
-    After a change one query or two a line; until the next one the numbers of content are kept in the process.
+    One or two queries a line after a change; then the counts of content are cached in the process.
     """
     known = known_counts(edition)
     tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))

@@ -89,7 +89,7 @@ class ZonedField(forms.SplitDateTimeField):
 
 
 class KnownChoiceField(forms.ModelChoiceField[Any]):
-    """A choice that asks the database only for rows it was not told about."""
+    """A choice that queries only for rows that `learn` did not provide."""
 
     known: Mapping[str, Model] = {}
 
@@ -155,7 +155,7 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
 
     @classmethod
     def around(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":
-        """Return the same, of this kind, without deleting: nobody wants that from within another form."""
+        """Return a copy of the wrapper of this class, without the link that deletes."""
         return cls(
             wrapper.widget,
             wrapper.rel,

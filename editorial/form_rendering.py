@@ -17,13 +17,13 @@ OPTION = f"{FOLDER}select_option.html"
 
 
 def said(value: object) -> str:
-    """Return a value as it stands in quotes."""
+    """Return a value escaped for an attribute."""
     text = value if isinstance(value, str) else str(value)
     return text if hasattr(text, "__html__") else escape(text)
 
 
 def attributes(attrs: Mapping[str, Any]) -> str:
-    """Return the attributes of an element; what is true stands without a value."""
+    """Return the attributes of an element; `True` gives an attribute without a value."""
     shown = ((name, value) for name, value in attrs.items() if value is not False)
     return "".join(f" {name}" if value is True else f' {name}="{said(value)}"' for name, value in shown)
 

@@ -1,4 +1,4 @@
-"""Forms of the admin: a row and the rows that hang on it, checked and put in order."""
+"""Admin forms: a row and its inlines, validated and ordered."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +42,7 @@ class ContentForm(forms.ModelForm[Any]):
 
 
 class PartForm(ContentForm):
-    """One row of a formset. A row that nobody touched is not checked again."""
+    """One row of a formset. An unchanged row is not validated again."""
 
     # What the rows of one formset load, found for the first of them: it is alike for all.
     shared_media: list[forms.Media] | None = None
@@ -205,7 +205,7 @@ class OrderedFormSet(PartFormSet):
         order = self.wanted_order()
         for place, form in enumerate(order, start=1):
             if form.has_changed() or form.instance._state.adding:
-                # Beyond the rows that still stand where this one goes.
+                # Beyond the rows that still have this position.
                 form.instance.position = 2 * PARKED + place
         with transaction.atomic(), revision.lock():
             saved = super().save(commit=commit)

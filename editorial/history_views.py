@@ -35,7 +35,7 @@ PAGE = 25
 class HistoryAdmin(ScopedAdmin):
     """The pages of a model's history."""
 
-    # What is told of rows only to those who may change them: former names, e-mail addresses.
+    # Whether only users who may change a row see its history: former names, e-mail addresses.
     private_history: ClassVar[bool] = False
 
     def get_urls(self) -> list[Any]:

@@ -25,7 +25,7 @@ class ContentList(ChangeList):
     """A list whose columns fetch what they need in a constant number of queries.
 
     First the keys of the page are found, among however many rows, then what its columns show: nothing is
-    joined or sorted for rows that nobody sees.
+    joined or sorted for rows on other pages.
     """
 
     def apply_select_related(self, qs: QuerySet[Any]) -> QuerySet[Any]:
@@ -46,7 +46,7 @@ FOLDED = frozenset(("folded", "sort_title"))
 
 
 def search_words(term: str) -> list[str]:
-    """Return the words of a search; what stands in quotation marks is one word."""
+    """Return the words of a search; a quoted phrase is one word."""
     bits = smart_split(term.replace("\x00", ""))
     return [
         unescape_string_literal(bit) if len(bit) > 1 and bit[0] in "\"'" == bit[-1] else bit for bit in bits
@@ -54,7 +54,7 @@ def search_words(term: str) -> list[str]:
 
 
 def matching(rows: QuerySet[Any], fields: Iterable[str], term: str) -> QuerySet[Any]:
-    """Return the rows in which each word stands somewhere, as written or folded."""
+    """Return the rows that contain each word, as written or folded."""
     for word in search_words(term):
         folded = markup.fold(word)
         match = Q()
@@ -71,7 +71,7 @@ def matching(rows: QuerySet[Any], fields: Iterable[str], term: str) -> QuerySet[
 def _holds(model: type[Model], lookup: str, word: str) -> Q:
     if not lookup_spawns_duplicates(model._meta, lookup):
         return Q(**{lookup: word})
-    # Through a subquery: no row twice, and two words may stand in two related rows.
+    # A subquery avoids duplicates, and two words may match two related rows.
     return Q(pk__in=model._base_manager.filter(**{lookup: word}).values("pk"))
 
 
@@ -103,7 +103,7 @@ class EditionPartFilter(admin.SimpleListFilter):
         if not edition.isdecimal():
             return []
         model = model_admin.model
-        # What an edition is divided into is told to those who see all of it.
+        # Only users who see all of an edition see its parts.
         seen = access.everywhere("view", model) or int(edition) in access.editions("view", model)
         return self.choices_in(int(edition), model_admin) if seen else []
 
@@ -118,7 +118,7 @@ class EditionPartFilter(admin.SimpleListFilter):
         return self.narrowed(queryset, value) if value is not None and value in offered else queryset
 
     def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """Return the rows that the choice stands for."""
+        """Return the rows that match the choice."""
         return rows.filter(**{str(self.parameter_name): value})
 
 

@@ -46,7 +46,7 @@ CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition
 
 
 def has_field(model: type[models.Model], name: str) -> bool:
-    """Tell whether the model has this field."""
+    """Return whether the model has this field."""
     try:
         model._meta.get_field(name)
     except FieldDoesNotExist:
@@ -116,7 +116,7 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
         js = ["js/admin-choices.js"]
 
     def choice_label(self, row: Content) -> str:
-        """Return what tells the row from others with the same name."""
+        """Return a label that distinguishes rows with the same name."""
         return str(row)
 
     def for_list(self, rows: QuerySet[Any]) -> Any:
@@ -145,7 +145,7 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
         return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
 
     def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
-        """Return the rows that a choice offers; `edition` is the key of the form's, if it asked for one."""
+        """Return the rows that a choice offers; `edition` is the key of the form's edition, or empty."""
         if not edition.isdecimal() or not has_field(self.model, "edition"):
             return rows
         site_wide = Q(edition__isnull=True) if self.model._meta.get_field("edition").null else Q()
@@ -174,7 +174,7 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
         return field
 
     def has_times(self) -> bool:
-        """Tell whether the form asks for times."""
+        """Return whether the form asks for times."""
         rows = [self.model, *(inline.model for inline in self.inlines)]
         return any(isinstance(f, models.DateTimeField) and f.editable for m in rows for f in m._meta.fields)
 
@@ -221,7 +221,7 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
             return response
 
     def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
-        """Let what an action changes stand in the history under its name."""
+        """Record the changes of an action in the history under its name."""
         with recording(Origin.ACTION, request.user, action.name) as log:
             answer = super().run_action(request, action, chosen)
             log.write()
@@ -264,7 +264,7 @@ class OrderedAdmin(PlacesAdmin, ContentAdmin):
 
 
 class PartInline(Fields, ScopedInline, admin.TabularInline[Any, Any]):
-    """Rows that hang on the form's row."""
+    """Inlines of the form's row."""
 
     form = PartForm
     formset = PartFormSet

@@ -23,7 +23,7 @@ ENTERED = "_entered_places"
 
 
 class PlacesAdmin(admin.ModelAdmin[Any]):
-    """Rows that stand in an order, changed one by one in forms and together in lists."""
+    """Ordered rows, whose positions are changed one by one in forms and together in lists."""
 
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
         wanted = form.cleaned_data.get(POSITION) or 0
@@ -66,7 +66,7 @@ class PlacesAdmin(admin.ModelAdmin[Any]):
             self._reorder([key for *_, key in keys])
 
     def in_order(self, response: "HttpResponse") -> bool:
-        """Tell whether a list shows rows of one owner in their order, so that they can be moved in it."""
+        """Return whether a list shows rows of one owner in their order, so that they can be moved in it."""
         context = response.context_data if isinstance(response, TemplateResponse) else None
         shown = context.get("cl") if context else None
         if shown is None or POSITION not in self.list_editable or not shown.formset:

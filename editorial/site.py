@@ -83,11 +83,11 @@ class DeskSite(AccountPages):
         }
 
     def may_see(self, request: HttpRequest, model: type[Model], edition: Edition) -> bool:
-        """Tell whether somebody may see all of this model in an edition."""
+        """Return whether the user may see all rows of this model in an edition."""
         return access_of(request.user).may_all("view", model, edition)
 
     def get_urls(self) -> list[Any]:
-        # In place of Django's own, which tells anybody on the staff where anything stands.
+        # Replaces Django's view, which reveals the URL of any object to all staff.
         shown = self.admin_view(self.view_on_site)
         own = path("r/<int:content_type_id>/<path:object_id>/", shown, name="view_on_site")
         others: list[Any] = super().get_urls()
@@ -111,7 +111,7 @@ class DeskSite(AccountPages):
         return cast(HttpResponse, ChoicesView.as_view(admin_site=self)(request))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Let whatever a page of the admin changes stand in the history under the name of its user."""
+        """Record the changes of an admin page in the history under its user."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
@@ -128,10 +128,10 @@ class DeskSite(AccountPages):
         return sorted(groups, key=lambda group: (rank(group["app_label"]), group["name"]))
 
     def place(self, line: Any) -> tuple[int, str]:
-        """Return where a line stands in its group."""
+        """Return the sort key of a line in its group."""
         return getattr(self.get_model_admin(line["model"]), "desk_order", 50), line["name"]
 
 
 def rank(app: str) -> int:
-    """Return where a group stands; unknown ones come last."""
+    """Return the position of a group; unknown ones come last."""
     return GROUPS.index(app) if app in GROUPS else len(GROUPS)

@@ -1,4 +1,4 @@
-"""Nobody's work is overwritten: a form knows what it showed, and is refused when that is no more here."""
+"""Prevents lost updates: a form carries what it showed and is refused if that has changed since."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

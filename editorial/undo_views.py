@@ -105,7 +105,7 @@ class Permitted:
         return found
 
     def may(self, step: RevertStep) -> bool:
-        """Tell whether a step may be taken. What belongs to no edition comes back for whoever deleted it."""
+        """Return whether a step is allowed. Users may restore rows without an edition that they deleted."""
         access, action = access_for(self.request), ACTIONS[step.kind]
         model_admin = self.site.get_model_admin(step.model)
         if not getattr(model_admin, f"has_{action}_permission")(self.request, step.row):

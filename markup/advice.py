@@ -15,9 +15,9 @@ from markup import CONTROLS, MAX_CACHED_CHARS, PARSER, formula, tidy
 from markup.macros import ACCENT, COMMAND
 from markup.patterns import MARKUP
 
-# So many are told of one text.
+# The maximum reported for one text.
 MAX_PROBLEMS = 8
-# What nobody sees and search stumbles over. Joiners are letters in some scripts, but not between Latin ones.
+# Invisible characters that break search. Joiners are letters in some scripts, but not between Latin ones.
 UNSEEN = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060]|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])")
 LATEX = (ACCENT, COMMAND, re.compile(r"(?<=\w)~(?=\w)"), re.compile(r"``.{1,200}?(?:''|\")"))
 LONE_DOLLAR = re.compile(r"(?<!\\)\$(?!\s?\d)")
@@ -65,14 +65,14 @@ def advice(source: str, *, is_title: bool = False) -> list[str]:
 
 
 def unseen(source: str) -> Iterator[str]:
-    """Name the characters that nobody sees."""
+    """Report invisible characters."""
     for sign in sorted(set(UNSEEN.findall(source))):
         words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
         yield _("Contains a character that nobody sees: U+%(code)s, %(name)s.") % words
 
 
 def in_capitals(title: str) -> bool:
-    """Tell whether a title shouts: several words, and no small letter outside of formulas."""
+    """Return whether a title shouts: several words, and no small letter outside of formulas."""
     words = SHOUTED.findall(re.sub(r"\$[^$]*\$", " ", title))
     return len(words) > 1 and sum(map(len, words)) > 8 and all(word.isupper() for word in words)
 
@@ -101,7 +101,7 @@ def problems(text: Parsed) -> Iterator[str]:
 
 
 def _left_raw(prose: str) -> Iterator[str]:
-    """Name the markup that readers would see as it stands."""
+    """Report markup that would be shown as raw text."""
     kinds = (
         (_("The LaTeX escape “%(raw)s” is shown as it stands."), r"\\[A-Za-z]*"),
         (_("The group in braces “%(raw)s” is shown as it stands."), r"\{[A-Za-z][^{},]{3,80}\}"),

@@ -1,4 +1,4 @@
-"""What may stand in the HTML that a text becomes: the last gate behind Markdown and TeX."""
+"""The HTML allowed in a rendered text: the final check after Markdown and TeX."""
 
 import re
 

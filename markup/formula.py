@@ -212,7 +212,7 @@ def _leaf(element: Element) -> str:
 
 
 def _joined(parts: list[str]) -> str:
-    """Names such as log stand apart from letters beside them, relations from both sides."""
+    """Adds space between names such as log and adjacent letters, and around relations."""
     line = last = ""
     for part in parts:
         if part in RELATIONS and line:

@@ -90,7 +90,7 @@ def _dollar(state: StateInline, silent: bool) -> bool:
 
 
 def formula_at(source: str, at: int, end: int) -> tuple[str, int] | None:
-    """Return what stands between the dollar at this place and the next, and where that ends, if a formula."""
+    """Return the formula between the dollar at this position and the next, and its end, if it is one."""
     start = at + 1
     stop = _closing(source, "$", start, min(end, start + formula.MAX_FORMULA_CHARS))
     if stop < 0:
@@ -108,7 +108,7 @@ def _closing(source: str, mark: str, start: int, limit: int) -> int:
 
 
 def _is_formula(content: str, before: str, after: str) -> bool:
-    """Whether what stands between two dollars is a formula, or prose between two prices."""
+    """Return whether the text between two dollars is a formula, not prose between prices."""
     if not content or content.isspace():
         return False
     has_tex = re.search(r"[\\^_]", content) is not None

@@ -24,7 +24,7 @@ GLANCE = 12
 
 
 def edition_word(edition: int | None) -> str:
-    """Return the word that stands in the scope of an edition's documents, or of the whole site's."""
+    """Return the scope word of an edition's documents, or of the whole site's."""
     return f"{MARK}e{edition or 0}"
 
 
@@ -207,7 +207,7 @@ def _worth_spelling(letters: str, known: dict[str, int]) -> list[str]:
 
 
 def free(terms: tuple[Term, ...]) -> list[Term]:
-    """Return the terms that may stand anywhere, in the body too."""
+    """Return the terms that may occur anywhere, in the body too."""
     return [term for term in terms if term.where is Field.ANY]
 
 

@@ -74,7 +74,7 @@ def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ())
 
 def _found(asked: Engine, query: Query, scope: SearchScope) -> dict[int, Hit]:
     """Return what was found by its document, in order: the head is small and asked first, its hits lead."""
-    # What must not stand in a body is not seen in a head.
+    # Excluded words may occur in the body, which a head does not show.
     hits = {} if free(query.excluded) else _in_head(asked, query, scope, MAX_HITS)
     if free(query.terms) and len(hits) < MAX_HITS:
         asked.learn(query.terms)
@@ -123,7 +123,7 @@ def _strongest(document: Described) -> dict[str, float]:
     times, known = Counter(document.body.split()), document.documents
     for word in document.head.split():
         times[word] += TITLE_TIMES
-    # The commonest word of a text stands in nearly every document: near enough to counting them.
+    # The commonest word of a text occurs in nearly every document, which approximates their count.
     total = max(known.values(), default=0)
     weights = {
         word: (1 + math.log(times[word])) * math.log(1 + total / documents)
@@ -134,7 +134,7 @@ def _strongest(document: Described) -> dict[str, float]:
 
 
 def _affordable(weights: dict[str, float], known: Mapping[str, int]) -> dict[str, float]:
-    """Take the weightiest words as long as they do not stand in too many documents."""
+    """Take the weightiest words as long as they do not occur in too many documents."""
     taken: dict[str, float] = {}
     left = MAX_FOUND
     for word in sorted(weights, key=lambda word: (-weights[word], word)):

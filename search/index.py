@@ -19,7 +19,7 @@ BATCH_ROWS = 1000
 # Far beyond any abstract; it bounds what one document can cost, and PostgreSQL counts places up to 16,383.
 MAX_WORDS = 10_000
 FIELDS = ["key", "edition", "year", "title", "people", "topic", "awards", "body", "scope", "fingerprint"]
-# Stands in every fingerprint: another number makes all documents anew, as after a change of the folding.
+# Part of every fingerprint: a new number rebuilds all documents, as after a change of the folding.
 FOLDING = 1
 
 

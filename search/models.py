@@ -1,6 +1,6 @@
 """The documents of the index and the words in them. The databases' own full-text indexes over them are made
 and kept by themselves (triggers and generated columns of the second migration): a migration that alters
-Document on SQLite must make its triggers anew.
+Document on SQLite must recreate its triggers.
 """
 
 from typing import ClassVar, Self
@@ -16,7 +16,7 @@ MIN_WORD_CHARS = 3
 class Document(models.Model):
     """One thing that can be found, as folded words; the thing itself belongs to an app unknown here.
 
-    Nothing here is public as such: whoever shows a hit fetches the thing through its own `published()`.
+    Nothing here is public as such: views fetch each hit through its model's `published()`.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("people", "title", "body")
@@ -33,7 +33,7 @@ class Document(models.Model):
     topic = models.TextField(blank=True)
     awards = models.TextField(blank=True)
     body = models.TextField(blank=True)
-    # Edition, kind and year as words that nobody can type.
+    # Edition, kind and year as words that users cannot type.
     scope = models.TextField(blank=True)
     # Of the texts that the words were made of: what is unchanged need not be folded again.
     fingerprint = models.BigIntegerField(null=True, editable=False)

@@ -13,12 +13,12 @@ from search.query import Field, Query, Term
 
 # In shorter words a typing error looks like another word.
 MIN_CORRECTED_CHARS = 5
-# Of so many likely spellings, the commonest that stands where it is asked for is taken.
+# Of so many likely spellings, the commonest that occurs in the query's scope is taken.
 MAX_CORRECTED_WORDS = 5
 
 
 def vocabulary(document: Document) -> set[str]:
-    """Return the words of a document that are kept in the vocabulary."""
+    """Return the words of a document that the vocabulary stores."""
     return {word for word in document.text().split() if len(word) >= MIN_WORD_CHARS}
 
 
