@@ -7,7 +7,7 @@ from exchange.models import ImportJob, Provenance
 
 
 def job_scope(access: Access, action: str) -> Q:
-    """Reach the uploads for one's editions; one that brings a new edition is nobody's by role."""
+    """Limit uploads to the account's editions; no role reaches an upload that creates an edition."""
     return of_editions(ImportJob, access, action)
 
 

@@ -18,7 +18,7 @@ class Source:
 
 
 def unchanged(text: str) -> str:
-    """Leave a text as it stands."""
+    """Return a text unchanged."""
     return text
 
 
@@ -42,10 +42,10 @@ def no_uids(kind: str) -> Iterable[str]:
 class Context:
     """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
 
-    Formats know no app, so what an app knows of texts and names comes along as functions: `plain` and `latex`
+    Formats import no app, so knowledge of texts and names is passed as functions: `plain` and `latex`
     turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name,
     `version` names the last release of the program. `uids` names all sessions or presentations
-    that the edition holds, drafts too, oldest first: numbers made of uids hang on it. `language` is that of
+    of the edition, drafts too, oldest first: numbers made of uids depend on it. `language` is that of
     the site.
     """
 
@@ -91,9 +91,9 @@ class Pages:
 
 
 class Rows:
-    """Records that are read when they are gone through, each time anew.
+    """Records that are read again on each iteration.
 
-    `read` is told which fields are wanted beside the key that identifies a record, or `None` for all.
+    `read` takes the fields to read besides the key that identifies a record, or `None` for all.
     """
 
     def __init__(self, read: Callable[[Collection[str] | None], Iterator[Any]]) -> None:
@@ -111,7 +111,7 @@ class Rows:
 
 
 type Reader = Callable[[Sequence[Source], Context], Program]
-# Tells by the beginnings of files whether a format may be theirs.
+# Detects a possible format from the beginnings of files.
 type Recogniser = Callable[[Sequence[Source]], bool]
 type Writer = Callable[[Program, Context], Iterable[OutputFile]]
 # Writes the papers of several editions as references, in one file.

@@ -126,7 +126,7 @@ class ConflictQuerySet(models.QuerySet["Conflict"]):
 
 
 class Conflict(models.Model):
-    """A field changed both here and in the file since the last import. Ours stands until a chair decides."""
+    """A field changed both here and in the file since the last import. Ours is used until a chair decides."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("label", "base", "ours", "theirs")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("field",)

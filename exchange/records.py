@@ -293,7 +293,7 @@ class PresentationRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Everything that one file, or one set of files, says about one edition. Order within a kind is kept."""
+    """Everything that one file, or set of files, says about one edition. Order within a kind is preserved."""
 
     conference: ConferenceRecord | None = None
     edition: EditionRecord | None = None

@@ -15,7 +15,7 @@ FILES_SHOWN = 5
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:
-    """Read files; a folder stands for the files in it. Raises `ProgramError` for what cannot be read."""
+    """Read files; a folder means the files in it. Raises `ProgramError` for what cannot be read."""
     files = [file for path in paths for file in _files(Path(path))]
     total = sum(file.stat().st_size for file in files)
     if total > MAX_BYTES:
@@ -53,7 +53,7 @@ def write_outputs(outputs: Iterable[OutputFile], target: Path) -> list[Path]:
     """Write what a writer makes. `target` is a folder, else the name of the one file.
 
     Several files next to a file name take its stem for the edition's: x.json, x-abstracts.json.
-    All are written beside their places first, so that no half file ever stands there.
+    All are written to temporary files first, so that no partial file is ever visible.
     """
     files = list(outputs)
     if target.is_dir():
@@ -69,7 +69,7 @@ def write_outputs(outputs: Iterable[OutputFile], target: Path) -> list[Path]:
 
 
 def _named_alike(files: Sequence[OutputFile], target: Path) -> list[Path]:
-    """Replace the common beginning of the names by the name that was asked for."""
+    """Replace the common beginning of the names by the requested name."""
     stems = [Path(output.name).stem for output in files]
     words = [stem.split("-") for stem in stems]
     common = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False)))

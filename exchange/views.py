@@ -1,4 +1,4 @@
-"""Files to take along. What is public is asked of querysets and dump, how it is written of the formats."""
+"""Download views. Querysets and dump decide what is public, formats how it is written."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

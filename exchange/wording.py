@@ -28,7 +28,7 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What keys stand for: the name of a person by uid, of a row by its kind and key."""
+    """Labels of keys: the name of a person by uid, of a row by its kind and key."""
 
     person: Callable[[str], str]
     row: Callable[[str, str], str]

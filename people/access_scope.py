@@ -1,7 +1,7 @@
 """Which people and institutions a role reaches: they belong to no edition, and an edition shows them.
 
-Whoever enters the program finds all people but those who stand only in drafts of other editions, so that
-nobody is entered twice. Changing somebody, and reading what is private of them, needs more than a row that
+Editors of a program find all people except those only in drafts of other editions, so that
+people are not duplicated. Changing a person, and reading what is private of them, needs more than a row that
 one can add: see `established` and `made`.
 """
 
@@ -58,7 +58,7 @@ def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
 
 
 def owners(model: type[Model], prefix: str = "") -> Iterator[tuple[str, type[Model]]]:
-    """Walk the models on whose forms a row stands, with the path to each, up to the edition's."""
+    """Yield the models whose forms include a row, with the path to each, up to the edition's."""
     for name in part_of(model):
         owner: Any = model._meta.get_field(name).related_model
         if owner is not get_edition_model():
@@ -86,7 +86,7 @@ def made(model: type[Model], access: Access, editions: set[int]) -> Q:
 
 
 def kept_by_others(model: type[Model], editions: set[int]) -> Q:
-    """Those who stand in a draft of another edition; it may be that something else shows them too."""
+    """Match those in a draft of another edition, even if they are also public."""
     some = NOTHING
     for rows, name in appearances(model):
         others = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
@@ -123,7 +123,7 @@ def institution_scope(access: Access, action: str) -> Q:
 
 
 def with_merged(model: type[Model], found: Q) -> Q:
-    """Those of the rows that stay, and what was merged into them: it stands nowhere itself."""
+    """Match these rows and those merged into them, which no edition references."""
     survivors = model._base_manager.filter(found, merged_into__isnull=True)
     return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
 

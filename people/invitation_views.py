@@ -22,7 +22,7 @@ from people import membership as joining
 from people import names
 from people.models import Invitation
 
-# Said of any name that cannot be had, whoever has it.
+# The same for every unavailable name, to reveal no accounts.
 TAKEN = gettext_lazy("No account can be made with this e-mail. If you have one already, sign in with it.")
 
 

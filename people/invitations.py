@@ -32,7 +32,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(accepted_at__isnull=True, expires_at__gt=at or timezone.now())
 
     def waiting(self) -> Self:
-        """Return those that nobody has accepted, expired ones too."""
+        """Return pending invitations, expired ones too."""
         return self.filter(accepted_at__isnull=True)
 
     def by_token(self, token: str, at: datetime | None = None) -> Self:
@@ -79,7 +79,7 @@ class Invitation(models.Model):
         return f"{self.name} ({self.get_role_display()})"
 
     def renew(self, at: datetime | None = None) -> str:
-        """Give the invitation a new secret, and return it: it is known to nobody afterwards."""
+        """Give the invitation a new secret, and return it: it cannot be read later."""
         token = secrets.token_urlsafe(32)
         self.digest, self.expires_at = digest_of(token), (at or timezone.now()) + LIFETIME
         return token

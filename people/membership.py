@@ -36,7 +36,7 @@ def may_give(user: Any, edition: Edition | None) -> list[str]:
 
 
 def is_last_owner(membership: Membership) -> bool:
-    """Tell whether the edition would have no owner without this one."""
+    """Return whether the edition would have no owner without this one."""
     others = Membership.objects.filter(edition=membership.edition_id, role=Role.OWNER, user__is_active=True)
     return membership.role == Role.OWNER and not others.exclude(pk=membership.pk).exists()
 
@@ -74,7 +74,7 @@ def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
 
 @transaction.atomic
 def end(membership: Membership) -> None:
-    """End a role. Whoever has nothing else to do here is signed out of the admin."""
+    """End a role. An account without other roles or permissions loses access to the admin."""
     user = membership.user
     membership.delete()
     has_more = user.memberships.exists() or user.user_permissions.exists() or user.groups.exists()
@@ -88,7 +88,7 @@ class CannotSendError(Exception):
 
 
 def can_send() -> bool:
-    """Tell whether e-mail can be sent at all."""
+    """Return whether e-mail can be sent at all."""
     return bool(settings.MAILERS)
 
 

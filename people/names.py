@@ -152,7 +152,7 @@ PLAIN = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)?(?: [A-Z][a-z]+)+")
 
 @lru_cache(maxsize=65_536)
 def is_suspicious(display: str) -> bool:
-    """Tell whether there is something to look at in a name, quickly for thousands of them."""
+    """Return whether a name needs a review; fast for thousands of names."""
     words = display.split(" ")
     if PLAIN.fullmatch(display) and len({*words}) == len(words) and NOT_NAMES.isdisjoint(words):
         return False

@@ -1,4 +1,4 @@
-"""What the head of a person's page tells: cards, and linked data. Pure; made of a person `with_vita()`."""
+"""Metadata of a person's page: cards, and linked data. Pure; takes a person `with_vita()`."""
 
 from typing import Any
 

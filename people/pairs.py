@@ -149,7 +149,7 @@ class Comparison(models.Model):
     model = models.CharField(_("model"), max_length=60, unique=True)
     at = models.DateTimeField(_("at"), default=timezone.now)
     state = models.CharField(_("state"), max_length=80)
-    # Whoever has a larger key came later, and was compared with nobody.
+    # Rows with a larger key are newer, and have not been compared.
     last_key = models.BigIntegerField(_("last key"), default=0)
 
     class Meta:

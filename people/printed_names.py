@@ -1,4 +1,4 @@
-"""Names as they are printed in one place, which is not the person's name, and names that nobody reads."""
+"""Names as they are printed in one place, which is not the person's name, and names that are not loaded."""
 
 from collections.abc import Hashable, Iterable
 

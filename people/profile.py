@@ -35,7 +35,7 @@ class IndexEntry:
 
     @property
     def initial(self) -> str:
-        """The letter under which it stands."""
+        """Return the index letter."""
         return names.initial(self.person.sort_key)
 
     @property

@@ -20,7 +20,7 @@ class Appearance(NamedTuple):
 
     place: int
     relation: str
-    # What its rows need to say what they stand on.
+    # Relations that its rows need to name their parent.
     select_related: tuple[str, ...] = ()
 
 
@@ -215,7 +215,7 @@ class PairQuerySet(QuerySet[Any]):
     """Pairs that a chair has not decided."""
 
     def undecided(self) -> Self:
-        """Those of whom nobody was merged or told from the other since they were found."""
+        """Return pairs of which neither row has been merged."""
         return self.filter(first__merged_into__isnull=True, second__merged_into__isnull=True)
 
     def appearing_in(self, edition: Any) -> Self:

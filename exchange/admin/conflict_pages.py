@@ -13,7 +13,7 @@ from exchange.jobs.conflicts import CannotTakeError, Finder, current
 from exchange.models import Conflict
 from exchange.wording import Naming, label, told
 
-# A list of conflicts asks for no names: keys stand for what they lead to.
+# A list of conflicts resolves no names: it shows keys.
 BY_KEY = Naming(lambda uid: uid, lambda kind, key: key)
 
 
@@ -23,7 +23,7 @@ def as_it_is(conflict: Conflict, value: object) -> str:
 
 
 def naming(finder: Finder) -> Naming:
-    """Return what keys stand for here; the key where they lead nowhere."""
+    """Return the labels of keys; an unresolved key is its own label."""
 
     def name(kind: str, key: str) -> str:
         try:
@@ -36,7 +36,7 @@ def naming(finder: Finder) -> Naming:
 
 @dataclass(slots=True)
 class Sides:
-    """The three values of a conflict, ours as it stands now. `seen` tells whether that has changed since."""
+    """The three values of a conflict, with our current value. `seen` detects later changes."""
 
     title: str
     ours: Any

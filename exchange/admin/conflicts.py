@@ -45,7 +45,7 @@ CHECKS.append(
 
 
 class OpenFilter(admin.SimpleListFilter):
-    """Conflicts that wait for a decision, unless all are asked for."""
+    """Show open conflicts by default."""
 
     title = _("state")
     parameter_name = "state"
@@ -61,7 +61,7 @@ class OpenFilter(admin.SimpleListFilter):
 
 
 def signed_in(request: HttpRequest) -> User:
-    """Return the account of a request; nobody else comes here."""
+    """Return the account of a request; the admin requires a login."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user

@@ -65,7 +65,7 @@ class ImportJobAdmin(ScopedAdmin):
         return self.admin_site.get_model_admin(Edition).has_add_permission(request)
 
     def may_go_on(self, request: HttpRequest, job: ImportJob) -> bool:
-        """Tell whether somebody may confirm, drop or repeat this import."""
+        """Return whether the user may confirm, drop or repeat this import."""
         if not self.has_change_permission(request, job):
             return False
         if job.edition is None:
@@ -98,7 +98,7 @@ class ImportJobAdmin(ScopedAdmin):
         uploads = data["uploads"]
         names = [file_name(one) for one in uploads]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
-        job.user = request.user  # type: ignore[assignment]  # nobody else comes here
+        job.user = request.user  # type: ignore[assignment]  # login required
         with transaction.atomic():
             job.save()
             private_files.keep(job.pk, (one.chunks() for one in uploads))
@@ -150,7 +150,7 @@ class ImportJobAdmin(ScopedAdmin):
     def go_on(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
         """Do what a button of the job's page says; one that was pressed twice does it once."""
         is_over = job.is_lost() or job.is_neglected() or job.state in STOPPED
-        # What the file may do is judged for whoever lets it go on.
+        # Permissions are those of the account that confirms the import.
         theirs: dict[str, Any] = {"user": request.user, "is_again": False}
         if wanted == "confirm" and job.pass_to(State.WRITING, before=State.READY, **theirs):
             tasks.write.enqueue(job.pk)

@@ -15,7 +15,7 @@ from exchange.models import ImportRun
 
 
 def may_undo(model_admin: ScopedAdmin, request: HttpRequest, run: ImportRun) -> bool:
-    """Tell whether the user may take this import back."""
+    """Return whether the user may revert this import."""
     return access_for(request).may("delete", ImportRun, run) and model_admin.has_view_permission(request, run)
 
 

@@ -1,4 +1,4 @@
-"""A visitor's agenda as files: calendar, table, references. What is public is asked below."""
+"""A visitor's agenda as files: calendar, table, references. Only public rows are exported."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

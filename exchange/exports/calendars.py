@@ -73,7 +73,7 @@ def of_session(session: Session) -> CalendarScope:
 
 
 def of_room(room: Room) -> CalendarScope:
-    """Return the sessions in a room, and what stands there though its session is elsewhere."""
+    """Return the sessions in a room, and presentations there whose session is elsewhere."""
     inside = Q(room=None, session__room=room) & OWN_TIME
     return part(room.edition, sessions=Q(room=room), presentations=Q(room=room) | inside)
 

@@ -1,4 +1,4 @@
-"""Files as replies: conditional requests answered from the revision stamp, contents sent piece by piece."""
+"""File responses: conditional requests use the revision, contents are streamed."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ class SourceState:
 
 
 def state_of(edition: Edition, at: datetime | None = None) -> SourceState:
-    """Return the state of an edition: its stamp, and which of its gates have opened since the last change."""
+    """Return the state of an edition: its revision, and which gates have opened since."""
     stamp = _stamp(edition)
     opened = _opened(edition, at or timezone.now())
     changed = max([stamp.changed_at, *opened])
@@ -35,7 +35,7 @@ def state_of(edition: Edition, at: datetime | None = None) -> SourceState:
 
 
 def _stamp(edition: Edition) -> revision.Revision:
-    """Return the stamp of an edition as it was fetched: what is read afterwards is no older."""
+    """Return the revision of an edition as it was fetched: rows read later are no older."""
     held = vars(edition)
     if "site_revision" not in held:
         return revision.current(edition.pk)
@@ -82,7 +82,7 @@ def reply(
         answer.headers["Content-Disposition"] = content_disposition_header(True, name)
     else:
         answer = found
-    # Apps in browsers, and pages of other sites, may read what everybody may read; no cookie comes along.
+    # Other origins may read public data; no cookies are sent.
     answer["Access-Control-Allow-Origin"] = "*"
     answer["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
     answer["ETag"], answer["Last-Modified"], answer["Cache-Control"] = etag, http_date(changed), CACHING

@@ -63,11 +63,11 @@ NOTHING = Q(pk__in=[])
 
 
 class Selection(TypedDict, total=False):
-    """What is read of an edition; without any of it, all that is public.
+    """What is read of an edition; by default, all public rows.
 
-    `drafts`: what is not public too. `only` names the kinds of rows wanted, such as "paper", each with a
-    condition; other kinds stay out, and so do the edition's menu and committee. `fields` names by kind the
-    fields wanted, beside the key. `people`: whether those who take part come along.
+    `drafts`: also unpublished rows. `only` names the kinds of rows to read, such as "paper", each with a
+    condition; it excludes other kinds, and the edition's menu and committee. `fields` names by kind the
+    fields to read, besides the key. `people`: whether to include participants.
     """
 
     drafts: bool
@@ -88,9 +88,9 @@ def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
 
 
 def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
-    """Return the same as `dump`, but every list is read anew, a batch at a time, whenever it is gone through.
+    """Return the same as `dump`, but each iteration over a list reads it again, in batches.
 
-    For writers that ask of a list no more than its records in order and whether there are any.
+    For writers that only iterate over lists and test whether they are empty.
     """
     public = Edition.objects.published(selection.get("at"))
     if not selection.get("drafts") and not public.filter(pk=edition.pk).exists():
@@ -182,7 +182,7 @@ class Dump:
     # Records
 
     def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Any]:
-        """Read the records of a kind: first what sorts them, then batch by batch. `wanted`: their fields."""
+        """Read the records of a kind: first the sort keys, then in batches. `wanted`: their fields."""
         if not self._wants(kind):
             return
         wanted = self.fields.get(kind.name) if wanted is None else wanted
@@ -254,7 +254,7 @@ class Dump:
     # People
 
     def _parts(self) -> Iterator[tuple[Listing, Any]]:
-        """Yield each kind of list with the rows that stand in one."""
+        """Yield each kind of list with its rows."""
         for kind in KINDS.values():
             for listing in kind.listings if self._wants(kind) else ():
                 owner = {"pk": self.edition.pk} if kind is EDITION else {"edition": self.edition}

@@ -41,7 +41,7 @@ WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 def reply(
     pieces: Iterable[bytes], rows: QuerySet[Any], editions: list[Edition], ending: str
 ) -> HttpResponseBase:
-    """Send a file piece by piece. The admin lets nobody keep it."""
+    """Stream a file. Admin responses are not cached."""
     place = f"{editions[0].slug}-" if len(editions) == 1 else ""
     name = f"{place}{table_of(rows.model).name}-{timezone.now():%Y-%m-%d}.{ending}"
     types = {"csv": "text/csv; charset=utf-8", "xlsx": WORKBOOK, "json": "application/json"}
@@ -62,7 +62,7 @@ def as_csv(rows: QuerySet[Any]) -> HttpResponseBase:
 
 
 def as_workbook(rows: QuerySet[Any]) -> HttpResponseBase:
-    """Write the table, and beside it the tables of what hangs on its rows, such as authors."""
+    """Write the table, and the tables of related rows, such as authors."""
     editions = editions_of(rows)
     return reply(workbook(_sheets(settled(rows), editions)), rows, editions, "xlsx")
 

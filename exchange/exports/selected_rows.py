@@ -30,7 +30,7 @@ UTC = ZoneInfo("UTC")
 
 @dataclass(frozen=True, slots=True)
 class SelectedRecord:
-    """One record, the edition it stands in, and the key of what it belongs to."""
+    """One record, its edition, and the key of its parent."""
 
     edition: Edition | None
     record: Any
@@ -46,7 +46,7 @@ def table_of(model: "type[Content]") -> Table:
 
 
 def editions_of(rows: QuerySet[Any]) -> list[Edition]:
-    """Return the editions that rows stand in, the newest first; none for what belongs to all years."""
+    """Return the editions of rows, newest first; none for models without an edition."""
     lookup = _edition_lookup(rows.model)
     if not lookup:
         return []
@@ -61,7 +61,7 @@ def _edition_lookup(model: "type[Content]") -> str:
 
 
 def selected_records(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[SelectedRecord]:
-    """Read rows in their order, a batch at a time. `wanted`: the fields of their records; none are all."""
+    """Read rows in order, in batches. `wanted`: the fields of their records, `None` for all."""
     model: Any = rows.model
     if model is MENU.model:
         yield from _menus([*rows.values_list("pk", flat=True)])
@@ -74,9 +74,9 @@ def selected_records(rows: QuerySet[Any], wanted: Collection[str] | None = None)
 
 
 def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
-    """Read lines of menus, in the menus' own order: below a line stands what hangs on it.
+    """Read menu lines in the order of their menus: children follow their parent.
 
-    A line is nothing without the one above it, which comes along.
+    Parents of selected lines are included.
     """
     lines: Any = MENU.model._default_manager
     wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))

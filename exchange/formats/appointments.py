@@ -1,6 +1,6 @@
-"""What stands in a calendar, from records alone: sessions, and presentations with a time of their own.
+"""Appointments from records alone: sessions, and presentations with a time of their own.
 
-How an appointment is written is `formats.ics`' business.
+`formats.ics` writes them.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -151,7 +151,7 @@ class _Calendar(Lookup):
         )
 
     def _key(self, kind: str, uid: str) -> str:
-        """Edition slugs have no dots: the parts can be told apart whatever the uid looks like."""
+        """Edition slugs have no dots, so the key is unambiguous for any uid."""
         return f"{kind}.{self.context.edition}.{uid}"
 
     def _url(self, part: str, uid: str) -> str:
@@ -188,7 +188,7 @@ def _people(role: str, people: Collection[PersonRef]) -> str:
 
 
 def _role(role: str, number: int) -> str:
-    """Return what so many people in a role are called; a role that no language knows stands as it is."""
+    """Return the label of a role for this number of people; an unknown role is unchanged."""
     match role:
         case "author":
             return ngettext("Author", "Authors", number)

@@ -22,7 +22,7 @@ BRACES = (
 )
 # The first entry, on a line of its own.
 ENTRY = re.compile(r"^[ \t]*@\w+\s*[{(]", re.MULTILINE)
-# Formulas, commands, words, single signs: what has to be told apart where capitals are protected.
+# Formulas, commands, words, single signs: the tokens for protecting capitals.
 PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 
 
@@ -92,7 +92,7 @@ def protect_capitals(title: str) -> str:
 
 
 def _name(author: Author, context: Context) -> str:
-    """Return "Family, Suffix, Given". A part that BibTeX would take for something else stands in braces."""
+    """Return "Family, Suffix, Given". A part that BibTeX would misread is put in braces."""
     parts = [context.latex(part) for part in (author.family, author.suffix, author.given)]
     family, *rest = [_whole(balanced(part)) for part in parts]
     is_lower = author.family == author.family.lower() != author.family.upper()

@@ -109,7 +109,7 @@ def _event(event: Element) -> dict[str, object]:
 
 
 def _number(value: str | None) -> int | str | None:
-    """Return a number of plain digits; anything else as it stands, to be reported."""
+    """Return a number of plain digits; anything else unchanged, to be reported."""
     is_plain = value and value.isascii() and value.isdecimal() and len(value) < 19
     return int(value) if value and is_plain else value or None
 

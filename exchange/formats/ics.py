@@ -1,8 +1,8 @@
 """iCalendar: sessions and talks for calendar programs, after RFC 5545. Written only.
 
-Times stand in the edition's zone, which comes along. Unchanged programs give the same bytes: nothing in a
+Times are in the edition's zone, which is included. Unchanged programs give the same bytes: nothing in a
 file says when it was made. The lines of events, of which a calendar of all talks has thousands, are written
-here: `icalendar` takes twelve times as long. It writes what stands around them, and reads all in the tests.
+here: `icalendar` takes twelve times as long. It writes the rest, and reads all in the tests.
 """
 
 import re
@@ -35,7 +35,7 @@ END, FOLD = b"\r\n", b"\r\n "
 # Octets of a line: 75 with the space that the next ones begin with.
 MAX_LINE_BYTES = 74
 ESCAPES = (("\\", r"\\"), (";", r"\;"), (",", r"\,"), ("\r\n", r"\n"), ("\n", r"\n"), ("\r", r"\n"))
-# What stands in an event, in the order in which `icalendar` writes it.
+# Properties of an event, in the order in which `icalendar` writes them.
 ORDER = (
     *("summary", "dtstart", "dtend", "dtstamp", "uid", "sequence", "categories"),
     *("description", "last-modified", "location", "status", "url"),
@@ -74,9 +74,9 @@ def name_of(program: Program, context: Context) -> str:
 
 
 def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
-    """Return one calendar, piece by piece. `address`: where it can be had again.
+    """Stream one calendar. `address`: the URL to refresh it from.
 
-    A large edition may come in several parts: of each no more is held than its appointments.
+    A large edition may be split into parts: only the appointments of each are held.
     """
     # Read at once: what fails does so before the first byte is sent.
     found = _found(parts)

@@ -1,6 +1,6 @@
 """Mini-Conf site data: papers (CSV), sessions, speakers and calendars (YAML) of its folder `sitedata`.
 
-Read only; from the files, or one ZIP of the folder. Files are told by their shape.
+Read only; from the files, or one ZIP of the folder. Files are recognized by their shape.
 """
 
 import html
@@ -73,7 +73,7 @@ PRESENTED = {"poster": "poster", "spotlight": "spotlight"}
 
 
 def kind_of(words: str, default: str, among: frozenset[str] | None = None) -> str:
-    """Return the kind of session that a title, a type or a file's name tells, `among` these if given."""
+    """Return the kind of session from a title, type or file name, `among` these if given."""
     known = [(kind, pattern) for kind, pattern in KINDS if among is None or kind in among]
     found = (kind for kind, pattern in known if re.search(pattern, words, re.IGNORECASE))
     return next(found, default)
@@ -162,7 +162,7 @@ OFFSET = re.compile(r"([T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?(\d\d)?)
 
 @dataclass
 class SessionReader:
-    """Takes the YAML files of a site; calendars come last, as they repeat what other files tell better."""
+    """Reads the YAML files of a site; calendars come last, as other files are more exact."""
 
     zone: ZoneInfo
     findings: Findings
@@ -175,7 +175,7 @@ class SessionReader:
     _assumed: dict[str, int] = field(default_factory=dict)
 
     def add(self, part: object, file: str) -> bool:
-        """Take one file, told by its shape; say whether it is one."""
+        """Read a file if its shape fits, and return whether it does."""
         if isinstance(part, dict):
             rows = {key: row for key, row in part.items() if isinstance(row, dict)}
             if not rows or not any(_value(row, *STARTS) for row in rows.values()):
@@ -306,7 +306,7 @@ class SessionReader:
         self.presentations[uid if uid not in self.presentations else f"{uid} {where}"] = presentation
 
     def finish(self) -> None:
-        """Take of the calendars what no other file told, and say what had to be assumed or left out."""
+        """Add what only calendars hold, and report what is assumed or left out."""
         starts = {(slug(str(one.title)), one.start) for one in self.sessions.values()}
         has_days = any(_value(row, "view") == "day" for row, _ in self._calendar)
         for row, where in self._calendar:

@@ -209,7 +209,7 @@ def left_out(content: Content) -> str:
 
 
 def decision(venue: str) -> str:
-    """Return the decision that a venue such as `ICLR 2025 Oral` tells."""
+    """Return the decision named in a venue such as `ICLR 2025 Oral`."""
     words = venue.lower()
     kind = next((kind for kind in KINDS if kind in words), "")
     return f"Accept ({kind})" if kind else "Accept"

@@ -1,6 +1,6 @@
 """Our own format: one JSON file that holds everything of one edition, versioned and complete.
 
-The shape of a record follows from its fields (`exchange.reading.shapes`); the schema stands in
+The shape of a record follows from its fields (`exchange.reading.shapes`); the schema is in
 `docs/program-1.schema.json`.
 """
 
@@ -117,7 +117,7 @@ def _pieces(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
         for value in values:
             yield f"{opening}{_line(shape.write(value, zone))}".encode()
             opening = ",\n  "
-        # Not asked of the list, which would be read anew.
+        # Testing the list would read it again.
         if opening == ",\n  ":
             yield b"\n ]"
     yield b"\n}\n"

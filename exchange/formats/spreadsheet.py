@@ -84,7 +84,7 @@ class Mapping:
         return self.own[key] if key in self.own else COLUMNS.get(key, "")
 
     def is_left_out(self, name: str) -> bool:
-        """Whether the mapping file says that this column is not wanted."""
+        """Whether the mapping file excludes this column."""
         return self.own.get(folded(name)) == ""
 
     def read(self, source: Source, findings: Findings) -> None:
@@ -133,7 +133,7 @@ LISTS = ";|\n"
 
 @dataclass
 class PaperReader:
-    """Takes sheets one by one: those of papers first, whatever order they come in."""
+    """Reads sheets one by one, those of papers first."""
 
     mapping: Mapping
     findings: Findings
@@ -339,7 +339,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognises(sources: Sequence[Source]) -> bool:
-    """Whether there is a table of papers or authors; a mapping file may stand beside it."""
+    """Whether there is a table of papers or authors; a mapping file is optional."""
     tables = [source for source in sources if PurePath(source.name).suffix.casefold() not in MAPPINGS]
     return bool(tables) and all(_may_be_papers(table) for table in tables)
 
@@ -360,7 +360,7 @@ def _sheets(sources: Sequence[Source], findings: Findings) -> Iterator[Sheet]:
 
 
 def _judge(strange: Sequence[Sheet], found: Sequence[Sheet], findings: Findings) -> None:
-    """Tell of sheets without papers: a note where there are others, else a problem."""
+    """Report sheets without papers: as a note if there are others, else as a problem."""
     for sheet in strange:
         if len(strange) < len(found):
             message = gettext("This sheet holds no papers and no authors; it was left out.")

@@ -1,1 +1,1 @@
-"""From records to rows: what stands here, who is who, what changes, what is wrong, and the writing of it."""
+"""From records to rows: existing rows, matching of people, changes, validation, writing."""

@@ -60,7 +60,7 @@ class RowPlan:
     # A reference of its record leads nowhere, which has been reported.
     is_broken: bool = False
     memory: Memory | None = None
-    # Values before the change, for whoever wants to take it back.
+    # Values before the change, to revert it.
     old: Values = field(default_factory=dict)
     parts: dict[str, list[PartRow]] = field(default_factory=dict)
 
@@ -295,7 +295,7 @@ def _as_one(found: list[FilePerson], people: People) -> FilePerson:
     """Join what the file says of one person in several ways: by an id here, by the bare name there."""
     if len(found) == 1:
         return found[0]
-    # A file may still tell of both whom a chair merged: the one who stays speaks, the other is history.
+    # A file may still hold both of a merged pair: the survivor's record is used.
     described = [one for one in found if one.record]
     described.sort(key=lambda one: one.uid in people.successors)
     first = (described or found)[0]
@@ -324,7 +324,7 @@ def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
 
 
 def _split_again(person: Person, theirs: Values, found: Merge) -> None:
-    """Let the parts of a name follow the name, where they were split by machine and nobody states them."""
+    """Update the parts of a name with it if they were split automatically and not stated."""
     parts = names.split(person.name)
     if (
         "name" in found.taken

@@ -1,4 +1,4 @@
-"""What files hold, as a table: which record stands for which model, and the lists inside records.
+"""Which record represents which model, and the lists inside records.
 
 Declarations only: `exchange.imports.rows` reads rows as values, `exchange.imports.writing` writes them.
 """

@@ -1,4 +1,4 @@
-"""A program into the database: compared with what stands here, judged whole, written whole or not at all.
+"""Load a program into the database: compared with existing rows, validated, written atomically.
 
 Hand edits survive (`exchange.imports.provenance`); the same file twice changes nothing.
 """
@@ -168,7 +168,7 @@ def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
 
 
 def _has_news(plan: Plan) -> bool:
-    """Whether any step writes more than conflicts that stand open already."""
+    """Whether any step writes more than conflicts that are already open."""
     steps = [step for steps in plan.steps.values() for step in steps]
     if any(step.is_new or step.merge.taken or step.remembers_more for step in steps):
         return True

@@ -1,4 +1,4 @@
-"""Who is who: whom the references of a file mean among themselves, and among the people known here.
+"""Match people: references within a file, and with the people in the database.
 
 By uid, then identifier, then ORCID, then exact name where that is safe. Doubts are listed.
 Nothing is written.
@@ -36,7 +36,7 @@ LOCATIONS = (
 
 # References in a file
 
-# What a reference stands on: the name of its kind, and the key of the record.
+# The record that holds a reference: the name of its kind, and its key.
 type Location = tuple[str, str]
 NO_LOCATION: Location = ("", "")
 
@@ -197,7 +197,7 @@ def _keys(ref: PersonRef) -> list[tuple[str, ...]]:
 
 
 def locations_of(people: Iterable[int], edition: Edition) -> set[tuple[Location, int]]:
-    """Return where in the edition these people stand: ((kind, key), person)."""
+    """Return where the edition references these people: ((kind, key), person)."""
     found: set[tuple[Location, int]] = set()
     if edition._state.adding:
         return found
@@ -233,7 +233,7 @@ class Namesakes:
         return [person for key, person in people.items() if key not in self._claimed]
 
     def fitting(self, entry: FilePerson) -> list[Person]:
-        """Those among them whom nothing known tells apart from the entry."""
+        """Return those whose known data does not contradict the entry."""
         return [person for person in self.all(entry) if not self._contradicts(entry, person)]
 
     def doubt(self, entry: FilePerson, person: Person) -> str:
@@ -289,7 +289,7 @@ def _affiliations(people: Iterable[int]) -> dict[int, set[str]]:
 
 
 class People:
-    """Every person of one program, each as the row that stands for it: an existing one, or a new one."""
+    """Every person of one program, each with its row: an existing one, or a new one."""
 
     def __init__(
         self, program: Program, edition: Edition, findings: Findings, concealed: Collection[int] = ()
@@ -324,7 +324,7 @@ class People:
         return self._hidden.hold(person.pk, name)
 
     def is_free(self, pair: tuple[str, str], person: Person) -> bool:
-        """Whether an identifier belongs to nobody else here."""
+        """Whether no other person has this identifier."""
         return self._owners.get(pair) in (None, person.pk)
 
     # By keys
@@ -430,14 +430,14 @@ class People:
         return True
 
     def _is_only_rival(self, entry: FilePerson, others: list[FilePerson], namesakes: Namesakes) -> bool:
-        """Whether a bare name can mean nobody but one settled person of the file."""
+        """Whether a bare name can only mean one matched person of the file."""
         alone = len(others) == 1 and not namesakes.all(entry)
         return alone and not entry.is_keyed and others[0] in self.rows
 
     def _match_where_they_stand(
         self, unmatched: list[FilePerson], rivals: dict[str, list[FilePerson]], namesakes: Namesakes
     ) -> None:
-        """Several people have the name: take whoever stands on the same paper already, else keep apart."""
+        """Several people have the name: match one on the same paper, else keep separate."""
         candidates = {person.pk for entry in unmatched for person in namesakes.fitting(entry)}
         known = locations_of(candidates, self.edition)
         told: set[str] = set()
@@ -460,7 +460,7 @@ class People:
                 self._keep_apart(entry, rivals, namesakes)
 
     def _take_by_location(self, entry: FilePerson, locations: dict[Location, list[Person]]) -> bool:
-        """Take the one who stands there, location by location; tell whether every location was settled so."""
+        """Match the person at each location; return whether this matched every location."""
         for location, found in locations.items():
             if len(found) == 1:
                 self._on_location[entry, location] = self.by_uid.setdefault(found[0].uid, found[0])

@@ -1,6 +1,6 @@
-"""The three-way merge of an import, field by field, and the memory of what came in.
+"""The three-way merge of an import, field by field, and the last imported values.
 
-base = as last imported, ours = as it stands here, theirs = as the file says it.
+base = as last imported, ours = as in the database, theirs = as in the file.
 """
 
 from collections.abc import Iterable, Mapping
@@ -100,7 +100,7 @@ class Successors:
 
 
 def with_successors(values: Values, kind: Kind, successors: Successors) -> Values:
-    """Return remembered values in which what was merged is what it was merged into, and stands once."""
+    """Return last imported values with merged rows replaced by their survivors, without repeats."""
     if not (successors.people or successors.institutions):
         return values
     lists = {
@@ -120,7 +120,7 @@ def _succeeded(part: Values, successors: Successors) -> Values:
 
 
 def _once(listing: Listing, parts: list[Values]) -> list[Values]:
-    """Leave out who stands there already, as it is done with a file."""
+    """Drop repeated people, as for a file."""
     found: dict[tuple[object, ...], Values] = {}
     for part in parts:
         found.setdefault(tuple(part[name] for name in listing.identity), part)

@@ -68,8 +68,8 @@ def report_concealed(where: Where, field: str, name: str, findings: Findings) ->
 class RowIndex:
     """The rows of one kind in one edition, found by their keys and by their primary keys.
 
-    `whole` rows hold all that a file can say; others only what a reference needs. Locked, nobody changes a
-    row between its comparison and its update. Of those that are `hidden` only the keys are known.
+    `whole` rows hold all that a file can say; others only what a reference needs. A lock prevents
+    changes between comparison and update. Of `hidden` rows only the keys are known.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Lookup(Protocol):
 
 
 class EditionRows:
-    """All rows that a program may mean or point at, by kind; each kind is read when first asked for.
+    """All rows that a program may hold or reference, by kind; each is read on first access.
 
     `whole` names the kinds that are compared. New rows are put here too, for references.
     """
@@ -141,7 +141,7 @@ class EditionRows:
         is_locking: bool = True,
     ) -> None:
         self.edition, self.concealed = edition, concealed
-        # By uid; filled by whoever settles who is who.
+        # By uid; filled when people are matched.
         self.people: dict[str, Person] = {}
         # Papers of other editions that awards go to, by edition and uid.
         self.papers_elsewhere: dict[tuple[str, str], Paper] = {}
@@ -192,7 +192,7 @@ class EditionRows:
         seen: dict[int, Where] = {}
         namesakes = self._institutions_by_name() if kind is INSTITUTION else {}
         merged = self.merged_slugs if kind is INSTITUTION else {}
-        # A file may still tell of both that a chair merged: the one that stays speaks.
+        # A file may still hold both of a merged pair: the survivor's record is used.
         for record in sorted(records, key=lambda one: getattr(one, kind.key) in merged):
             key: str = getattr(record, kind.key)
             if key in index.concealed:
@@ -216,7 +216,7 @@ class EditionRows:
             yield row, record
 
     def _institutions_by_name(self) -> dict[str, Institution]:
-        """Return the institutions here by name and alias; a name that two have stands for neither."""
+        """Return the institutions here by name and alias; a shared name matches neither."""
         found: dict[str, list[Institution]] = defaultdict(list)
         rows = {id(row): row for row in self["institution"].rows.values() if isinstance(row, Institution)}
         for row in rows.values():
@@ -284,7 +284,7 @@ def media_address(file: str) -> str:
 
 
 def _tree(lines: list[Values]) -> list[Values]:
-    """Hang the lines of a menu below their parents; what hangs below an absent line is absent too."""
+    """Nest the lines of a menu; children of an absent line are absent too."""
     by_key: dict[int, Values] = {}
     for line in lines:
         target = next(name for name in ("section", "page", "url") if line[name])

@@ -99,7 +99,7 @@ class StatedValues:
         return values
 
     def key_here(self, kind: str, key: str) -> str:
-        """Return the key under which the row stands here; an institution may have another one in the file."""
+        """Return the key of the row here; an institution may have another one in the file."""
         found: str = getattr(self.rows[kind].rows[key], KINDS[kind].key)
         return found
 

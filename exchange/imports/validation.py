@@ -47,7 +47,7 @@ def validate(plan: Plan, findings: Findings, progress: Progress) -> None:
 
 def _check_row(step: RowPlan, findings: Findings) -> None:
     """Report what the row's own rules say against it."""
-    # A row cannot tell an unsaved parent from itself; nesting is judged by `_check_nesting`.
+    # A row cannot distinguish an unsaved parent from itself; `_check_nesting` checks it.
     parents = {
         name: getattr(step.row, name) for name in step.kind.references if step.kind.is_self_reference(name)
     }
@@ -108,7 +108,7 @@ def _sentence(row: Content, field: str, error: ValidationError) -> str:
 
 
 def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Content], findings: Findings) -> None:
-    """Report topics and sessions that stand below themselves, or too deep. `rows`: all, changed or not."""
+    """Report topics and sessions nested in themselves, or too deep. `rows`: all, changed or not."""
     moved = {id(step.row) for step in steps}
     wholes = {id(_parent(row)) for row in rows if _parent(row) is not None and id(row) not in moved}
     for step in steps:

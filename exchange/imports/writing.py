@@ -74,7 +74,7 @@ def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
 
 
 def _forget_derived(steps: Iterable[RowPlan]) -> None:
-    """Let go of rendered text, which is long: it is in the database now, and read again if asked for."""
+    """Free rendered text, which is long: it is in the database now, and reloaded on access."""
     for step in steps:
         for name in step.row.derived_fields:
             step.row.__dict__.pop(name, None)
@@ -130,7 +130,7 @@ def _write_person_lists(steps: list[RowPlan]) -> None:
 
 
 def write_parts(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
-    """Make the lists of these owners (by primary key) exactly the wanted ones."""
+    """Make the lists of these owners (by primary key) exactly these."""
     for owners in in_batches(wanted):
         _write_batch(listing, {owner: wanted[owner] for owner in owners})
 
@@ -161,7 +161,7 @@ def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
 
 
 def _standing(listing: Listing, owners: Iterable[int]) -> dict[tuple[int, tuple[object, ...]], list[Content]]:
-    """Return the rows of these owners by owner and identity. Menus are drawn anew: their lines have none."""
+    """Return the rows of these owners by owner and identity. Menus are rebuilt: their lines have none."""
     found: dict[tuple[int, tuple[object, ...]], list[Content]] = defaultdict(list)
     rows = listing.model._default_manager.filter(**{f"{listing.owner}__in": list(owners)})
     related = ["person"] if "person" in listing.columns else []
@@ -268,7 +268,7 @@ def _write_provenance(steps: Iterable[RowPlan], plan: Plan, run: ImportRun) -> d
 
 
 def _remembered_values(step: RowPlan) -> Values:
-    """Remember of a new row what the file did not state too: nobody has edited it yet."""
+    """For a new row also remember values the file did not state: they are unedited."""
     kind = step.kind
     if not step.is_new or kind is PERSON:
         return step.merge.memory

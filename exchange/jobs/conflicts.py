@@ -1,4 +1,4 @@
-"""What was changed both here and in the file, decided: ours stays, or theirs is taken; the next import knows.
+"""Resolve fields changed both here and in the file: ours or theirs; the next import respects it.
 
 In both cases the file's value becomes what was last imported. So the same file is no conflict again, a row
 that took it follows the file again, and one that kept its own stays edited. For many rows at once there is
@@ -106,7 +106,7 @@ class CannotTakeError(Exception):
 
 
 def current(kind: Kind, row: Content, name: str, edition: Edition) -> object:
-    """Return what stands in a field now, as a file would say it. At most two queries."""
+    """Return the current value of a field, as in a file. At most two queries."""
     listing = kind.listing(name)
     if listing:
         parts = listing.model._default_manager.filter(**{listing.owner: row})
@@ -217,7 +217,7 @@ def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
 
 
 def _judge(part: PartRow) -> None:
-    """Hold a part to its rules; the database counts places, and whether somebody stands twice."""
+    """Validate a part; the database checks positions and repeated people."""
     relations = {field.name for field in part.row._meta.concrete_fields if field.is_relation}
     part.row.clean_fields(exclude=relations)
     part.row.clean()

@@ -218,7 +218,7 @@ def _judged(parts: SplitResult, url: str, policy: Policy) -> str:
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection to the address that was judged, under the name that was asked for."""
+    """A connection to the checked IP address, under the requested host name."""
 
     def __init__(self, parts: SplitResult, address: str, policy: Policy) -> None:
         self.address, self.is_secure = address, parts.scheme == "https"

@@ -19,7 +19,7 @@ GUARDED = (CONFERENCE, EDITION)
 
 
 def may_import_all(access: Access) -> bool:
-    """Tell whether the account may import into every edition, by Django's own permissions."""
+    """Return whether Django permissions let the account import into every edition."""
     return access.everywhere("add", ImportJob) and access.everywhere("change", Edition)
 
 

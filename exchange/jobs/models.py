@@ -142,7 +142,7 @@ class ImportJob(models.Model):
         return self.is_waiting() and (at or timezone.now()) - self.changed_at > SILENCE
 
     def pass_to(self, state: str, *, before: str, **values: Any) -> bool:
-        """Go to another state, unless somebody was faster. Tell whether it went there."""
+        """Change the state unless another process did; return whether it changed."""
         values = {"changed_at": timezone.now(), **values, "state": state}
         if not type(self).objects.filter(pk=self.pk, state=before).update(**values):
             return False
@@ -153,7 +153,7 @@ class ImportJob(models.Model):
 
 
 class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):
-    """Rows of a plan by what becomes of them. One may be changed in one field and kept in another."""
+    """Rows of a plan by outcome. A row may have several: fields differ."""
 
     def what(self, word: str) -> Self:
         """Return the rows that are new, changed, kept, conflicting or skipped."""

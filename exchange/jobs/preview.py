@@ -18,9 +18,9 @@ TAKEN, KEPT, CLASH = "taken", "kept", "conflict"
 
 
 def digest(plan: Plan) -> str:
-    """Return what differs whenever a plan would write something else.
+    """Return a digest that differs whenever a plan would write something else.
 
-    People who are new get a uid by chance in each plan: here they are told by their place.
+    New people get a random uid in each plan: here their index identifies them.
     """
     fresh = {step.row.uid: f"+{place}" for place, step in enumerate(plan.steps["person"]) if step.is_new}  # type: ignore[attr-defined]
     found = hashlib.sha256()
@@ -43,7 +43,7 @@ def _facts(step: RowPlan, fresh: dict[str, str]) -> list[object]:
 
 
 def _known(value: object, fresh: dict[str, str]) -> object:
-    """Return a value in which new people are told by their place."""
+    """Return a value with new people identified by index."""
     if isinstance(value, dict):
         return {
             name: fresh.get(one, one) if name == "person" and isinstance(one, str) else _known(one, fresh)

@@ -1,7 +1,7 @@
 """Uploads that wait to be imported, in a folder that no address leads to, and how far their import is.
 
-The progress lies beside the files: a row would be written in the import's own transaction, where nobody sees
-it before the end, and SQLite has one writer. So workers and the site share this folder.
+The progress is in a file: a row would be written in the import's own transaction, invisible
+before the commit, and SQLite has one writer. So workers and the site share this folder.
 """
 
 import json

@@ -71,7 +71,7 @@ def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
         rows = list(Provenance.objects.filter(pk__in=batch))
         for row in rows:
             values = {**row.values, **before[row.pk]}
-            # What was not remembered stands as nothing.
+            # Values not remembered are empty.
             unknown = {name for name, value in before[row.pk].items() if value is None}
             row.values = {name: value for name, value in values.items() if name not in unknown}
         Provenance.objects.bulk_update(rows, ["values"], batch_size=200)

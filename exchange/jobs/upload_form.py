@@ -25,7 +25,7 @@ MAX_FILES = 100
 MAX_FILE_NAME_CHARS = 150
 TABULAR = "spreadsheet"
 NEW = "new"
-# These take what others know better: they are asked last, in this order.
+# These also accept files of more specific formats: they are tried last, in this order.
 LAST = ("miniconf", "spreadsheet")
 
 
@@ -168,7 +168,7 @@ class UploadForm(forms.Form):
 
 
 def named(upload: UploadedFile[Any]) -> Source:
-    """Return a file as far as its format is told by it; a ZIP, whose list stands at its end, as a whole."""
+    """Return enough of a file to detect its format; all of a ZIP, whose index is at the end."""
     upload.seek(0)
     content = upload.read(HEAD)
     if content.startswith(ZIP):

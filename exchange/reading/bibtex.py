@@ -36,7 +36,7 @@ EMPHASIS = re.compile(r"\\(?:emph|textit|textsl)\s*\{([^{}]*)\}|\{\\(?:em|it)\s+
 STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
 # What makes text TeX at all; text without it need not be taken apart.
 TEX = re.compile(r"[\\{}~]|--|``|''")
-# Signs that would begin emphasis or code in our text, where they stand for themselves.
+# Literal signs that would begin emphasis or code in our text.
 # A percent sign begins a comment in TeX, but hardly ever in a reference file.
 PERCENT = re.compile(r"(?<!\\)%")
 QUOTED = re.compile(r"`([^`']*)'")
@@ -61,7 +61,7 @@ class IncompleteError(ValueError):
 
 
 def decoded(tex: str) -> str:
-    """Return the text that the TeX stands for.
+    """Return the text of TeX.
 
     Raises `IncompleteError` where a command lacks what belongs to it, `ValueError` where braces nest too
     deeply.
@@ -109,7 +109,7 @@ MAX_BYTES = 50_000_000
 BOOKS = frozenset(("proceedings", "mvproceedings", "collection", "book", "periodical"))
 DOI = re.compile(r"10\.\d{4,9}/\S+")
 MAX_AUTHORS = 5_000
-# The parser tells its log of every entry that fails; whoever imports is told by problems.
+# The parser logs every entry that fails; the import reports them as problems.
 logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
 
 

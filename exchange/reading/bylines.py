@@ -1,4 +1,4 @@
-"""Authors as they stand in one cell: names, affiliations in parentheses or by number, in many spellings."""
+"""Authors in one cell: names, affiliations in parentheses or by number, in many spellings."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Name:
 
 
 def parsed(cell: str) -> list[Name]:
-    """Return the authors of a cell in order. Where only an e-mail address stands the name is empty."""
+    """Return the authors of a cell in order. If there is only an e-mail address the name is empty."""
     text = SPACES.sub(" ", cell.translate(SUPERSCRIPTS).replace("\r", ""))
     text = BETWEEN_NUMBERS.sub("+", text)
     parts, numbered = [], {}
@@ -46,7 +46,7 @@ def parsed(cell: str) -> list[Name]:
 
 
 def _parts(text: str) -> list[str]:
-    """Part a cell into authors and numbered affiliations: at what stands outside of parentheses."""
+    """Split a cell into authors and numbered affiliations, outside of parentheses."""
     pieces = split_outside(text, ";\n|")
     rest = [piece for piece in pieces if piece.strip() and not NUMBERED.match(piece.strip())]
     if len(rest) == 1:
@@ -76,7 +76,7 @@ def _and_outside(text: str) -> str:
 
 
 def split_outside(text: str, separators: str) -> list[str]:
-    """Split at these signs where they stand outside of parentheses; an open one that never closes is text."""
+    """Split at these signs outside of parentheses; an unclosed parenthesis is text."""
     is_open = text.count("(") == text.count(")")
     pieces, depth, begin = [], 0, 0
     for place, sign in enumerate(text):
@@ -89,7 +89,7 @@ def split_outside(text: str, separators: str) -> list[str]:
 
 
 def _is_turned(piece: str) -> bool:
-    """Whether a name stands as `Zed, Mia`, as it may where semicolons part the authors."""
+    """Whether a name is written `Zed, Mia`, as with semicolons between authors."""
     family, comma, given = E_MAIL.sub("", PARENTHESES.sub("", piece)).partition(",")
     return bool(comma and family.strip() and given.strip()) and not SUFFIX.match(given.strip())
 

@@ -12,7 +12,7 @@ from exchange.reading.findings import nearest, short
 from exchange.records import Program, stated
 
 # Everything but tab, line feed and carriage return: PDF viewers leave these in copied text. And marks that
-# turn the direction of what stands behind them.
+# change the direction of what follows.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
@@ -25,7 +25,7 @@ INTEGERS = range(-(2**31), 2**31)
 
 
 class UnfitError(ValueError):
-    """A value that does not fit its field. The message is a sentence for whoever made the file."""
+    """A value that does not fit its field. The message is for the author of the file."""
 
     def __init__(self, message: str, /, **values: object) -> None:
         super().__init__(message % values if values else message)

@@ -27,7 +27,7 @@ class Findings:
             self._problems.append(Problem(where, field, message % values if values else message))
 
     def unknown(self, where: Where, name: str, what: str, known: Iterable[str], path: str = "") -> None:
-        """Report a name that nobody knows, with the nearest name that is known."""
+        """Report an unknown name, with the nearest known name."""
         if self.is_full:
             self._count_one_more()
             return

@@ -54,7 +54,7 @@ class Gathering:
     institutions: dict[str, InstitutionRecord] = field(default_factory=dict)
 
     def text(self, value: str, where: Where, name: str) -> str:
-        """Return a text without control characters, and tell what was wrong with it."""
+        """Return a text without control characters, and report what was wrong."""
         try:
             text = checked_text(value)
         except UnfitError as error:

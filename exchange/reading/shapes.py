@@ -23,7 +23,7 @@ FLAT = "ref"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where in a file a reader stands, and whom it tells."""
+    """The reader's position in a file, and its findings."""
 
     findings: Findings
     where: Where
@@ -37,7 +37,7 @@ class Location:
 
 
 class Shape(Protocol):
-    """One type of value. `read` raises `UnfitError`, or tells the findings which part does not fit."""
+    """One type of value. `read` raises `UnfitError`, or adds a finding per invalid part."""
 
     def read(self, value: object, place: Location) -> object: ...
 
@@ -45,7 +45,7 @@ class Shape(Protocol):
 
 
 def read_part(shape: Shape, value: object, place: Location) -> object:
-    """Read one part; tell the findings if it does not fit and go on with the next."""
+    """Read one part; if it is invalid, add a finding."""
     try:
         return shape.read(value, place)
     except UnfitError as error:

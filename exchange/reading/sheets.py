@@ -37,7 +37,7 @@ PIECE_CHARS = 50_000
 csv.field_size_limit(MAX_CELL_CHARS)
 
 MAX_PARTS = 1_000
-# Of a workbook's parts unpacked, and of the one that holds all texts, which is kept in memory.
+# Of a workbook's unpacked parts, and of the one with all texts, which is held in memory.
 MAX_BYTES = 200_000_000
 MAX_TEXT_CHARS = 40_000_000
 MAX_SHEETS = 50

@@ -16,7 +16,7 @@ def slug(text: str, limit: int = MAX_SLUG_CHARS) -> str:
 
 
 def shortened(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
-    """Return the key, or its beginning and a digest of the text it stands for."""
+    """Return the key, or its beginning and a digest of its text."""
     if key and len(key) <= limit:
         return key
     begin = key[: limit - DIGEST - 1].rstrip("-")

@@ -166,5 +166,5 @@ def _refusal(text: str) -> str:
 
 
 def scalar(value: object) -> str:
-    """Return a single value as text; what stands for nothing, and what is no single value, is empty."""
+    """Return a single value as text; null values and collections give an empty text."""
     return value if isinstance(value, str) and value not in NOTHING else ""

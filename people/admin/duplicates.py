@@ -122,7 +122,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
         return self.admin_site.get_model_admin(self.rows_model)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # The reasons tell of former names: they are for those who may change the two.
+        # The reasons reveal former names: only those who may change both see them.
         return self.has_change_permission(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -181,7 +181,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def look_view(self, request: HttpRequest) -> HttpResponse:
-        """Look for duplicates anew."""
+        """Search for duplicates again."""
         if request.method != "POST" or not self.has_view_permission(request):
             raise PermissionDenied
         began = timezone.now()
@@ -300,7 +300,7 @@ def told_papers(count: int) -> str:
 
 
 def planned(plan: Any) -> dict[str, Any]:
-    """Return what a merge would do, as the confirmation tells it."""
+    """Return what a merge would do, for the confirmation page."""
     keep = next(column for column in plan.columns if column.row.pk == plan.keep)
     others = [column for column in plan.columns if column is not keep]
     by_key = {column.row.pk: column.row for column in plan.columns}

@@ -35,7 +35,7 @@ class MemberForm(forms.ModelForm[Membership]):
         model = Membership
         fields: ClassVar[list[str]] = ["role"]
 
-    # Said by the admin: whether whoever asks is a superuser.
+    # Set by the admin: whether the user is a superuser.
     is_free: ClassVar[bool] = False
 
     def clean_role(self) -> str:
@@ -111,7 +111,7 @@ class MembershipAdmin(ScopedAdmin):
         return {}
 
     def edition(self, request: HttpRequest) -> Edition:
-        """Return the edition asked for whose members one may see."""
+        """Return the requested edition if the user may see its members."""
         found = asked_edition(request)
         if found is None:
             raise Http404("No edition yet.")
@@ -171,7 +171,7 @@ class MembershipAdmin(ScopedAdmin):
         return TemplateResponse(request, "admin/accounts/membership/invite.html", context)
 
     def invitation(self, request: HttpRequest, key: int) -> Invitation:
-        """Return an invitation that nobody accepted, of which the user may decide."""
+        """Return a pending invitation that the user may manage."""
         rows = Invitation.objects.waiting().select_related("edition")
         invitation = get_object_or_404(rows, pk=key)
         if not access_for(request).may_all("view", Membership, invitation.edition):

@@ -1,4 +1,4 @@
-"""Merging and splitting in the admin: rows merged or told apart; people split; the way back."""
+"""Merging and splitting in the admin: rows merged or marked distinct; people split; undo."""
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,7 @@ class MergeAdmin(ContentAdmin):
         return [*own, *super().get_urls()]
 
     def compare_address(self, keys: Any, back: str = "") -> str:
-        """Return the address at which these stand side by side."""
+        """Return the address of the comparison of these."""
         asked = [("id", key) for key in keys] + ([("next", back)] if back else [])
         return f"{self.named('compare')}?{urlencode(asked)}"
 
@@ -77,9 +77,9 @@ class MergeAdmin(ContentAdmin):
         return [found[key] for key in dict.fromkeys(keys) if key in found]
 
     def compare_view(self, request: HttpRequest) -> HttpResponse:
-        """Show two or more side by side; with POST, merge them or tell them apart.
+        """Show two or more side by side; with POST, merge them or mark them as distinct.
 
-        What is shown tells of former names and addresses: it is for those who may change them all.
+        The page reveals former names and addresses: it requires permission to change all rows.
         """
         rows = self.compared_rows(request)
         if not self.has_change_permission(request):
@@ -99,7 +99,7 @@ class MergeAdmin(ContentAdmin):
         return self.comparison(request, shown, problems)
 
     def decide(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse | None:
-        """Do what was asked for, and lead on; or add why not."""
+        """Perform the action and redirect; or add problems."""
         rows = [column.row for column in shown.columns]
         if "distinct" in request.POST:
             self.tell_apart(request, rows)
@@ -166,7 +166,7 @@ class MergeAdmin(ContentAdmin):
         return lambda model: access_for(request).rows(model._default_manager.all())
 
     def stands_elsewhere(self, request: HttpRequest, shown: SideBySide, keep: int = 0) -> list[Any]:
-        """Return those who would go, though they stand in editions that the user may not change."""
+        """Return those that would be removed, though editions the user may not change use them."""
         access, keep = access_for(request), keep or shown.keep
         going = [column.row for column in shown.columns if column.row.pk != keep]
         found = []
@@ -287,7 +287,7 @@ class MergeAdmin(ContentAdmin):
         return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
     def suggested(self, pairs: Any, row: "Model") -> str:
-        """Return the address at which a row stands beside those that it may be; none without any."""
+        """Return the address that compares a row with its likely duplicates; empty without any."""
         keys = dict.fromkeys(
             key for pair in pairs[: MAX_COMPARED - 1] for key in (pair.first_id, pair.second_id)
         )

@@ -31,7 +31,7 @@ FORMS = {
     SpellingDifference.SHORT: 0.4,
     SpellingDifference.TYPO: 0.3,
 }
-# Spellings in which one person may well stand twice on one paper.
+# Spellings with which one person may well be on one paper twice.
 LISTED_TWICE = frozenset(FORMS) - {
     SpellingDifference.INITIALS,
     SpellingDifference.SHORT,
@@ -41,7 +41,7 @@ LARGE_TEAM = 3
 CONTACT, FIRST_COAUTHOR, MORE_COAUTHORS = log(10_000), log(25), log(4)
 NO_COAUTHOR, ELSEWHERE, OTHER_IDS = log(0.5), log(0.4), log(0.2)
 TWICE, BOTH, TOGETHER, OTHER_PLACE_THERE = log(12), log(0.05), log(0.001), log(0.1)
-# Fewer namesakes than one in a thousand such pairs nobody can be sure of.
+# Lower bound of expected namesakes: smaller estimates are unreliable.
 MIN_NAMESAKES = 1e-3
 MOST_AFFILIATION, LEAST_AFFILIATION, SAME_PLACE = 60.0, 3.0, 0.5
 
@@ -80,7 +80,7 @@ class LikelyDuplicate:
 
 
 def are_distinct(one: PersonCandidate, other: PersonCandidate) -> bool:
-    """Tell whether an identifier says that they are two."""
+    """Return whether an identifier proves them distinct."""
     return bool(one.orcid and other.orcid and one.orcid != other.orcid)
 
 
@@ -118,7 +118,7 @@ def _papers(
 def _coauthors(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
     common = one.coauthors & other.coauthors
     if one.papers.keys() & other.papers.keys():
-        # On one paper they share its authors, whoever they are.
+        # On one paper they always share its authors.
         return
     if common:
         weight = FIRST_COAUTHOR + MORE_COAUTHORS * min(len(common) - 1, LARGE_TEAM)
@@ -141,7 +141,7 @@ def _affiliations(
 
 
 def _alike(here: set[str], there: set[str]) -> bool:
-    """Tell whether some words of the affiliations are the same: “Univ. of Basel” and “Basel”."""
+    """Return whether the affiliations share words: “Univ. of Basel” and “Basel”."""
     return bool(
         {word for place in here for word in distinctive(place)} & {w for p in there for w in distinctive(p)}
     )

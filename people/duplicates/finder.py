@@ -2,7 +2,7 @@
 
 100,000 people have five thousand million pairs. Names are put into blocks by two of their words, by a word
 and an initial, by a word and the beginning or end of another. In a block of many, such as all Wei Wangs,
-only those who also share a co-author, a place, a paper or an address are compared: nothing else could tell.
+only those who also share a co-author, a place, a paper or an address are compared.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ LIKELY = 50
 LARGE_BLOCK = 30
 # Where a slip or a short form would be found, other names are found far oftener.
 LARGE_BLOCK_OF_PARTS = 10
-# On papers with more authors nobody knows everybody.
+# On papers with more authors, co-authorship is no evidence.
 CROWD = 40
 # As if so many others were known: what is rare among ten people is not rare.
 OTHERS = 2_000
@@ -63,7 +63,7 @@ def find(
 
 
 def add_namesakes(figures: Iterable[PersonCandidate]) -> None:
-    """Tell everybody with whom they wrote."""
+    """Set the co-authors of each person."""
     people = list(figures)
     authors: dict[int, list[PersonCandidate]] = defaultdict(list)
     for one in people:
@@ -120,7 +120,7 @@ class Frequencies:
         return expected * SAME_LANGUAGE ** (len(shares[:PART]) - 1)
 
     def are_both_usual(self, likeness: SpellingMatch) -> bool:
-        """Tell whether the words that differ by a letter are names of their own, such as Zhang and Zheng."""
+        """Return whether words that differ by a letter are both common names, such as Zhang and Zheng."""
         return (
             likeness.kind == SpellingDifference.TYPO
             and min(self.words[word] for word in likeness.unlike) > PART

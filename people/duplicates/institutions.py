@@ -71,7 +71,7 @@ def short_forms(name: str) -> frozenset[str]:
 
 
 def is_short(name: str) -> bool:
-    """Tell whether a name is a short form itself, such as MIT."""
+    """Return whether a name is a short form, such as MIT."""
     return name.isupper() and " " not in name.strip() and SHORTEST <= len(name.strip()) <= LONGEST
 
 
@@ -123,7 +123,7 @@ def _is_own(one: InstitutionCandidate, other: InstitutionCandidate) -> bool:
 
 
 def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
-    """Tell how two names are alike; `None` if they are two."""
+    """Return how two names are alike; `None` if they are distinct."""
     a, b = words(one), words(other)
     if not (a and b):
         return None

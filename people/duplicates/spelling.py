@@ -68,13 +68,13 @@ def readings(name: str) -> tuple[tuple[str, ...], ...]:
 
 @lru_cache(maxsize=262_144)
 def number(name: str) -> str:
-    """Return the number by which a list tells namesakes apart, as in “Wei Wang 0002”."""
+    """Return the number that distinguishes namesakes in a list, as in “Wei Wang 0002”."""
     found = re.search(r"\d+", name)
     return found[0].lstrip("0") if found else ""
 
 
 def compare_names(one: str, other: str) -> SpellingMatch | None:
-    """Tell how two names as written are alike; `None` if they are two names, or one has no letter."""
+    """Return how two written names are alike; `None` if distinct, or if one has no letter."""
     if not (words(one) and words(other)):
         return None
     here, there = number(one), number(other)
@@ -92,7 +92,7 @@ def compare_names(one: str, other: str) -> SpellingMatch | None:
 
 
 def _written(one: str, other: str) -> SpellingDifference:
-    """Tell how names of the same words differ in writing."""
+    """Return how names of the same words differ in writing."""
     one, other = normal(one), normal(other)
     if one == other:
         return SpellingDifference.SAME
@@ -105,7 +105,7 @@ def _written(one: str, other: str) -> SpellingDifference:
 
 
 def compare(a: tuple[str, ...], b: tuple[str, ...]) -> SpellingMatch | None:
-    """Tell how two names are alike, as words."""
+    """Compare two names as words."""
     if a == b:
         return SpellingMatch(SpellingDifference.SAME, a)
     (here, runs_here), (there, runs_there) = _profile(a), _profile(b)
@@ -125,7 +125,7 @@ def _profile(name: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def is_turned(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Tell whether one is the other with its end in front: Hee-Soo is another name than Soo-Hee."""
+    """Return whether one is a rotation of the other: Hee-Soo is another name than Soo-Hee."""
     return any(a[place:] + a[:place] == b for place in range(1, len(a)))
 
 
@@ -161,7 +161,7 @@ def _in_part(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) ->
 
 
 def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
-    """Take away the letters on one side that stand for words of the other, with these words."""
+    """Remove initials on one side and the words they abbreviate on the other; yield the initials."""
     for letter in [word for word in short if len(word) == 1]:
         meant = next((word for word in full if word[0] == letter), None)
         if meant is not None:
@@ -183,7 +183,7 @@ def _nearly(left: list[str], right: list[str]) -> tuple[SpellingDifference, tupl
 
 
 def slip(one: str, other: str) -> SpellingDifference | None:
-    """Tell whether two words are one with a slip, or one and its short form."""
+    """Return whether two words differ by a typo or are a word and its short form."""
     shorter, longer = sorted((one, other), key=len)
     one, other = one.replace("ks", "x").replace("ph", "f"), other.replace("ks", "x").replace("ph", "f")
     if len(shorter) >= TYPO_FROM:

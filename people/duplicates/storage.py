@@ -1,4 +1,4 @@
-"""Likely duplicates as they are stored: looked for when somebody asks, and kept until something changes."""
+"""Stored likely duplicates: searched on request, and valid until something changes."""
 
 import logging
 from collections import defaultdict
@@ -102,9 +102,9 @@ def institutions() -> list[InstitutionCandidate]:
 
 
 log = logging.getLogger(__name__)
-# Among more than so many, a look takes longer than anybody waits for a page: it is asked for.
+# With more rows, a search is too slow for a page view: it runs only on request.
 MAX_AUTOMATIC_ROWS = 10_000
-# As many as a chair could ever go through; the likeliest are kept.
+# As many as a chair could ever review; only the likeliest are stored.
 MAX_PAIRS = 20_000
 BATCH_ROWS = 1_000
 PAIR_MODELS: dict[type[models.Model], type[Any]] = {Person: PersonPair, Institution: InstitutionPair}
@@ -117,13 +117,13 @@ def state() -> str:
 
 
 def is_fresh(model: type[Any]) -> bool:
-    """Tell whether nothing has changed since duplicates were last looked for."""
+    """Return whether nothing has changed since the last search."""
     last = Comparison.of(model)
     return last is not None and last.state == state()
 
 
 def search(model: type[Any]) -> int:
-    """Look for duplicates anew, and keep what is found; return how many that are."""
+    """Search for duplicates, store them, and return their number."""
     now = state()
     found = _found(model)[:MAX_PAIRS]
     pairs = PAIR_MODELS[model]
@@ -161,7 +161,7 @@ def _found(model: type[Any]) -> list[LikelyDuplicate]:
 
 
 def search_if_quick(model: type[Any]) -> None:
-    """Look anew where something has changed and it takes no time; where the database is busy, all stays."""
+    """Search again if rows have changed and few exist; skip if the database is busy."""
     if is_fresh(model) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
         return
     try:

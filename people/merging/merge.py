@@ -136,7 +136,7 @@ def _locked(model: Any, rows: list[Any]) -> list[Any]:
 
 
 def _move_distinctions(survivor: Person | Institution, gone: list[Any]) -> None:
-    """Who is not the merged one is not the survivor; what told these apart is no longer so."""
+    """Move distinctions to the survivor; drop those between merged rows."""
     model = DISTINCTIONS[type(survivor)]
     ours = {survivor.pk, *(row.pk for row in gone)}
     for name, other in (("first", "second"), ("second", "first")):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A row that went because the survivor stands there already: what it stood on, and as whom."""
+    """A row dropped because the survivor is already on its parent: that parent, and the person."""
 
     thing: str
     name: str
@@ -89,7 +89,7 @@ def _standing(model: Any, name: str, here: object) -> list[tuple[Any, dict[Any, 
 
 
 def _thing(row: "Content") -> str:
-    """Return what a row stands on."""
+    """Return the parent of a row."""
     owner = getattr(row, str(getattr(row, "siblings_of", "")), None)
     return str(owner or row._meta.verbose_name)
 
@@ -115,7 +115,7 @@ def _own_fields(row: "Content") -> list[str]:
 
 
 def _filled(kept: object, gone: object, name: str) -> bool:
-    """Bring what the other says into a field that allows it; tell whether it changed."""
+    """Fill a field from the other row if it allows that; return whether it changed."""
     mine, theirs = getattr(kept, name), getattr(gone, name)
     if isinstance(mine, bool):
         joined: Any = mine or theirs

@@ -76,7 +76,7 @@ def moved_by(act: ChangeSet) -> Split:
 
 
 def _has_more(person: Person, rows: Mapping[Any, list[int]]) -> bool:
-    """Tell whether more points at a person than these rows."""
+    """Return whether other rows reference a person."""
     for relation in Person._meta.related_objects:
         model: Any = relation.related_model
         if model not in OF_PAIRS:

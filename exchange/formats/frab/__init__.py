@@ -1,4 +1,4 @@
-"""What `schedule.json` and `schedule.xml` of conference apps share: what stands in them, and how it is read.
+"""What `schedule.json` and `schedule.xml` of conference apps share: contents and reading.
 
-How the two files spell it is `formats.frab_json`' and `formats.frab_xml`' business.
+`formats.frab_json` and `formats.frab_xml` handle the syntax of each.
 """

@@ -106,7 +106,7 @@ def _zone(conference: "RawObject", context: Context, findings: Findings) -> Zone
 
 
 def _events(one: "RawObject", zone: ZoneInfo) -> Iterator[tuple[str, "RawObject", date | None, time]]:
-    """Walk the events of a day: the room that they stand under, the event, the day, when it begins."""
+    """Yield for each event of a day: its room, the event, the day, the start of the day."""
     try:
         own = day(one.line("date")) if one.content.get("date") else None
     except UnfitError as error:
@@ -170,7 +170,7 @@ class RawObject:
         return None
 
     def parts(self, field: str) -> list["RawObject"]:
-        """Return the objects of a list; each is told by its place in it."""
+        """Return the objects of a list, each located by its index."""
         rows = self.content.get(field)
         if rows is not None and not isinstance(rows, list):
             self.problem(field, gettext("This must be a list, not %(value)s."), value=in_words(rows))
@@ -186,7 +186,7 @@ class RawObject:
         return found
 
     def start(self, day: date | None, day_start: time, zone: tzinfo) -> datetime | None:
-        """Return when the event begins: its date, or its clock on the day that it stands under."""
+        """Return when the event begins: its date, or its time on the day that lists it."""
         try:
             if self.content.get("date"):
                 return moment(self.text("date"), zone)
@@ -219,7 +219,7 @@ class RawObject:
 
 
 class EventReader:
-    """What was read so far. `host`: under whose name the numbers of people are kept."""
+    """What was read so far. `host`: the namespace of the numbers of people."""
 
     def __init__(self, findings: Findings, zone: tzinfo, host: str) -> None:
         self.findings, self.zone, self.host = findings, zone, host
@@ -250,7 +250,7 @@ class EventReader:
         return self.rooms[name].slug
 
     def add(self, raw: RawObject, room: str, day: date | None, day_start: time) -> None:
-        """Take one event, which stands under a room and a day."""
+        """Read one event, listed under a room and a day."""
         uid, start = self._uid(raw), raw.start(day, day_start, self.zone)
         title = ": ".join(filter(None, (raw.line("title"), raw.line("subtitle"))))
         if start is None or not uid:
@@ -359,7 +359,7 @@ class EventReader:
 
 
 def _material(address: str, kind: str, title: str, *, is_attachment: bool) -> MaterialRecord:
-    """Return the material that a link leads to; of a file without type its name tells."""
+    """Return the material of a link; a file without a type is classified by name."""
     if is_attachment and not kind and address.lower().endswith(".pdf"):
         kind = "paper"
     found, label = material_of(kind, title, is_attachment)

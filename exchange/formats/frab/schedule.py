@@ -139,7 +139,7 @@ type DatedEvent = tuple[datetime, EventObject]
 
 
 def schedule_of(program: Program, context: Context) -> ScheduleObject:
-    """Return what a file tells of a program. There is at least one day."""
+    """Return the schedule object of a program. There is at least one day."""
     edition = program.edition or EditionRecord(slug=context.edition)
     acronym = acronym_of(stated(edition.conference, ""), context)
     found = Events(program, context, acronym)

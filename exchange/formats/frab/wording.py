@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from exchange.files import Context
 from exchange.records import MaterialRecord, SessionRecord
 
-# Everything that XML 1.0 cannot hold, and the control characters that nobody can see.
+# Everything that XML 1.0 cannot hold, and invisible control characters.
 UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 LINE_END = re.compile(r"\r\n?")
@@ -141,9 +141,9 @@ def number_of(guid: str) -> int:
 
 
 def numbered(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
-    """Number all guids with even or odd numbers, none twice.
+    """Give each guid a unique even or odd number.
 
-    The first has its own; a later one whose number is taken moves on. So what comes later moves nobody.
+    A guid whose number is taken gets the next free one, so later guids never change earlier numbers.
     """
     taken: set[int] = set()
     found: dict[str, int] = {}
@@ -164,7 +164,7 @@ def acronym_of(conference: str, context: Context) -> str:
 
 
 def host_of(address: str) -> str:
-    """Return the host of an address, under which the numbers of its people are kept."""
+    """Return the host of an address, the namespace of the numbers of its people."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

@@ -33,7 +33,7 @@ class Collected:
         self.has_events = False
 
     def add(self, source: Source) -> None:
-        """Take one file, told by its shape: a page of events, or an object of event number -> abstract."""
+        """Read one file by its shape: a page of events, or an object of event number -> abstract."""
         content = read_object(source, self.findings)
         if content is None:
             return

@@ -16,7 +16,7 @@ MAX_URL_CHARS = 2000
 PUBLIC_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?!local$|internal$|lan$)[a-z]{2,}\Z")
 BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S*\Z")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
-# How the `type` of a medium is written, by kind of material. PDF and URL alone tell no kind.
+# How the `type` of a medium is written, by kind of material. PDF and URL alone imply no kind.
 TYPES = {
     "pdf": "PDF",
     "slides": "Slides",

@@ -35,7 +35,7 @@ from exchange.records import (
 
 MAX_TOPIC_SLUG_CHARS = 120
 UNKNOWN = Where()
-# The decision that says most about a paper is the one that is kept.
+# The most specific decision about a paper wins.
 TELLING = ("oral", "top-5%", "spotlight", "top-25%", "accept")
 
 
@@ -230,7 +230,7 @@ class SessionReader:
             self._add_session(group)
 
     def _key(self, event: InputRow) -> tuple[object, ...]:
-        """Tell sessions apart: by number, else title and room with the posters' start or the talks' day."""
+        """Identify a session: by number, else title and room with the posters' start or the talks' day."""
         if event.parent_id is not None:
             return (event.parent_id,)
         local = event.start and event.start.astimezone(self.zone)

@@ -49,7 +49,7 @@ class EventMedia:
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
-    """One appearance of a paper. Empty text stands for null; `named` tells which fields the row has."""
+    """One appearance of a paper. Empty text means null; `named` holds the fields of the row."""
 
     where: Where
     named: frozenset[str]
@@ -90,7 +90,7 @@ def encoded(text: str) -> str:
 
 
 def read_event(row: object, where: Where, findings: Findings) -> InputRow | None:
-    """Return the event of a row; tell the findings and return None where the row is not one."""
+    """Return the event of a row; add a finding and return None if it is not one."""
     if not isinstance(row, dict):
         findings.problem(where, "", gettext("This must be an object, not %(row)s."), row=in_words(row))
         return None
@@ -105,7 +105,7 @@ def read_event(row: object, where: Where, findings: Findings) -> InputRow | None
 
 
 class RowReader:
-    """Reads the fields of one row, or of an object inside it; what does not fit is told and read as empty."""
+    """Reads the fields of a row or nested object; invalid values are reported and read as empty."""
 
     def __init__(self, row: Mapping[str, object], where: Where, findings: Findings, path: str = "") -> None:
         self.row, self.where, self.findings, self.path = row, where, findings, path

@@ -1,4 +1,4 @@
-"""Which tables there are, which columns each has, and how values of each type stand in a cell.
+"""The tables, their columns, and how values of each type are written in a cell.
 
 Columns follow from the records: one that holds a person has the person's four columns, and records inside
 records are tables of their own. Texts in lists are trimmed.

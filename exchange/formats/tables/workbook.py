@@ -1,6 +1,6 @@
 """Workbooks as spreadsheet programs open them (Office Open XML), written piece by piece: every cell is text.
 
-Text is never run as a formula. What a cell cannot hold stands in the sheet of notes: the rest of a long text,
+Text is never run as a formula. What a cell cannot hold is in the sheet of notes: the rest of a long text,
 and where control characters were left out.
 """
 
