@@ -45,7 +45,7 @@ class Award(Ordered, Content):
 
     @property
     def anchor(self) -> str:
-        """Where on the page of awards it stands."""
+        """Return its address on the page of awards."""
         return f"award-{self.uid}"
 
     def derive(self) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Protocol
 
 NO_TIME = datetime.max.replace(tzinfo=UTC)
-# The keys of so many labels are kept: halls use the same ones every day.
+# The number of cached label keys; halls use the same ones every day.
 CACHE_ENTRIES = 4_000
 # What a board is sorted by.
 type Board = tuple[tuple[int, str], ...]

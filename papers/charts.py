@@ -1,4 +1,4 @@
-"""Pictures of numbers: where the bars of a chart stand (pure). Templates draw them, with a table beside.
+"""Charts: the positions of their bars (pure). Templates draw them, with a table beside.
 
 Widths are per cent of the picture, heights pixels: a picture fits a phone without its words getting smaller.
 """
@@ -26,7 +26,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One bar: its place, and where its words stand; lengths as SVG wants them."""
+    """One bar: its place, and that of its label; lengths as SVG wants them."""
 
     value: Value
     label: str

@@ -176,12 +176,12 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     # What is found
 
     def filter_queryset(self, queryset: Any) -> Any:
-        """The papers asked for, as rows in no order."""
+        """The matching papers, as unordered rows."""
         return queryset.filter(pk__in=self.keys) if self.is_narrowed else queryset
 
     @cached_property
     def keys(self) -> list[int]:
-        """The primary keys of the papers asked for, in order."""
+        """The primary keys of the matching papers, in order."""
         chosen = self.chosen
         found = self.catalogue.matching(self.values) & self._worded
         return self.catalogue.ordered(found, chosen["sort"] or "title", chosen["seed"], chosen["by"])

@@ -66,7 +66,7 @@ class Topic(Ordered, Content):
         return [*self.parent.ancestors, self.parent] if self.parent else []
 
     def height(self) -> int:
-        """Return how many levels there are from this topic down: 1 where nothing stands below it."""
+        """Return how many levels there are from this topic down: 1 if it has no subtopics."""
         levels = 1
         while (
             self.pk

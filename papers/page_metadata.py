@@ -1,4 +1,4 @@
-"""What the head of a paper's page tells: tags of Google Scholar and Dublin Core, cards, linked data. Pure.
+"""Metadata in the head of a paper's page: tags of Google Scholar and Dublin Core, cards, linked data. Pure.
 
 Made of a paper that was fetched `in_full()`: public rows alone, names as they are shown.
 """

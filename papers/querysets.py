@@ -1,4 +1,4 @@
-"""Which papers, topics and awards are public, and the questions that pages ask about them."""
+"""Which papers, topics and awards are public, and the queries that pages need."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -60,7 +60,7 @@ class TopicQuerySet(ContentQuerySet[Any]):
     """Topics of an edition, a tree."""
 
     def published(self, at: datetime | None = None) -> Self:
-        """Topics under which a published paper stands."""
+        """Topics that have a published paper."""
         papers = self.published_related("papers", at)
         used = (Q(Exists(papers.filter(**{path: OuterRef("pk")}))) for path in TOPIC_PATHS)
         return self.filter(papers_public("edition__", at), reduce(or_, used))

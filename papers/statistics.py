@@ -15,7 +15,7 @@ from papers.querysets import taking_place
 from people.models import Institution
 
 MAX_BARS = 20
-# Papers with so many authors and more stand in one column.
+# Papers with at least this many authors share a column.
 LARGE_TEAM = 10
 
 

@@ -1,4 +1,4 @@
-"""The pages of papers and awards. What is public, and in which order, is asked of the querysets."""
+"""Views of papers and awards. Querysets decide what is public, and in which order."""
 
 import secrets
 from typing import Any

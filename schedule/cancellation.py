@@ -12,7 +12,7 @@ REASON = "cancellation_reason"
 
 
 class Status(models.TextChoices):
-    """The states of what stands in a timetable."""
+    """The states of entries of a timetable."""
 
     DRAFT = "draft", _("Draft")
     PUBLISHED = "published", _("Published")

@@ -1,4 +1,4 @@
-"""Which sessions and presentations lack something, or stand where they cannot, public or not."""
+"""Which sessions and presentations lack something, or have an impossible place, public or not."""
 
 from typing import Any, Self
 

@@ -1,4 +1,4 @@
-"""What the head of a session's page tells: cards, and the session as an event in linked data. Pure."""
+"""Metadata in the head of a session's page: cards, and the session as an event in linked data. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -25,7 +25,7 @@ from content import times
 if TYPE_CHECKING:
     from schedule.models import Session
 
-# The parts in which people stand on a stage.
+# The roles of people on a stage.
 PERFORMING = frozenset(("speaker", "panelist"))
 
 

@@ -1,4 +1,4 @@
-"""Which rooms, sessions and presentations are public, and the questions that pages ask about them."""
+"""Which rooms, sessions and presentations are public, and the queries that pages need."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -106,7 +106,7 @@ class SessionQuerySet(SessionGaps):
         return rows.in_order().defer("abstract", "abstract_html")
 
     def with_posters(self, at: datetime | None = None) -> Self:
-        """Poster sessions, and others in which posters stand."""
+        """Poster sessions, and others that contain posters."""
         posters = self.published_related("presentations", at).posters()
         return self.filter(Q(kind="poster") | Exists(posters.filter(session=OuterRef("pk"))))
 
@@ -209,7 +209,7 @@ class PresentationQuerySet(PresentationGaps):
         return self.filter(session__isnull=True)
 
     def posters(self) -> Self:
-        """Posters, and whatever stands in a poster session."""
+        """Posters, and everything in a poster session."""
         return self.filter(Q(kind="poster") | Q(session__kind="poster"))
 
     def about(self, topic: Any, at: datetime | None = None) -> Self:

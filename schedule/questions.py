@@ -1,6 +1,6 @@
 """What every page of the timetable asks of the database.
 
-Rows know the edition that they were asked for, so that none is fetched with each.
+Rows know the edition that they were queried for, so that none is fetched with each.
 """
 
 from collections.abc import Iterable

@@ -24,7 +24,7 @@ class TalkRoom(NamedTuple):
 
 
 class ParentSession(NamedTuple):
-    """The session of a talk, as far as the talk's line hangs on it."""
+    """The session of a talk, as far as the talk's row depends on it."""
 
     uid: str
     title: str
@@ -61,7 +61,7 @@ class _Talk(NamedTuple):
 class TalkRow(Appearing, _Talk):
     """A presentation as a line shows it. `moved_from` is when it was announced before the current release.
 
-    Its abstract is empty where it was not asked for.
+    Its abstract is empty unless it was fetched.
     """
 
     __slots__ = ()

@@ -43,7 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """What stands in other tables, by the key of the paper or of the talk."""
+    """Data from other tables, by the key of the paper or of the talk."""
 
     authors: RowsByKey[PersonLink]
     awards: RowsByKey[Any]

@@ -1,4 +1,4 @@
-"""The pages of the timetable. What is public and what a page needs is asked of the querysets."""
+"""Views of the timetable. Querysets decide what is public and what a page needs."""
 
 from collections.abc import Iterable
 from datetime import date, datetime

@@ -45,7 +45,7 @@ class SessionForm(ActionForm):
 
 
 class SetSession(SetField):
-    """Move presentations to a session, behind those that stand there."""
+    """Move presentations to a session, behind those already there."""
 
     form_class = SessionForm
 

@@ -1,4 +1,4 @@
-"""Clashes in the admin: on the forms of what they concern, and told after saving. They hold up nothing."""
+"""Clashes in the admin: shown on forms and after saving. They never prevent saving."""
 
 from collections import Counter
 from typing import Any
@@ -30,7 +30,7 @@ MODELS = {
     "person": "people_person",
 }
 PER_PAGE = 100
-# So many are told after saving; the form shows them all.
+# The maximum shown after saving; the form shows all.
 MAX_LISTED_CLASHES = 3
 
 
@@ -107,7 +107,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
 
 
 def said(found: list[Clash]) -> SafeString:
-    """Return what is told after saving."""
+    """Return the text shown after saving."""
     count = len(found)
     head = ngettext("Saved, with %(count)s clash:", "Saved, with %(count)s clashes:", count)
     lines = [clash.message for clash in found[:MAX_LISTED_CLASHES]]

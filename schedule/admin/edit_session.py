@@ -34,7 +34,7 @@ MAX_LISTED_DIFFERENCES = 40
 
 @contextmanager
 def one_sitting(request: HttpRequest) -> Iterator[Log]:
-    """Make what a page of the editor saves one act, one transaction and one change of the stamp."""
+    """Make what a page of the editor saves one act, one transaction and one new revision."""
     with acting(Origin.ACTION, request.user, TIMETABLE), together() as log, revision.lock():
         yield log
 
@@ -101,7 +101,7 @@ def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, Any] | No
 
 
 def is_in_timetable(change_set: ChangeSet, edition: Edition) -> bool:
-    """Tell whether all that was changed stands in the timetable of this edition."""
+    """Return whether all changed rows are in the timetable of this edition."""
     rows = set(change_set.rows.order_by().values_list("model", "edition_key").distinct())
     return bool(rows) and rows <= {(model, edition.pk) for model in MODELS}
 

@@ -72,7 +72,7 @@ def noted(row: dict[str, Any], note: str) -> dict[str, Any]:
 
 
 class LinesWidget(forms.Widget):
-    """The changes of a release: a tick and a note for each. Its value: the notes of those kept, by line."""
+    """The changes of a release: a tick and a note for each. Its value: the notes of ticked ones, by line."""
 
     # Pairs of a line's name and its words.
     told: Sequence[tuple[str, str]] = ()
@@ -97,7 +97,7 @@ class LinesWidget(forms.Widget):
 
 
 class LinesField(forms.Field):
-    """Changes that are told, each with a note of the chairs' or an empty one."""
+    """Changes announced, each with a note of the chairs' or an empty one."""
 
     widget = LinesWidget
 
@@ -115,7 +115,7 @@ class LinesField(forms.Field):
 
 
 class AnnounceForm(forms.Form):
-    """A release before it is out; a line without its tick is not told."""
+    """A release before it is out; an unticked line is not announced."""
 
     title = forms.CharField(
         max_length=200,
@@ -153,7 +153,7 @@ class AnnounceForm(forms.Form):
 
     @property
     def notes(self) -> dict[str, str]:
-        """The notes of the lines that are told."""
+        """The notes of the announced lines."""
         notes: dict[str, str] = self.cleaned_data.get("lines", {})
         return notes
 

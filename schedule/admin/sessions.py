@@ -79,7 +79,7 @@ class RoleInline(OrderedInline):
 
 
 class PresentationForm(PartForm):
-    """A presentation among others; one that goes to another session stands last there."""
+    """A presentation among others; one moved to another session comes last."""
 
     def _post_clean(self) -> None:
         super()._post_clean()
@@ -203,7 +203,7 @@ class SpeakerInline(OrderedInline):
 
 
 class SinglePresentationForm(ContentForm):
-    """A presentation's own form; in another session it stands last unless it is given a place."""
+    """A presentation's own form; in another session it comes last unless given a place."""
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()

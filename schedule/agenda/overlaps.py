@@ -37,7 +37,7 @@ def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> l
     """Return the pairs that overlap, by time. A whole does not overlap with its parts.
 
     Takes time for what there is and what is found, not for all pairs. With `most`, a row is paired with at
-    most so many of those that go on when it begins: thousands at one moment are a slip, told by a few.
+    most so many of those that go on when it begins: thousands at one moment are a mistake, shown by a few.
     """
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
     # What goes on, the first to end on top; of those that end together, the first to begin.

@@ -1,4 +1,4 @@
-"""My agenda: what a visitor starred, in the browser alone or kept here under a secret link. No account.
+"""My agenda: what a visitor starred, in the browser or stored here under a secret link. No account.
 
 Nothing in these replies may be stored by others: they depend on a cookie, or their address is a secret.
 """
@@ -33,7 +33,7 @@ from schedule.agenda.agenda_view import plan
 from schedule.agenda.saved_agendas import SavedAgenda
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 
-# Set when a visitor wants the agenda kept, sent back to the agenda alone.
+# Set when a visitor stores the agenda, sent back to the agenda alone.
 COOKIE = settings.AGENDA_COOKIE_NAME
 COOKIE_SECONDS = 400 * 24 * 3600
 # An address longer than this is cut or refused on its way.
@@ -144,7 +144,7 @@ def own(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
 
 @agenda_page("GET", "HEAD", "POST")
 def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
-    """Show the stars listed in the address or, for the script, in the form; else those kept here."""
+    """Show the stars listed in the address or, for the script, in the form; else those in the database."""
     kept = own(request, edition)
     is_listed = request.method == "POST" or "s" in request.GET
     stars = stars_of(request) if is_listed else kept.stars() if kept else []

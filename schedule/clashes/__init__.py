@@ -1,7 +1,7 @@
 """What gets in each other's way in the timetable: warnings for chairs, never a block.
 
 `plan` (what takes place), `rules` and `findings` are pure; `reading` fetches. How a clash is shown, and where
-its rows have their addresses, is the business of whoever asks.
+its rows have their addresses, is up to the caller.
 """
 
 from collections.abc import Iterable

@@ -49,7 +49,7 @@ SENTENCES = {
     ClashKind.BOARD: _("Board %(board)s is used %(number)s times in %(session)s: %(posters)s."),
     ClashKind.BOARDS_FULL: _("%(session)s has %(number)s posters at once; %(room)s holds %(capacity)s."),
 }
-# Where nobody is marked as presenting the paper.
+# If no author is marked as presenting the paper.
 SAME_PAPER = _("%(one)s hangs while its paper is presented: %(other)s.")
 
 

@@ -13,7 +13,7 @@ from schedule.clashes.findings import Clash, ClashKind, NameList, Severity, clas
 from schedule.clashes.plan import SIDE, ClashEvent, ClashProgram, ClashSubject
 from schedule.timetable import instant
 
-# A row is told with so many others that go on when it begins.
+# The number of ongoing rows that a row is reported with.
 MAX_PARTNERS = 5
 
 
@@ -50,7 +50,7 @@ def both_at_once(
 
 
 def papers(plan: ClashProgram) -> Iterator[Clash]:
-    """Find papers whose poster hangs while they are presented, where nobody is marked as presenting."""
+    """Find papers whose poster hangs while they are presented, where no presenter is marked."""
     by_paper: dict[int, list[ClashEvent]] = defaultdict(list)
     for talk in plan.talks:
         if talk.paper and not talk.people:

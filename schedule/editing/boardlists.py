@@ -13,7 +13,7 @@ from schedule.clashes.rules import board_key
 MAX_BOARDS = 5_000
 RANGE = re.compile(r"(?P<prefix>.*?)(?P<first>[0-9]+)\s*[-\u2013\u2026]\s*(?P<again>.*?)(?P<last>[0-9]+)")
 MAX_BOARD_CHARS = 60
-# Two boards with what stands between them. What is longer is no range, and too long for a board.
+# Two boards and the text between them. What is longer is no range, and too long for a board.
 MAX_RANGE_CHARS = 3 * MAX_BOARD_CHARS
 
 

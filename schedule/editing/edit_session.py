@@ -1,4 +1,4 @@
-"""The moves of one sitting: what was shown, what is planned, and what stands here by now.
+"""The moves of one sitting: what was shown, what is planned, and what is stored now.
 
 Nothing is stored here (see `saving`). A field that its chair left alone is not planned: whatever somebody
 else made of it meanwhile holds.
@@ -44,7 +44,7 @@ def marked(at: Placement) -> tuple[str, str]:
 
 @dataclass
 class SessionRow:
-    """A session on the page: where it stands, and where it goes."""
+    """A session on the page: its old and its new place."""
 
     session: Session
     edition: Edition
@@ -186,7 +186,7 @@ class Sitting:
                 self.take_along(row, row.before)
 
     def take_along(self, whole: SessionRow, since: Placement) -> None:
-        """Let the parts of a whole go with it, those that stand where they stood."""
+        """Let the parts of a whole go with it, those at its old place."""
         parts = [
             NestedSession(row.pk, row.after)
             for row in self.rows.values()

@@ -53,7 +53,7 @@ class MoveForm(forms.Form):
         return sent
 
     def placement(self, sent: Mapping[str, Any]) -> Placement | None:
-        """Return where the session goes; what is wrong stands beside the field that it concerns."""
+        """Return where the session goes; add errors to their fields."""
         before, name = self.before, "start"
         try:
             start = moment_on(self.program, sent["day"], sent["start"], before.start)

@@ -40,7 +40,7 @@ def delay(before: Placement, after: Placement) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class NestedSession:
-    """A session inside another: its key, and where it stands."""
+    """A session inside another: its key and its place."""
 
     pk: int
     placement: Placement

@@ -137,7 +137,7 @@ def ranks(order: str, topics: Mapping[int, Any]) -> Callable[[PosterRow], Any]:
 
 
 def topic_paths(topics: Iterable[Topic]) -> dict[int, list[tuple[int, str, int]]]:
-    """Return where each topic stands in the tree: the places of those above it, then its own."""
+    """Return the position of each topic in the tree: the places of those above it, then its own."""
     return {
         topic.pk: [(one.position, one.name, one.pk) for one in (*topic.ancestors, topic)] for topic in topics
     }

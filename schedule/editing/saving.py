@@ -45,7 +45,7 @@ def planned(sitting: Sitting) -> PlannedEdit:
 
 
 def save(sitting: Sitting) -> bool:
-    """Store the moves. What does not pass the rules stands in `errors` of its row, and nothing is stored."""
+    """Store the moves. Validation errors go to `errors` of their row, and nothing is stored."""
     rows = sitting.moved
     for row in rows:
         place(row)
@@ -66,7 +66,7 @@ def save(sitting: Sitting) -> bool:
 
 
 def save_lineup(lineup: Lineup) -> bool:
-    """Store the times and the order of a session's presentations; what is wrong stands in `errors`."""
+    """Store the times and the order of a session's presentations; errors go to `errors`."""
     rows = lineup.retimed
     for row in rows:
         row.talk.start, row.talk.end = row.after
@@ -81,7 +81,7 @@ def save_lineup(lineup: Lineup) -> bool:
 
 
 def save_boards(hanging: Hanging) -> bool:
-    """Store the boards of a session's posters; what is wrong stands in `errors`, and nothing is stored."""
+    """Store the boards of a session's posters; errors go to `errors`, and nothing is stored."""
     rows = hanging.moved
     if hanging.wrong:
         return False

@@ -1,6 +1,6 @@
 """What changed between two states of a program. Pure: knows no models and no clock.
 
-A whole speaks for its parts: where a session moves, its talks are not told one by one.
+A whole speaks for its parts: where a session moves, its talks are not listed singly.
 """
 
 from collections.abc import Callable, Iterator, Mapping

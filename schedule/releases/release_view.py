@@ -1,4 +1,4 @@
-"""Releases as pages and feeds tell them: each change with the thing as it is public now."""
+"""Releases as pages and feeds show them: each change with the thing as it is public now."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

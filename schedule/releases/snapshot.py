@@ -25,7 +25,7 @@ COUNTED = {
 
 @dataclass(frozen=True, slots=True)
 class PendingRelease:
-    """What a release would announce. Of the first one nobody needs a list: the whole program is new."""
+    """What a release would announce. The first one needs no list: the whole program is new."""
 
     number: int
     program: Snapshot
@@ -125,7 +125,7 @@ def _written_place(place: TimeAndRoom, rooms: dict[str, str]) -> list[Any]:
 
 
 def read_change(stored: dict[str, Any]) -> ProgramChange:
-    """Return a change as it was told; the rooms in it are names."""
+    """Return a change as announced; the rooms in it are names."""
     places = {name: _read_place(stored[name]) for name in ("before", "after") if name in stored}
     note = stored.get("note", "")
     return ProgramChange(
@@ -163,7 +163,7 @@ def announce(
 ) -> Release:
     """Announce what is public at that moment, with the chairs' notes by line.
 
-    Lines named in `without` are told neither now nor later.
+    Lines named in `without` are never announced.
     """
     with revision.lock(), transaction.atomic():
         Edition.objects.select_for_update().get(pk=edition.pk)
