@@ -40,7 +40,7 @@ def delete(
     losing = _note_losses(log, collector, going)
     changed = losing.union(kind for kind, keys in going.items() if keys)
     years = going.get(get_edition_model(), ())
-    owners, tied = owners_left(going), revision.models_tied_to(changed, [*editions, *years])
+    owners, tied = owners_left(going), revision.editions_tied_to(changed, [*editions, *years])
     with revision.lock():
         deleted: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)

@@ -34,6 +34,8 @@ class Content(models.Model):
 
     # Where the row's edition is found, such as "paper__edition"; empty for rows of the whole site.
     edition_lookup: ClassVar[str] = "edition"
+    # Where a second edition is found that shows the row; empty for most models.
+    other_edition_lookup: ClassVar[str] = ""
     # Whether all content belongs to rows of this model.
     is_container: ClassVar[bool] = False
     # Fields that `derive()` computes from others.
@@ -81,11 +83,11 @@ class Content(models.Model):
     def _tied(self, before: dict[str, Any] | None) -> set[int]:
         """Return the editions that the row tied to its own so far."""
         model = type(self)
-        if before is None or model is not revision.tie():
+        if before is None or model not in revision.tying_models():
             return set()
         owner = self.edition_lookup.partition("__")[0]
         was = self._edition_by(owner, before.get(owner))
-        return revision.models_tied_to([model], [was, self.stamped_edition()])
+        return revision.editions_tied_to([model], [was, self.stamped_edition()])
 
     def _edition_by(self, owner: str, key: int | None) -> int | None:
         """Return the edition of a row that belonged to another owner."""

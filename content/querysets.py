@@ -95,7 +95,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
     def update(self, **kwargs: object) -> int:
         with recording.together() as log:
             editions = self.stamped_editions()
-            before, tied = self._before(kwargs), revision.models_tied_to([self.model], editions)
+            before, tied = self._before(kwargs), revision.editions_tied_to([self.model], editions)
             count = super().update(**kwargs)
             if before:
                 self._note(log, before, kwargs, editions)

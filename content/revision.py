@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import cache
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
+from django.apps import apps
 from django.db import models, transaction
 from django.db.models import Case, F, Q, When
 from django.dispatch import Signal
@@ -19,6 +22,10 @@ from django.utils import timezone
 from content import invalidation
 from content.editions import get_edition_model
 from content.invalidation import MAX_TAGS_PER_CHANGE, SITE_KEY, SITE_TAG
+from content.row_values import is_recorded
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 FIRST_REVISION = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -125,30 +132,31 @@ def later(now: datetime) -> dict[str, Any]:
     return {"revision": F("revision") + 1, "changed_at": changed_at}
 
 
-def tie() -> Any:
-    """Return the model of what ties two editions: an award of one for a paper of the other."""
-    award: Any = get_edition_model()._meta.get_field("awards").related_model
-    return award._meta.get_field("grants").related_model
+@cache
+def tying_models() -> "tuple[type[Content], ...]":
+    """Return the models whose rows tie two editions, such as an award of one for a paper of the other."""
+    return tuple(model for model in apps.get_models() if is_recorded(model) and model.other_edition_lookup)
 
 
-def models_tied_to(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
+def editions_tied_to(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
     """Return the editions that are tied to these, if ties are among what is going to change.
 
     They are read before it does: afterwards nothing leads to them.
     """
     keys = {key for key in editions if key is not None}
-    if tie() not in changed or not keys:
+    if not keys or not {*tying_models()} & {*changed}:
         return set()
-    edition: Any = get_edition_model()
-    return set(edition._base_manager.filter(showing(keys)).values_list("pk", flat=True))
+    return {*get_edition_model()._base_manager.filter(showing(keys)).values_list("pk", flat=True)}
 
 
 def showing(keys: Collection[int]) -> Q:
     """Editions that show something of these: an award for an older paper is on the pages of both."""
-    grants = tie()._base_manager.order_by()
-    newer = grants.filter(paper__edition__in=keys).values("award__edition")
-    older = grants.filter(award__edition__in=keys).exclude(paper=None).values("paper__edition")
-    return Q(pk__in=newer) | Q(pk__in=older)
+    found = Q()
+    for model in tying_models():
+        rows = model._base_manager.order_by()
+        for near, far in permutations((model.edition_lookup, model.other_edition_lookup)):
+            found |= Q(pk__in=rows.filter(**{f"{near}__in": keys, f"{far}__isnull": False}).values(far))
+    return found
 
 
 @contextmanager

@@ -58,6 +58,7 @@ class AwardGrant(Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ("citation", "citation_html")
     part_of: ClassVar[tuple[str, ...]] = ("award", "paper")
     edition_lookup: ClassVar[str] = "award__edition"
+    other_edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "award"
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("citation",)
