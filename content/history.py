@@ -22,8 +22,8 @@ class Origin(models.TextChoices):
     MERGE = "merge", _("Merge")
     COMMAND = "command", _("Command")
     API = "api", _("API")
-    RESTORE = "restore", _("Restored")
-    UNDO = "undo", _("Undone")
+    RESTORE = "restore", _("Reverted to a version")
+    UNDO = "undo", _("Reverted")
     CODE = "code", _("Program")
 
 

@@ -233,7 +233,7 @@ def with_undo_link(sentence: str, change_set: ChangeSet | None) -> str:
     if change_set is None:
         return sentence
     address = reverse("admin:take_back", args=[change_set.pk])
-    return format_html('{} <a href="{}">{}</a>', sentence, address, _("Take back"))
+    return format_html('{} <a href="{}">{}</a>', sentence, address, _("Revert"))
 
 
 def field_words(row: "Content", name: str, value: object) -> str:

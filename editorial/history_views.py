@@ -122,7 +122,7 @@ class HistoryAdmin(ScopedAdmin):
             raise PermissionDenied
         change_set = get_object_or_404(ChangeSet, pk=version)
         plan = version_plan(row, change_set.pk)
-        title = _("Restore a version: %(row)s") % {"row": row}
+        title = _("Revert to a version: %(row)s") % {"row": row}
         return self.confirmed(
             request, title, plan, edition_of(row), change_set, self.named("history", row.pk)
         )
@@ -144,7 +144,7 @@ class HistoryAdmin(ScopedAdmin):
             except CannotRevertError as error:
                 reasons = error.reasons
             else:
-                rows = ngettext("%(n)d row restored.", "%(n)d rows restored.", len(plan)) % {"n": len(plan)}
+                rows = ngettext("%(n)d row reverted.", "%(n)d rows reverted.", len(plan)) % {"n": len(plan)}
                 messages.success(request, rows)
                 return redirect(self.restored_at(plan) or back)
         told = {"plan": previewed(plan, edition), "change_set": change_set, "back": back, "reasons": reasons}
@@ -194,7 +194,7 @@ class HistoryAdmin(ScopedAdmin):
         gone = get_object_or_404(self.deleted_rows(request), pk=change)
         plan = return_plan(gone)
         edition = get_edition_model().objects.filter(pk=gone.edition_key or 0).first()
-        title = _("Bring back: %(row)s") % {"row": gone.label}
+        title = _("Revert a deletion: %(row)s") % {"row": gone.label}
         return self.confirmed(request, title, plan, edition, gone.change_set, self.named("deleted"))
 
 

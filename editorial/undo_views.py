@@ -49,7 +49,7 @@ def take_back(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
             if found.steps:
                 messages.success(request, with_undo_link(done_words(found), done))
             else:
-                messages.warning(request, _("Nothing was taken back."))
+                messages.warning(request, _("Nothing was reverted."))
             return redirect(list_of(change_set))
     found = undo_plan(change_set, permitted, by_row=True)
     if not found.is_permitted:
@@ -57,7 +57,7 @@ def take_back(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
     context = {
         "errors": errors,
         **site.each_context(request),
-        "title": _("Take back: %(act)s") % {"act": change_set.detail or change_set},
+        "title": _("Revert: %(act)s") % {"act": change_set.detail or change_set},
         "act": change_set,
         "count": len(found.steps),
         "back": reverted_groups(found),
@@ -118,7 +118,7 @@ class Permitted:
 def done_words(found: RevertPlan) -> str:
     """Return what is said after taking back."""
     done, stay = len(found.steps), len(found.kept)
-    words = ngettext("%(count)d row taken back.", "%(count)d rows taken back.", done) % {"count": done}
+    words = ngettext("%(count)d row reverted.", "%(count)d rows reverted.", done) % {"count": done}
     if stay:
         words += " " + ngettext("%(count)d stays as it is.", "%(count)d stay as they are.", stay) % {
             "count": stay

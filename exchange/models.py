@@ -57,7 +57,7 @@ class ImportRun(models.Model):
         blank=True,
         help_text=_("Per kind: the keys of the rows that came into being."),
     )
-    undone_at = models.DateTimeField(_("taken back at"), null=True, blank=True, editable=False)
+    undone_at = models.DateTimeField(_("reverted at"), null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["-started_at", "-pk"]

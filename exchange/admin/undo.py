@@ -30,7 +30,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         permit_undo(found, request.user)
         if request.method == "POST":
             done = undo(run, request.user, check=permit_undo)
-            messages.success(request, _("The import was taken back: %s.") % (", ".join(summary(done)) or "-"))
+            messages.success(request, _("The import was reverted: %s.") % (", ".join(summary(done)) or "-"))
             return redirect("admin:exchange_importrun_change", run.pk)
     except CannotUndoError as error:
         reasons = [str(error)]

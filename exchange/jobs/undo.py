@@ -28,7 +28,7 @@ def plan(run: ImportRun) -> RevertPlan:
     """Return what taking the run back would do. Raises `CannotUndoError` where nothing can be."""
     if run.undone_at is not None:
         at = f"{run.undone_at:%Y-%m-%d %H:%M} UTC"
-        raise CannotUndoError(gettext("This import was taken back already, at %(at)s.") % {"at": at})
+        raise CannotUndoError(gettext("This import was reverted already, at %(at)s.") % {"at": at})
     change_set = change_set_of(run)
     if change_set is not None:
         return undo_plan(change_set)
@@ -88,5 +88,5 @@ def summary(found: RevertPlan) -> list[str]:
     if changed := kinds.count("change"):
         lines.append(ngettext("%(n)d row changed back", "%(n)d rows changed back", changed) % {"n": changed})
     if back := kinds.count("bring back"):
-        lines.append(ngettext("%(n)d row brought back", "%(n)d rows brought back", back) % {"n": back})
+        lines.append(ngettext("%(n)d deletion reverted", "%(n)d deletions reverted", back) % {"n": back})
     return lines

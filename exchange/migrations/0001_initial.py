@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "undone_at",
-                    models.DateTimeField(blank=True, editable=False, null=True, verbose_name="taken back at"),
+                    models.DateTimeField(blank=True, editable=False, null=True, verbose_name="reverted at"),
                 ),
                 (
                     "edition",

@@ -154,7 +154,7 @@ class MergeAdmin(ContentAdmin):
             twice = gettext("Who stood there twice stands there once now: %(listed)s.")
             said = f"{said} {twice % {'listed': listed + more}}"
         back = self.named("unmerge", merged.change_set)
-        return format_html('{} <a href="{}">{}</a>', said, back, gettext("Take the merge back"))
+        return format_html('{} <a href="{}">{}</a>', said, back, gettext("Revert the merge"))
 
     def next_address(self, request: HttpRequest) -> str:
         """Return where the user came from, if that is a page of this site."""
@@ -260,7 +260,7 @@ class MergeAdmin(ContentAdmin):
                 problems = error.reasons
             else:
                 links = format_html_join(", ", "{}", ((admin_link(row),) for row in rows))
-                words = gettext("The merge was taken back:")
+                words = gettext("The merge was reverted:")
                 self.message_user(request, format_html("{} {}", words, links), messages.SUCCESS)
                 return redirect(self.compare_address(row.pk for row in rows))
         title = gettext("Take a merge back: %(detail)s") % {"detail": act.detail}
@@ -367,7 +367,7 @@ class SplitAdmin(MergeAdmin):
     def with_way_back(self, words: str, new: Person) -> SafeString:
         """Return what was done, with a link that takes it back."""
         act = split.acts().get(reference=f"{new._meta.label_lower}:{new.pk}")
-        back = gettext("Take the split back")
+        back = gettext("Revert the split")
         return format_html('{} <a href="{}">{}</a>', words, self.named("unsplit", act.pk), back)
 
     def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
@@ -383,7 +383,7 @@ class SplitAdmin(MergeAdmin):
             raise PermissionDenied
         if request.method == "POST" and not found.is_empty:
             split.take_back(act, request.user)
-            words = gettext("The split was taken back:")
+            words = gettext("The split was reverted:")
             said = format_html("{} {}", words, admin_link(found.person))
             self.message_user(request, said, messages.SUCCESS)
             return redirect(self.named("change", found.person.pk))

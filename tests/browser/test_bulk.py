@@ -38,10 +38,10 @@ def test_all_papers_of_a_filter_get_a_topic_and_lose_it_again(open_desk: Callabl
     expect(page.locator(".messagelist")).to_contain_text("54 papers got the topic.")
     found += hindrances(page, DESK_LOOKS)
     assert topics() == ["", *["Compilers"] * 54]
-    page.get_by_role("link", name="Take back").click()
+    page.get_by_role("link", name="Revert").click()
     expect(page.get_by_text("54 papers go back to what they were")).to_be_visible()
     found += hindrances(page, DESK_LOOKS)
-    page.get_by_role("button", name="Take back").click()
-    expect(page.locator(".messagelist")).to_contain_text("54 rows taken back.")
+    page.get_by_role("button", name="Revert").click()
+    expect(page.locator(".messagelist")).to_contain_text("54 rows reverted.")
     assert topics() == [""] * 55
     assert found == []

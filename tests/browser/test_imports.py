@@ -70,9 +70,9 @@ def test_import_is_previewed_confirmed_and_taken_back(
     expect(page.locator(".import-done")).to_contain_text("1 new and 1 changed rows")
     assert sorted(Paper.objects.values_list("title", flat=True)) == ["By hand", "Fourth", "Newer", "Old"]
 
-    page.get_by_role("link", name="Take the import back").click()
-    press(page, "Take the import back")
-    expect(page.locator(".messagelist .success")).to_contain_text("The import was taken back")
+    page.get_by_role("link", name="Revert the import").click()
+    press(page, "Revert the import")
+    expect(page.locator(".messagelist .success")).to_contain_text("The import was reverted")
     assert sorted(Paper.objects.values_list("title", flat=True)) == ["By hand", "Old", "Old"]
 
 

@@ -51,11 +51,11 @@ def test_merge_to_undo_by_keyboard(open_desk: Callable[..., Page], script: bool)
 
     expect(page.locator(".messagelist .success")).to_contain_text("Costantini Paolo, On Engines")
     assert Person.objects.get(pk=other.pk).merged_into_id == one.pk
-    page.get_by_role("link", name="Take the merge back").focus()
+    page.get_by_role("link", name="Revert the merge").focus()
     page.keyboard.press("Enter")
     page.locator("input[type=submit]").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".messagelist .success")).to_contain_text("The merge was taken back")
+    expect(page.locator(".messagelist .success")).to_contain_text("The merge was reverted")
     stands = [list(row.authorships.values_list("position", flat=True)) for row in (one, other)]
     assert stands == [[1, 1], [3]]
     assert Person.objects.get(pk=one.pk).name == "Paolo Costantini"

@@ -131,7 +131,7 @@ def test_moves_are_taken_back_one_by_one(opened: Callable[..., Page], sessions: 
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Control+z")
-    expect(page.locator("#tt-said")).to_have_text("Taken back: One")
+    expect(page.locator("#tt-said")).to_have_text("Undone: One")
     assert page.locator(f"#id_s{sessions[0].pk}-start").input_value() == "08:05"
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 0")
@@ -262,8 +262,8 @@ def test_form_does_it_all_without_a_script(
     expect(page.locator(".tt-list")).to_contain_text("On other days")
     save(page)
     assert stands(sessions[0])[:2] == ("06 10:00", "06 11:00")
-    page.get_by_role("button", name="Take all of it back").click()
-    expect(page.locator(".messagelist .success")).to_contain_text("2 rows taken back.")
+    page.get_by_role("button", name="Revert all moves").click()
+    expect(page.locator(".messagelist .success")).to_contain_text("2 rows reverted.")
     assert stands(sessions[0])[:2] == ("06 08:00", "06 09:00")
 
 

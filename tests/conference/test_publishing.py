@@ -156,7 +156,7 @@ def test_part_is_taken_back(admin_client: Client, client: Client, edition: Editi
     taken = post(admin_client, edition, "papers", take_back="Take back")
 
     assert "What visitors see" in page
-    assert "Take back the papers" in page
+    assert "Unpublish the papers" in page
     assert gates(edition) == [NOON, None, NOON]
     assert "MLSys 2026: Papers, no longer public." in taken.text
     assert "Paper 1" not in client.get("/2026/papers/").text

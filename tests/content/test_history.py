@@ -187,7 +187,7 @@ def test_version_that_breaks_a_rule_is_refused_whole(chair: Client, edition: Edi
     topic.delete()
     answer = restore(chair, paper, good)
 
-    assert "Nothing was restored" in answer.content.decode()
+    assert "Nothing was reverted" in answer.content.decode()
     assert Paper.objects.get().title == "Two"
 
 

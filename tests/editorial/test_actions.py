@@ -96,7 +96,7 @@ def test_action_is_one_act_and_one_link_takes_it_back(admin_client: Client, edit
 
     assert "2 papers go back to what they were" in asked
     assert "1 It was changed since." in asked
-    assert "2 rows taken back. 1 stays as it is." in done
+    assert "2 rows reverted. 1 stays as it is." in done
     assert statuses() == ["draft", "withdrawn", "withdrawn"]
     admin_client.post(link_back(done))
     assert statuses() == ["published", "published", "withdrawn"]
@@ -221,7 +221,7 @@ def test_deleted_rows_come_back_at_their_places(admin_client: Client, edition: E
 
     assert "2 authorships come back" in asked
     assert "2 authorships go back to what they were" in asked
-    assert "4 rows taken back." in done
+    assert "4 rows reverted." in done
     assert list(paper.authorships.order_by("position")) == authors
     assert (abe.institutions.count(), paper.authorships.get(pk=abe.pk).position) == (1, 2)
     admin_client.post(link_back(done))
@@ -260,7 +260,7 @@ def test_what_cannot_come_back_is_said(admin_client: Client, edition: Edition) -
     make.make_paper(edition, uid=paper.uid)
     page = shown(admin_client.post(back).text)
 
-    assert "Nothing was taken back:" in page
+    assert "Nothing was reverted:" in page
     assert "already exists" in page
     assert Paper.objects.count() == 1
 

@@ -134,7 +134,7 @@ def test_import_is_taken_back_once(edition: Edition) -> None:
     run = run_of(paper("p1"))
     undo(run)
 
-    with pytest.raises(CannotUndoError, match="taken back already"):
+    with pytest.raises(CannotUndoError, match="reverted already"):
         plan(ImportRun.objects.get())
 
 
@@ -213,10 +213,10 @@ def test_command_says_what_stays_and_what_is_done_already(edition: Edition) -> N
 
     assert any(line.startswith("kept, as it was edited or is needed: ") for line in told), told
     assert Paper.objects.get(uid="p1").title == "By hand"
-    with pytest.raises(CommandError, match="taken back already"):
+    with pytest.raises(CommandError, match="reverted already"):
         call_command("undo_import", str(later.pk))
     call_command("undo_import", str(ImportRun.objects.create(edition=edition).pk), stdout=out)
-    assert out.getvalue().splitlines()[len(told) :] == ["Nothing to take back."]
+    assert out.getvalue().splitlines()[len(told) :] == ["Nothing to revert."]
 
 
 def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edition) -> None:
@@ -230,7 +230,7 @@ def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edi
 
     assert Paper.objects.count() == 0
     assert ChangeSet.objects.filter(origin="undo").get().user_name == "admin"
-    assert "taken back already" in admin_client.post(address).content.decode()
+    assert "reverted already" in admin_client.post(address).content.decode()
 
 
 def test_taking_back_is_not_for_everybody(client: Client, edition: Edition, django_user_model: Any) -> None:

@@ -371,7 +371,7 @@ def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None
     assert stands(session) == ("06 08:00", "06 09:00", "Hall A")
     assert talk.start == MORNING
     assert back.redirect_chain == [(f"{PAGE}?edition={session.edition_id}", 302)]
-    assert "2 rows taken back." in back.text
+    assert "2 rows reverted." in back.text
     assert ChangeSet.objects.latest("pk").origin == "undo"
 
 
@@ -382,7 +382,7 @@ def test_session_that_was_changed_since_stays(admin_client: Client, session: Ses
     Session.objects.filter(pk=session.pk).update(end=MORNING + 5 * HOUR)
     back = admin_client.post(page.context["saved"]["undo"], follow=True)
     assert (stands(session)[0], stands(other)[0]) == ("06 10:00", "06 08:00")
-    assert "1 row taken back. 1 stays as it is." in back.text
+    assert "1 row reverted. 1 stays as it is." in back.text
 
 
 def test_what_is_no_sitting_is_not_told_as_one(admin_client: Client, session: Session) -> None:

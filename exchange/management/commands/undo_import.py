@@ -29,8 +29,8 @@ class Command(BaseCommand):
         except CannotUndoError as error:
             raise CommandError(str(error)) from None
         except CannotRevertError as error:
-            raise CommandError("Nothing was taken back. " + " ".join(error.reasons)) from None
-        for line in summary(found) or ["Nothing to take back."]:
+            raise CommandError("Nothing was reverted. " + " ".join(error.reasons)) from None
+        for line in summary(found) or ["Nothing to revert."]:
             self.stdout.write(line)
         for one in found.kept:
             self.stdout.write(f"kept, as it was edited or is needed: {one}")
