@@ -24,12 +24,12 @@ from markup.patterns import BLOCK_MARKUP, EMPTY_LINES, MARKUP
 from markup.scripts import language_of_line
 from markup.tex import tex_plugin
 
-# Longer text is shown whole, but without markup: it bounds the time a hostile text can cost.
+# Longer text is shown without markup, to bound the time that a hostile text costs.
 MAX_CACHED_CHARS = 60_000
 SLUG_LENGTH = 60
 
 LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Controls, halves of characters that no encoding holds, and marks that turn the direction of the page.
+# Control characters, lone surrogates, and marks that change the text direction.
 CONTROLS = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
@@ -49,9 +49,9 @@ def block(source: str) -> SafeString:
 
 
 def inline(source: str) -> SafeString:
-    """One line for titles: emphasis and formulas; no block and no link, as a title often stands in one.
+    """One line for titles: emphasis and formulas; no block and no link, as a title is often inside one.
 
-    A line in another script than Latin says so, for those who hear it.
+    A line in another script than Latin has a `lang`, for screen readers.
     """
     source = " ".join(tidy(source).split())
     shown = _inline(source)
@@ -68,7 +68,7 @@ def _inline(source: str) -> SafeString:
 
 
 def plain(source: str) -> str:
-    """Readable text without markup, each word kept; paragraphs stay apart by an empty line."""
+    """Readable text without markup, with all words; an empty line between paragraphs."""
     source = tidy(source).strip()
     if len(source) > MAX_CACHED_CHARS:
         return _squeezed(source)
@@ -78,7 +78,7 @@ def plain(source: str) -> str:
 
 
 def latex(source: str) -> str:
-    """LaTeX for BibTeX: formulas kept, emphasis as commands, special characters escaped."""
+    """LaTeX for BibTeX: formulas unchanged, emphasis as commands, special characters escaped."""
     source = tidy(source).strip()
     if len(source) > MAX_CACHED_CHARS:
         return _squeezed(writers.escaped(source))

@@ -1,4 +1,4 @@
-"""What a chair should look at in a text, as sentences; nothing here keeps a text from being saved.
+"""Warnings about a text, as sentences for chairs; they never prevent saving.
 
 Pure but for the language of the sentences.
 """
@@ -44,7 +44,7 @@ class Parsed:
 
 
 def parsed(source: str) -> Parsed | None:
-    """Parse a text; one that is plain, or too long for markup, is not looked into."""
+    """Parse a text, unless it is plain or too long for markup."""
     if len(source) > MAX_CACHED_CHARS or not (MARKUP.search(source) or "&" in source):
         return None
     env: dict[str, Any] = {}
@@ -72,13 +72,13 @@ def unseen(source: str) -> Iterator[str]:
 
 
 def in_capitals(title: str) -> bool:
-    """Return whether a title shouts: several words, and no small letter outside of formulas."""
+    """Return whether a title is all capitals: several words, no small letter outside of formulas."""
     words = SHOUTED.findall(re.sub(r"\$[^$]*\$", " ", title))
     return len(words) > 1 and sum(map(len, words)) > 8 and all(word.isupper() for word in words)
 
 
 def lost(source: str) -> Iterator[str]:
-    """Name the characters that readers do not get, and markup that is not read."""
+    """Report lost characters, and markup that is not interpreted."""
     for sign in sorted(set(CONTROLS.findall(source))):
         yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
     if "\ufffd" in source:

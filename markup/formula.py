@@ -53,9 +53,9 @@ SUBSCRIPTS = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉
 
 
 def symbol(name: str) -> str | None:
-    """The character that the TeX command of this name (without backslash) stands for, e.g. times -> ×.
+    """The character that the TeX command of this name (without backslash), e.g. times -> ×.
 
-    None for accents such as underline: their sign would stand on whatever comes before it.
+    None for accents such as underline: their sign would combine with whatever precedes it.
     """
     codes = convert_symbol("\\" + name)
     sign = "".join(chr(int(code, 16)) for code in codes.split("-")) if codes else ""
@@ -95,7 +95,7 @@ def _tree(tex: str, display: bool) -> Element | None:
         root = Converter(display="block" if display else "inline").convert_to_element(tex.strip())
     except (
         Exception
-    ):  # The converter meets authors' TeX with every kind of error; each means "cannot be rendered".
+    ):  # The converter raises every kind of error for authors' TeX; each means "cannot be rendered".
         return None
     return root if _settle(root) else None
 

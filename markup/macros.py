@@ -1,4 +1,4 @@
-"""TeX commands, accents and groups in prose: what each means to a reader.
+"""TeX commands, accents and groups in prose, as readers should see them.
 
 Where formulas begin and end is decided in markup.tex.
 """
@@ -29,7 +29,7 @@ TAGS = {
     "textbf": "strong", "bf": "strong", "bfseries": "strong",
     "textsuperscript": "sup", "textsubscript": "sub",
 }  # fmt: skip
-# Their content is shown, their look is not ours to copy.
+# Their content is shown, their formatting is not.
 TRANSPARENT = frozenset(
     {
         "textsc", "textrm", "textsf", "textnormal", "textup", "textmd", "text", "mbox", "hbox",

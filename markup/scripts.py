@@ -1,4 +1,4 @@
-"""Which language, or at least which script, words are written in, for those who hear the page. Pure."""
+"""The language, or at least the script, of a text, for screen readers. Pure."""
 
 import re
 

@@ -42,7 +42,7 @@ def _tex(state: StateInline, silent: bool) -> bool:
 
 
 def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """$$ … $$, \\[ … \\] or an equation environment that stands on lines of its own, without a blank line."""
+    """$$ … $$, \\[ … \\] or an equation environment on lines of its own, without a blank line."""
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].rstrip()
     opening, closing, content = _display_delimiters(first)
     if not closing or state.sCount[start] - state.blkIndent >= 4:
@@ -100,7 +100,7 @@ def formula_at(source: str, at: int, end: int) -> tuple[str, int] | None:
 
 
 def _closing(source: str, mark: str, start: int, limit: int) -> int:
-    """Where the next `mark` without a backslash before it stands, -1 if nowhere before the limit."""
+    """Index of the next `mark` without a backslash before it; -1 if none before the limit."""
     at = source.find(mark, start, limit)
     while at > 0 and source[at - 1] == "\\":
         at = source.find(mark, at + 1, limit)

@@ -9,5 +9,5 @@ class PageCacheConfig(AppConfig):
     name = "pagecache"
 
     def ready(self) -> None:
-        # It listens to changes.
+        # Connects its signal handlers.
         import_module("pagecache.purge")

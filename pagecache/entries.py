@@ -1,4 +1,4 @@
-"""A cached response: held compressed, sent in the reader's encoding, or as 304 to who has it."""
+"""A cached response: stored compressed, sent in the reader's encoding, or as 304 if the reader has it."""
 
 import gzip
 import hashlib
@@ -23,16 +23,16 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: bytes(brotli.compress(body, quality=5)),
     "gzip": lambda body: gzip.compress(body, compresslevel=6, mtime=0),
 }
-# The encoding in which a body is held.
+# The encoding in which a body is stored.
 HELD_IN = "br"
 REFUSED = re.compile(r"q=0(\.0*)?$")
 # Written by the cache itself, or true of one connection only.
 OWN_HEADERS = frozenset(
     ("cache-control", "content-length", "etag", "last-modified", "vary", "date", "connection")
 )
-# What a 304 repeats, besides those of the cache itself.
+# Headers that a 304 repeats, in addition to the cache's own.
 REPEATED_BY_304 = frozenset(("access-control-allow-origin", "access-control-expose-headers"))
-# What headers and a tag take in memory, and the other encoding of a body beside the one it is held in.
+# Memory of the headers, of a tag, and of a body's second encoding in proportion to its first.
 HEADERS_BYTES, TAG_BYTES, ENCODINGS = 4_000, 100, 2.5
 # A shared cache may keep a response that was stale already for no longer than this (seconds).
 STALE_SHARED_SECONDS = 1
@@ -49,13 +49,13 @@ def accepted_encodings(header: str) -> frozenset[str]:
 
 @lru_cache(maxsize=500)
 def interned_header(name: str, value: str) -> tuple[str, str]:
-    """Return a header as other entries hold it: most are the same."""
+    """Return one shared copy of a header: most entries have the same."""
     return name, value
 
 
 @lru_cache(maxsize=500)
 def cache_control(shared_seconds: int) -> str:
-    """Return how long a response may be kept: browsers ask each time, shared caches for a while."""
+    """Return the Cache-Control of a response: browsers revalidate each time, shared caches after a while."""
     return f"public, max-age=0, s-maxage={shared_seconds}, stale-while-revalidate=1"
 
 
@@ -95,7 +95,7 @@ class CacheEntry:
 
     @property
     def size(self) -> int:
-        """Bytes held in memory, with the other encoding as it usually is."""
+        """Bytes in memory, with an estimate of the second encoding."""
         held = len(self.bodies.get(HELD_IN, b"")) or len(self.bodies[""])
         return int(held * ENCODINGS) + HEADERS_BYTES + TAG_BYTES * len(self.tags)
 
@@ -108,7 +108,7 @@ class CacheEntry:
         return True
 
     def stale_seconds(self, revisions: Revisions) -> float:
-        """Return for how long it has not been valid. Rather too long where that is not known exactly."""
+        """Return for how many seconds it has been invalid; an upper bound where that is not known exactly."""
         found = revisions.moment_after(self.revision)
         is_changed = self.revision < revisions.number and not revisions.is_valid(self.tags, self.revision)
         since = min(self.expires, found) if is_changed else self.expires

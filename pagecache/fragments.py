@@ -22,7 +22,7 @@ from pagecache.lru import LRUCache
 MAX_BYTES = 16_000_000
 # The values of a fragment take so many times the memory of its markup.
 VALUES_FACTOR = 2
-# They say that something changed, not what is shown.
+# They change with every edit, and are not shown.
 REVISION_FIELDS = frozenset(("revision", "changed_at", "site_revision", "site_changed_at"))
 PLAIN_TYPES = (str, int, float, bytes, date, time, UUID, type(None))
 
@@ -43,7 +43,7 @@ fragments: LRUCache[Hashable, Fragment] = LRUCache(MAX_BYTES)
 
 
 def rendered(template: str, values: Mapping[str, object]) -> SafeString:
-    """Return what the template says of these values, and of nothing else: it sees no request.
+    """Render the template with these values and nothing else: it sees no request.
 
     Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
     that was fetched with them. A value of any other kind is a `TypeError`: it could change unseen.
@@ -54,7 +54,7 @@ def rendered(template: str, values: Mapping[str, object]) -> SafeString:
 def rendered_each(
     template: str, name: str, rows: Iterable[object], values: Mapping[str, object]
 ) -> SafeString:
-    """Return what the template says of each of the rows, called by this name, beside the same values."""
+    """Render the template for each of the rows, under this name, with the same other values."""
     same = template, get_language(), *_held(values)
     return mark_safe(
         b"".join(
@@ -72,7 +72,7 @@ def _rendered(template: str, values: Mapping[str, object], key: Hashable) -> byt
 
 
 def content(value: object, above: tuple[int, ...] = ()) -> Hashable:
-    """Return what a value says, to be compared. Rows of models may know each other: each counts once."""
+    """Return a value's content for comparison. Model instances may refer to each other: each counts once."""
     plain: Hashable = value
     if isinstance(value, SafeString):
         # It is equal to the same words that are yet to be escaped.
@@ -93,7 +93,7 @@ def content(value: object, above: tuple[int, ...] = ()) -> Hashable:
 
 
 def _held(names: Mapping[str, object], above: tuple[int, ...] = ()) -> Iterator[tuple[str, Hashable]]:
-    """Yield the names and contents of what a row holds, but for its own state, revision and what is above."""
+    """Yield names and contents of a row's attributes, except its state, revision and ancestors."""
     for name, held in names.items():
         if name != "_state" and name not in REVISION_FIELDS and id(held) not in above:
             yield name, content(held, above)

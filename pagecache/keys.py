@@ -15,14 +15,14 @@ from django.http.request import split_domain_port, validate_host
 SAFE_METHODS = frozenset(("GET", "HEAD"))
 # First parts of paths that are never cached: they are personal, or served by something else.
 UNCACHED = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
-# Images of thousands of papers would push out the pages; `conference.cards` keeps the last ones by itself.
+# Images of thousands of papers would push out the pages; `conference.cards` caches the last ones itself.
 CARD = "/card.png"
 API = "api"
 LIST_PARAMETERS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
 # Those of the lists of papers are registered by `papers`.
 CACHED_PARAMETERS = {"kind", "topic", *LIST_PARAMETERS}
 SEARCH_PARAMETERS = frozenset(("q", "kind", "page"))
-# These are read by some page, but what people type, or hold, is rarely requested twice.
+# Pages read these, but typed words and secrets are rarely requested twice.
 UNCACHED_PARAMETERS = frozenset(("note", "q", "query", "s", "search", "seed", "showEvent"))
 UNCACHED_API_PARAMETERS = frozenset(("q", "changed_since"))
 MAX_ADDRESS_LENGTH = 400
@@ -52,7 +52,7 @@ def cache_key(environ: WSGIEnvironment) -> Key | None:
 
 
 def without_unknown_parameters(environ: WSGIEnvironment) -> WSGIEnvironment:
-    """Return the request of an anonymous reader as Django sees it; anybody else's as it came."""
+    """Return an anonymous reader's request without unknown parameters; any other unchanged."""
     query = environ.get("QUERY_STRING", "")
     if not query or not is_anonymous_read(environ):
         return environ
@@ -96,7 +96,7 @@ def _is_cacheable(path: str, query: str, names: set[str]) -> bool:
 
 
 def first_part(path: str) -> str:
-    """Return what stands between the first two slashes: an edition's slug, or a section of the whole site."""
+    """Return the first part of the path: an edition's slug, or a section of the whole site."""
     return path.removeprefix("/").partition("/")[0]
 
 
@@ -111,7 +111,7 @@ def is_search(path: str) -> bool:
 
 
 def is_anonymous_read(environ: WSGIEnvironment) -> bool:
-    """Whether it is a GET or HEAD of nobody in particular: no token, no session, no agenda."""
+    """Whether it is an anonymous GET or HEAD: no token, no session, no agenda."""
     if environ["REQUEST_METHOD"] not in SAFE_METHODS or "HTTP_AUTHORIZATION" in environ:
         return False
     if not environ.get("HTTP_COOKIE"):

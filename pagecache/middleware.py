@@ -25,7 +25,7 @@ from pagecache.tags import scope, tags_of
 MAX_BYTES = 50 * 1024 * 1024
 # Nothing on these pages depends on the time of day; others live for seconds while an edition runs.
 STEADY = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
-# What a request says of one reader must not shape a page that all readers share.
+# Headers of one reader that must not influence a page shared by all readers.
 PERSONAL = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
@@ -79,7 +79,7 @@ class PageCache:
         return entry.respond(environ, start_response, is_stale=status == "stale")
 
     def _begin(self, key: Key) -> threading.Event | None:
-        """Return the event of who renders this page already; `None` if it is this thread's to render."""
+        """Return the event of the thread that renders this page; `None` if this thread has to."""
         with self._lock:
             running = self._rendering.get(key)
             if running is None:
@@ -91,7 +91,7 @@ class PageCache:
             self._rendering.pop(key).set()
 
     def _refresh(self, key: Key, environ: WSGIEnvironment) -> None:
-        """Render a page in the background, unless somebody does."""
+        """Render a page in the background, unless another thread does."""
         if self._begin(key) is not None:
             return
         request = shared_request(key, environ)
@@ -99,7 +99,7 @@ class PageCache:
             # With the context of the request, which says for example which database it reads.
             self._refreshing.submit(contextvars.copy_context().run, self._refresh_now, key, request)
         except RuntimeError:
-            # No thread can be started: the next reader after the stale seconds renders it.
+            # No thread can be started: the next reader after the stale seconds renders the page.
             self._end(key)
 
     def _refresh_now(self, key: Key, request: WSGIEnvironment) -> None:
@@ -136,7 +136,7 @@ class PageCache:
         number, scopes = self.revisions.number, self.revisions.scopes
         status, headers, body = response = complete_response(self.application, request)
         if not is_cacheable(status, headers):
-            # Withdrawn, perhaps: nobody gets the old one any more.
+            # The page may have been withdrawn: stop serving the old one.
             self.entries.discard(key)
             return None, response
         shown = scopes.get(scope(*key)) or scopes[SITE]
@@ -149,7 +149,7 @@ class PageCache:
 
 
 def spread(key: Key) -> float:
-    """Return the part of its lifetime that a page is cached: not all expire together that began together."""
+    """Return the share of its lifetime for which a page is cached, so that pages do not expire together."""
     return 1 - crc32("?".join(key).encode()) % 1000 / 2500
 
 
@@ -170,7 +170,7 @@ def complete_response(application: WSGIApplication, environ: WSGIEnvironment) ->
 
     answer = application(environ, start_response)
     try:
-        # Not joined: the pieces of a calendar of all talks would be held beside the whole.
+        # Not joined at once: the pieces of a long calendar would be in memory twice.
         body.writelines(answer)
     finally:
         getattr(answer, "close", lambda: None)()

@@ -1,4 +1,4 @@
-"""Purging of a shared cache in front of the site: after a commit it is told which tags were invalidated.
+"""Purging of a shared cache in front of the site: after a commit it gets the invalidated tags.
 
 `PURGE_METHOD` POST sends up to 30 tags a request, as Fastly and Cloudflare take them; PURGE sends one tag a
 request, as Varnish and Souin do. A purge that fails is logged; `s-maxage` bounds how long that is seen.
@@ -77,7 +77,7 @@ class Purger:
 
 
 def send(tags: Iterable[str]) -> None:
-    """Tell the shared cache to drop what has one of these tags. A failure is logged."""
+    """Send these tags to the shared cache. A failure is logged."""
     named = [*tags]
     request = urllib.request.Request(  # noqa: S310  the operator names the address
         settings.PURGE_URL,
@@ -102,6 +102,6 @@ purger = Purger()
 
 @receiver(invalidated)
 def purge_after(sender: "type[Model]", tags: Iterable[str], **kwargs: object) -> None:
-    """Purge what a committed change invalidated, if there is a shared cache to tell."""
+    """Purge what a committed change invalidated, if there is a shared cache."""
     if settings.PURGE_URL:
         purger.add([*tags, EDITIONS_TAG])

@@ -1,4 +1,4 @@
-"""What is noted of the request at hand, for the log and the metrics: never who asked, nor for what exactly.
+"""What is noted of the current request, for the log and the metrics: never the reader or the exact address.
 
 `operations.monitoring.wsgi` opens a note; the page cache and Django fill it in.
 """
@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from random import getrandbits
 
-# What a proxy in front may call a request.
+# What a proxy may send as a request id.
 GIVEN = re.compile(r"[A-Za-z0-9-]{8,64}")
 
 
@@ -25,7 +25,7 @@ class RequestNote:
 
     @property
     def is_cold(self) -> bool:
-        """Whether Django was asked."""
+        """Whether Django answered."""
         return self.cache in ("", "miss")
 
 
@@ -33,7 +33,7 @@ _note: ContextVar[RequestNote | None] = ContextVar("request_note", default=None)
 
 
 def begin(given: str = "") -> RequestNote:
-    """Open the note of a request; a name that a proxy gave is kept, if it is one."""
+    """Open the note of a request, with the proxy's request id if that is valid."""
     note = RequestNote(given if given and GIVEN.fullmatch(given) else f"{getrandbits(64):016x}")
     _note.set(note)
     return note
@@ -44,5 +44,5 @@ def end() -> None:
 
 
 def note() -> RequestNote | None:
-    """Return the note of the request at hand; `None` outside of any."""
+    """Return the note of the current request; `None` outside of any."""
     return _note.get()

@@ -1,7 +1,7 @@
 """What a process knows of changes of content: it reads the revisions of all editions a few times a second.
 
 Each reading that finds a change gets the next number here, and the tags that were invalidated are remembered
-with it. A cached response is as good as new while none of its tags has a later number than itself.
+with it. A cached response is valid while none of its tags has a later number than itself.
 """
 
 import threading
@@ -19,10 +19,10 @@ from django.utils.module_loading import import_string
 from content.invalidation import SITE_KEY, SITE_TAG, edition_tag, tags_between
 
 POLL_SECONDS = 0.25
-# For so many changes the moment is remembered at which they were found.
+# Number of changes whose time is remembered.
 MAX_MOMENTS = 10_000
 MAX_TAGS = 50_000
-# The slug that stands for the site, and for pages that show several editions.
+# The slug of the site, and of pages that show several editions.
 SITE = ""
 
 
@@ -40,7 +40,7 @@ class CacheScope:
     shown_at: datetime
     lifetime: float
     steady: float
-    # In so many seconds something of it becomes public.
+    # Seconds until something of it becomes public.
     next_gate: float = float("inf")
 
 
@@ -69,7 +69,7 @@ class Revisions:
     def poll(self) -> bool:
         """Read the revisions if it is time to; return whether they were ever read.
 
-        While one thread reads, others go on with what is known, as everybody does while the database is away.
+        While one thread reads, the others use the last reading, as all do while the database is away.
         """
         is_due = time.monotonic() - self._read_at > POLL_SECONDS
         if is_due and self._lock.acquire(blocking=not self.scopes):
@@ -96,7 +96,7 @@ class Revisions:
         return self._moments[index] if 0 <= index < len(self._moments) else float("-inf")
 
     def expire(self) -> None:
-        """Read again at the next request."""
+        """Make the next request read the revisions."""
         self._read_at = float("-inf")
 
     def _read(self) -> None:
@@ -136,7 +136,7 @@ def changed_tags(old: Scopes, new: Scopes) -> set[str] | None:
         if now.revision > before.revision:
             found = tags_between(now.key, before.revision, now.revision, before.changed_at)
         if found is None:
-            # Not known: what is restored, or was pruned, may differ in anything.
+            # Unknown: after a restore or pruning, anything may have changed.
             found = {SITE_TAG if now.key == SITE_KEY else edition_tag(slug)}
         tags |= found
     return tags

@@ -1,7 +1,7 @@
 """The cache tags of a response: what it shows, so that a change of that invalidates it.
 
 Every response has the tag of the site and those of the editions that it shows. Pages on which a paper's text
-stands only beside a link to it have tags of these papers, or of their titles where no page shows more than
+is only next to a link to it have tags of these papers, or of their titles where no page shows more than
 that; on any other the text of all papers counts.
 """
 
@@ -74,7 +74,7 @@ def linked_papers(text: bytes) -> set[str]:
 
 
 def is_linking(path: str, slugs: Iterable[str]) -> bool:
-    """Whether the words of a paper are on the page at this address only beside a link to the paper."""
+    """Whether this page shows a paper's text only next to a link to the paper."""
     slug, slash, rest = path.removeprefix("/").partition("/")
     is_of_edition = slug in slugs and slash and LINKING.fullmatch(rest)
     return bool(is_of_edition or LINKING_PERSON.fullmatch(path))

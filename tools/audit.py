@@ -1,7 +1,8 @@
-"""Compare the pinned packages with a saved database of known holes, where pip-audit reaches none.
+"""Compare the pinned packages with a saved vulnerability database, for use without a network.
 
 `python tools/audit.py DATABASE requirements/production.txt`. The database is the archive of all entries of
-the ecosystem PyPI that osv.dev gives: a zip with a JSON file for each hole. Ends with 1 where one is known.
+the ecosystem PyPI that osv.dev gives: a zip with a JSON file for each
+vulnerability. Exits with 1 if one applies.
 """
 
 import argparse
@@ -20,7 +21,7 @@ PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def entries(database: Path) -> Iterator[dict[str, Any]]:
-    """Read the holes that were not withdrawn."""
+    """Read the vulnerabilities that were not withdrawn."""
     with zipfile.ZipFile(database) as archive:
         for name in archive.namelist():
             entry = json.loads(archive.read(name)) if name.endswith(".json") else {"withdrawn": True}
@@ -50,7 +51,7 @@ def affects(affected: dict[str, Any], version: str) -> bool:
 
 
 def holes(pins: dict[str, str], database: Path) -> Iterator[str]:
-    """Yield a line for each hole of a pinned version."""
+    """Yield a line for each vulnerability of a pinned version."""
     for entry in entries(database):
         for affected in entry.get("affected", ()):
             package = affected.get("package", {})

@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation: `uv run python tools/pictures.py`, with the demo running beside it.
+"""Draw the pictures of the documentation: `uv run python tools/pictures.py`, while the demo runs.
 
 Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone, in 128 colours. Those
 of the admin need the password that the demo showed: `--password`.
@@ -27,7 +27,7 @@ PICTURES = {
     "search": ("/2021/search/?q=compiler", DESKTOP, "dark"),
     "statistics": ("/2021/statistics/", DESKTOP, "light"),
 }
-# The same, for who has signed in.
+# The same, signed in.
 ADMIN_PICTURES = {
     "desk": ("/admin/", DESKTOP, "light"),
     "publish": ("/admin/conference/edition/1/publish/?part=papers", DESKTOP, "light"),

@@ -37,7 +37,7 @@ def direct(project: dict[str, Any]) -> set[str]:
 
 
 def constrain(constraints: list[str]) -> None:
-    """Write the block of constraints into pyproject.toml, in place of the one that stands there."""
+    """Write the block of constraints into pyproject.toml, in place of the present one."""
     block = "".join(f'    "{line}",\n' for line in constraints)
     text, found = BLOCK.subn(f"constraint-dependencies = [\n{block}]\n", PYPROJECT.read_text("utf-8"))
     if found != 1:

@@ -15,7 +15,7 @@ from content.preview_context import GATES
 from content.querysets import public_parts
 from website.menu import menus
 
-# Parameters that make a page of its own: its lasting address keeps them and drops all others.
+# Parameters of a page's canonical address; all others are dropped.
 LASTING = ("letter", "page", "show", "topic", "track")
 
 
@@ -47,7 +47,7 @@ def site(request: HttpRequest) -> dict[str, object]:
 
 
 def preview_of(request: HttpRequest) -> dict[str, object] | None:
-    """Return what the mark of a preview says, and its ways out; nothing on a page as the public sees it."""
+    """Return the text and links of the preview bar; `None` on a page as the public sees it."""
     edition: Edition | None = vars(request).get("preview")
     if edition is None:
         return None
@@ -60,7 +60,7 @@ def preview_of(request: HttpRequest) -> dict[str, object] | None:
 
 
 def canonical_url(request: HttpRequest, edition: Edition | None) -> str:
-    """Return the lasting address of this page, with nothing in it that only says where a reader came from."""
+    """Return the canonical address of this page, without parameters such as `utm_source`."""
     path = edition.get_absolute_url() if edition and request.path == "/" else request.path
     try:
         kept = {name: request.GET[name] for name in LASTING if request.GET.get(name)}
@@ -73,7 +73,7 @@ ATOM = "application/atom+xml"
 
 
 def edition_card(edition: Edition) -> Card:
-    """Return the card that stands for an edition, and for what has none of its own."""
+    """Return the card of an edition, also used by pages without a card of their own."""
     words = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
     return Card(reverse("website:card", args=[edition.slug]), words)
 

@@ -1,4 +1,4 @@
-"""The answers where there is no page: it cannot be read, is refused, failed, or is away for a moment."""
+"""Error pages: bad request, CSRF failure, server error, database away."""
 
 import sys
 
@@ -22,17 +22,17 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Say what to do where a form came without its mark, as after signing in elsewhere."""
+    """Say what to do about a form without a valid CSRF token, as after signing in elsewhere."""
     return render(request, "403_csrf.html", status=403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Say that something failed here; where only the database is away, when to come again."""
+    """Report a failure; if the database is away, a 503 with `Retry-After`."""
     is_away = isinstance(sys.exception(), OperationalError | InterfaceError)
     status = 503 if is_away else 500
     headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_away else {}
     if request.path.startswith(API):
         words = _("The site is away for a moment.") if is_away else _("Something went wrong here.")
         return JsonResponse({"detail": words}, status=status, headers=headers)
-    # Without the request: what every page needs may be what failed.
+    # Without the request: the context processors may be what failed.
     return HttpResponse(loader.get_template(f"{status}.html").render(), status=status, headers=headers)

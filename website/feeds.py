@@ -55,7 +55,7 @@ class AnnouncementsFeed(EditionFeed):
 
 
 class PaperEntries:
-    """How an entry tells of a paper that was fetched `with_authors()`: published when first shown."""
+    """Feed entries of papers that were fetched `with_authors()`: published when first shown."""
 
     def item_title(self, item: Paper) -> str:
         return writable(str(item))

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from content.file_fields import file_fields
 from editorial.access import access_for
 
-# What a browser shows without running anything. SVG is not among them: it may hold scripts.
+# What a browser shows without running anything; not SVG, which may contain scripts.
 INLINE_MEDIA_TYPES = {
     ".avif": "image/avif",
     ".gif": "image/gif",
@@ -24,17 +24,17 @@ INLINE_MEDIA_TYPES = {
     ".png": "image/png",
     ".webp": "image/webp",
 }
-# What belongs to a paper may be withdrawn at any moment; a picture may stand there an hour longer.
+# A paper's file may be withdrawn at any moment; a picture may be cached for an hour.
 FOR_AN_HOUR, ASKED_FOR = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
 PRIVATE = "private, no-store"
-# Even if a browser took a file for a page: it could do nothing.
+# If a browser took a file for a page, it could run nothing.
 NOTHING_RUNS = "sandbox; default-src 'none'"
 
 
 def cache_control(request: HttpRequest, name: str) -> str:
-    """Return by whom a file may be kept, and how long; nothing where it is not for this reader.
+    """Return the Cache-Control of a file; nothing if this reader may not have it.
 
-    What no row names any more is for nobody.
+    Files that no row names are for no reader.
     """
     fields = [(model, one) for model, one in file_fields() if name.startswith(one.upload_to)]
     for model, field in fields:
@@ -61,7 +61,7 @@ def file_response(name: str) -> FileResponse:
 
 @require_safe
 def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Hand out an uploaded file. Storages give each upload a name of its own: what has one never changes."""
+    """Send an uploaded file. Storages give each upload a unique name, so its content never changes."""
     kept, tag = cache_control(request, name), quote_etag(sha256(name.encode()).hexdigest())
     if not kept:
         raise Http404("There is no such file.")

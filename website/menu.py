@@ -100,7 +100,7 @@ def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = (
 
 
 def mark_current(link: MenuLink, edition: Edition, path: str) -> MenuLink:
-    """Return a line of the menu as it stands on the page at `path`."""
+    """Return a line of the menu, marked if it leads to the page at `path`."""
     children = [mark_current(child, edition, path) for child in link.children]
     return replace(link, current=is_current(link.url, edition, path), children=children)
 

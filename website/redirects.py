@@ -1,4 +1,4 @@
-"""The old site's addresses, each led to its new place for good. What is not public has no old address."""
+"""Permanent redirects of the old site's addresses. What is not public has no old address."""
 
 import re
 from datetime import date
@@ -43,7 +43,7 @@ EVENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @require_safe
 def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
-    """Lead an edition's page to its new address, with the words that were searched for."""
+    """Redirect an edition's page, with the words that were searched for."""
     view = PAGES.get(page.rstrip("/"))
     if view is None:
         raise Http404("No such page.")
@@ -56,14 +56,14 @@ def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
 
 @require_safe
 def old_events(request: HttpRequest, year: int, kind: str) -> HttpResponse:
-    """Lead the list of a type of event to the page that shows these now."""
+    """Redirect the list of a type of event."""
     view = EVENT_PAGES.get(kind.lower().replace("-", " ").strip(), "schedule:index")
     return redirect(reverse(view, args=[edition_of(year).slug]), permanent=True)
 
 
 @require_safe
 def old_day(request: HttpRequest, year: int, month: int, day: int) -> HttpResponse:
-    """Lead a day of the schedule to its new address."""
+    """Redirect a day of the schedule."""
     try:
         shown = date(year, month, day)
     except (OverflowError, ValueError) as error:
@@ -73,13 +73,13 @@ def old_day(request: HttpRequest, year: int, month: int, day: int) -> HttpRespon
 
 @require_safe
 def old_event(request: HttpRequest, year: int, kind: str, uid: str) -> HttpResponse:
-    """Lead an oral, a poster, a session, a workshop or a tutorial to the page that shows it now."""
+    """Redirect an oral, a poster, a session, a workshop or a tutorial."""
     return redirect(event(year, uid), permanent=True)
 
 
 @require_safe
 def old_schedule(request: HttpRequest, year: int) -> HttpResponse:
-    """Lead the oldest schedule, which showed single events by a parameter."""
+    """Redirect the oldest schedule, which showed single events by a parameter."""
     uid = request.GET.get("showEvent")
     if uid is None:
         return redirect("schedule:index", edition_of(year).slug, permanent=True)

@@ -1,4 +1,4 @@
-"""What programs are told of the site: where they may go, and where they find what."""
+"""What crawlers and programs may read, and where they find it."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -9,7 +9,7 @@ from conference.page_metadata import absolute
 from conference.request_edition import published_editions
 
 PLAIN = "text/plain; charset=utf-8"
-# What is per person, asked for once, or the same papers again: combined facets are endless.
+# Personal pages, searches, and combined facets, which show the same papers again.
 DISALLOWED = (
     "/admin/",
     "/search/",
@@ -22,14 +22,14 @@ DISALLOWED = (
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Let every program in, and name the site map."""
+    """Return robots.txt: what crawlers may read, and the site map."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in DISALLOWED), ""]
     return HttpResponse("\n".join([*lines, f"Sitemap: {absolute('/sitemap.xml')}", ""]), content_type=PLAIN)
 
 
 @require_safe
 def llms(request: HttpRequest) -> HttpResponse:
-    """Say to programs that read text what the site holds, and where its data is."""
+    """Return llms.txt: what the site holds, and where its data is."""
     editions = published_editions(request)
     lines = [
         f"# {settings.SITE_NAME}",

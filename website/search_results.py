@@ -1,4 +1,4 @@
-"""What was found, as pages show it: hits become public rows, their words marked. Which hits: `search`."""
+"""Search results as pages show them: public rows with the words marked. `search` finds the hits."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,14 +59,14 @@ class SearchRow(NamedTuple):
 
 
 class PeopleAndAwards(NamedTuple):
-    """Who stands on what was found, in order, and the awards of papers, by its kind and key."""
+    """People of the hits, in order, and the awards of papers, by kind and key."""
 
     people: Mapping[tuple[str, int], list[PersonLink]]
     awards: Mapping[tuple[str, int], list[AwardRow]]
 
 
 def rows(hits: Collection[Hit], at: datetime | None = None) -> dict[tuple[str, int], SearchRow]:
-    """Return what the hits stand for, as far as it is public. One query."""
+    """Return the public rows of the hits. One query."""
     kinds = ("paper", "person", "session", "talk", "page")
     keys = [[hit.object_id for hit in hits if hit.kind == what] for what in kinds]
     found = (SearchRow(*row) for row in _rows(keys, moment(at))) if any(keys) else ()
@@ -118,7 +118,7 @@ def _branch(what: str, shown: Any, *columns: object) -> Any:
 
 
 def people_and_awards(found: Collection[tuple[str, int]], at: datetime | None = None) -> PeopleAndAwards:
-    """Return who stands on these papers, sessions and talks, and what papers were awarded. One query."""
+    """Return the people of these papers, sessions and talks, and the awards of papers. One query."""
     keys = [[key for kind, key in found if kind == what] for what in ("paper", "session", "talk")]
     people: dict[tuple[str, int], list[PersonLink]] = {one: [] for one in found}
     awards: dict[tuple[str, int], list[AwardRow]] = {one: [] for one in found}
@@ -159,10 +159,10 @@ KINDS = {
     "talk": gettext_lazy("Talks"),
     "page": pgettext_lazy("of the site", "Pages"),
 }
-# What each of papers and people is called, and whose kinds say it of the others.
+# Names of papers and people; other rows name their own kind.
 NAMES = {"paper": gettext_noop("Paper"), "person": gettext_noop("Person")}
 TIMED: Mapping[str, type[TextChoices]] = {"session": Session.Kind, "talk": Presentation.Kind}
-# What people stand on.
+# Kinds of rows that name people.
 CREDITED = frozenset(("paper", "session", "talk"))
 
 
@@ -183,7 +183,7 @@ class SearchResult:
 
 
 def search_results(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[SearchResult]:
-    """Return what the hits stand for, in their order, as far as it is public, in these editions.
+    """Return the results for these hits in their order, where public, in these editions.
 
     Two queries at most.
     """
@@ -224,14 +224,14 @@ def search_result(
 
 
 def kind_of(row: SearchRow) -> str:
-    """Return what it is, in words."""
+    """Return the label of its kind."""
     if row.what in TIMED:
         return str(TIMED[row.what](row.kind).label)
     return pgettext("of the site", "Page") if row.what == "page" else gettext(NAMES[row.what])
 
 
 def address(row: SearchRow, edition: Edition | None) -> str:
-    """Return where it stands."""
+    """Return the address of its page."""
     if row.what == "person":
         return PersonLink(row.uid, row.title, row.title).get_absolute_url()
     if edition is None:

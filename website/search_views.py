@@ -73,14 +73,14 @@ def search_response(request: HttpRequest, edition: Edition | None) -> HttpRespon
 
 
 def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpResponse:
-    """Let an answer be kept for all until something changes, unless the index was behind what it shows."""
+    """Let the response be cached until something changes, unless the index was behind."""
     if not is_current:
         patch_cache_control(response, private=True, no_cache=True)
     return response
 
 
 def found(query: Query, edition: Edition | None, kind: str, offset: int) -> tuple[Query, Hits, bool]:
-    """Return what was looked for in the end, what was found, and whether a typing error was put right."""
+    """Return the words that were searched, the hits, and whether a typing error was corrected."""
     look = partial(
         find,
         edition=edition.pk if edition else None,
@@ -97,7 +97,7 @@ def found(query: Query, edition: Edition | None, kind: str, offset: int) -> tupl
 
 
 def offset_of(request: HttpRequest) -> int:
-    """Return how many hits stand before the page; whether it exists is asked when they are counted."""
+    """Return how many hits precede the page; whether it exists is known when they are counted."""
     number = request.GET.get("page", "1")
     return (int(number) - 1) * PAGE_SIZE if NUMBER.fullmatch(number) else 0
 

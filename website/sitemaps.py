@@ -1,4 +1,4 @@
-"""What search engines are told there is: an index of site maps, each a page of public, lasting addresses."""
+"""Site maps for search engines: an index, and pages of public, lasting addresses."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -21,7 +21,7 @@ from people.models import Institution, Person
 from schedule.models import Session
 from website.menu import filled_sections
 
-# So many addresses stand in one file: far below what is allowed, quick to make.
+# Far below what is allowed, and quick to make.
 PER_FILE = 2000
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -37,7 +37,7 @@ def edition_rows(edition: Edition) -> dict[str, Any]:
 
 
 def site_rows() -> dict[str, Any]:
-    """Return what has pages of its own beside the editions, by section."""
+    """Return the rows with pages that belong to no edition, by section."""
     return {
         "people": Person.objects.published().order_by("uid").only("uid", "name"),
         "institutions": Institution.objects.published().order_by("slug").only("slug"),
@@ -68,7 +68,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def numbers(size: int) -> range:
-    """Return the numbers of the files that so many addresses fill."""
+    """Return the numbers of the files for this many addresses."""
     return range(1, ceil(size / PER_FILE) + 1)
 
 

@@ -1,4 +1,4 @@
-"""The front door: the home of the site and of each edition."""
+"""The home pages of the site and of each edition."""
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase

@@ -1,4 +1,4 @@
-"""Archives: what is in one, today and before 0.1.0. Every checksum is read before it is believed."""
+"""Archives: what is in one, today and before 0.1.0. Every checksum is verified."""
 
 import hashlib
 import json
@@ -45,7 +45,7 @@ class FileEntry(TypedDict):
 
 
 class Manifest(TypedDict):
-    """What an archive says of itself. Migrations are pairs of an app and its last one."""
+    """The manifest of an archive. Migrations are pairs of an app and its last one."""
 
     version: str
     made_at: str
@@ -57,7 +57,7 @@ class Manifest(TypedDict):
 
 
 class BadArchiveError(Exception):
-    """A file that is no archive, or is not whole any more."""
+    """A file that is not an archive, or is damaged."""
 
 
 class Archive:
@@ -129,13 +129,13 @@ class Archive:
         return lines, size, digest.hexdigest()
 
 
-# The index is made anew, everybody signs in again, and no task is done twice.
+# The index is rebuilt, everybody signs in again, and no task runs twice.
 LEFT_OUT = frozenset(("django_tasks_database", "search", "sessions"))
 SESSIONS = "accounts.accountsession"
 
 
 def tables(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
-    """Walk the models whose rows travel, relations to many too. `apps`: those of now, or of long ago."""
+    """Yield the models whose rows are archived, many-to-many tables too. `apps`: present or historical."""
     for model in apps.get_models(include_auto_created=True):
         about = model._meta
         is_stored = about.managed and not about.proxy and not about.swapped
@@ -149,7 +149,7 @@ def columns(model: "type[Model]") -> "list[Field[object, object]]":
 
 
 def plain(value: object) -> str:
-    """Return a value that JSON knows; reading it back is the column's own business."""
+    """Return a value as JSON has it; the column converts it back."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, timedelta):
@@ -225,7 +225,7 @@ def moved_content_type(columns: list[str], values: list[object]) -> list[object]
 
 
 def opened(archive: Archive) -> Archive:
-    """Return the archive, or what reads it as one of today where it has an earlier shape."""
+    """Return the archive, or an adapter if it has an earlier shape."""
     if LAST_MIGRATION not in archive.targets and not DROPPED_TABLES & archive.tables.keys():
         return archive
     archive.zip.close()

@@ -41,7 +41,7 @@ def is_in_use() -> bool:
 
 
 def restore(archive: Archive) -> None:
-    """Put everything of an archive in place of what is here. What is damaged or unknown is refused before."""
+    """Replace everything here by the archive. A damaged or unknown archive is refused first."""
     archive.check()
     before = last_revision()
     # The database is exchanged first: until then every file is as it was.
@@ -61,7 +61,7 @@ def restore(archive: Archive) -> None:
 
 
 def shaped(targets: list[tuple[str, str]]) -> StateApps:
-    """Make the tables as they were at these migrations; return the models of then."""
+    """Create the tables of these migrations; return their models."""
     executor = MigrationExecutor(connection)
     unknown = [f"{app}.{name}" for app, name in targets if (app, name) not in executor.loader.disk_migrations]
     if unknown:
@@ -83,7 +83,7 @@ def load(archive: Archive, apps: StateApps) -> None:
         apart = ", ".join(sorted(models.keys() ^ archive.tables.keys()))
         raise BadArchiveError(f"The backup does not fit its migrations: {apart}.")
     for model in models.values():
-        # Migrations may have put rows in.
+        # Migrations may have inserted rows.
         model._base_manager.all()._raw_delete(connection.alias)
     for label, model in models.items():
         fill(archive, label, model)
@@ -94,7 +94,7 @@ def load(archive: Archive, apps: StateApps) -> None:
 
 
 def fill(archive: Archive, label: str, model: type[Model]) -> None:
-    """Put in the rows of a table just as they were: no time of change is set anew."""
+    """Insert the rows of a table unchanged: no time of change is set."""
     fields, names = columns(model), archive.tables[label]["columns"]
     if {field.attname for field in fields} != {*names}:
         raise BadArchiveError(f"The columns of {label} do not fit its migrations.")
@@ -114,7 +114,7 @@ def last_revision() -> int:
 
 
 def outdate_kept_pages(before: int) -> None:
-    """Advance the site's stamp beyond any under which a running process, or this past, kept a page."""
+    """Advance the site's revision beyond any with which a running process cached a page."""
     site, _ = SiteRevision.objects.get_or_create(pk=1)
     site.revision = max(site.revision, before) + 1
     site.save()
@@ -172,7 +172,7 @@ type Put = Callable[[str, IO[bytes]], None]
 
 @contextmanager
 def arriving() -> Iterator[Put]:
-    """Let files be put beside those that are here; they take their places at the end, or go again."""
+    """Store files next to the present ones; they replace these at the end, or are deleted on failure."""
     fresh: list[str] = []
     waiting: dict[str, str] = {}
 
@@ -203,7 +203,7 @@ def _take_place(there: str, name: str) -> None:
     try:
         Path(default_storage.path(there)).replace(default_storage.path(name))
     except NotImplementedError:
-        # A store that is no folder.
+        # A storage without folders.
         with default_storage.open(there) as content:
             default_storage.delete(name)
             default_storage.save(name, content)

@@ -132,7 +132,7 @@ def stored_files(folder: str = "") -> Iterator[str]:
 
 
 def forget_partials(folder: Path, at: datetime) -> None:
-    """Remove what backups that were killed left behind: nobody has written to it for a day."""
+    """Remove files of killed backups, not written to for a day."""
     for partial in folder.glob(".*.zip.*"):
         if at.timestamp() - partial.stat().st_mtime > STALE.total_seconds():
             partial.unlink(missing_ok=True)
@@ -168,7 +168,7 @@ def write(path: Path, at: datetime) -> Summary:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Let everything read inside be of one moment. Writers wait for nobody."""
+    """Read everything inside from one snapshot. Writers do not wait."""
     mode = getattr(connection, "transaction_mode", None)
     if connection.vendor == "sqlite":
         # Takes no lock for writing; with a write-ahead log the first reading fixes the moment.
@@ -188,6 +188,6 @@ SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|DSN|(DATABASE|CACHE|REPLICA|EMAI
 
 
 def settings_list() -> dict[str, str]:
-    """Return what the environment and `.env` say; secrets have to be kept elsewhere."""
+    """Return the settings of the environment and `.env`, without secrets."""
     said = {name: str(value) for name, value in env.dump().items() if value not in (None, "", [], ())}
     return {name: "(set)" if SECRET.search(name) else said[name] for name in sorted(said)}

@@ -136,7 +136,7 @@ def pages(edition: Edition | None) -> Iterator[DocumentRecord]:
 
 
 def shown_names(rows: QuerySet[Content], owner: str) -> Names:
-    """Return the names as pages show them, in order, by the key of what they stand on."""
+    """Return the names as pages show them, in order, by the key of their paper or session."""
     return grouped(with_shown_names(rows).values_list(owner, "shown_name"))
 
 

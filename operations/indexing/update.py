@@ -1,9 +1,9 @@
-"""Keeping the search index right: every search asks first whether anything has changed since.
+"""Updating the search index: every search first checks whether anything has changed since.
 
-What the index shows of an edition hangs on its revision stamp, as every kept answer does. A stale edition is
+What the index shows of an edition depends on its revision, as every cached response does. A stale edition is
 compared row by row with what is public, which costs half a second for 6,600 papers; only what differs is
 folded and written. So no change needs to know of the index, and an embargo that ends, an import, a withdrawn
-paper are all the same. Where the stamp says that words of papers are all that changed, it is these alone.
+paper are all the same. Where only texts of papers changed, these alone are indexed.
 """
 
 import logging
@@ -37,17 +37,17 @@ log = logging.getLogger(__name__)
 LEFT = "The search index could not be brought up to date; the next search tries again."
 # How long a search waits for another writer (milliseconds).
 PATIENCE = 1000
-# Of the threads of a process one brings the index up to date; the others search what is there.
+# One thread of a process updates the index; the others search what is there.
 _busy = threading.Lock()
 
 
 @replica.reading(allowed=False)
 def refresh() -> bool:
-    """Bring the index up to date; return whether it is. One query where nothing changed.
+    """Update the index; return whether it is current. One query if nothing changed.
 
-    Where the database is busy, or another is at it, the index stays as it is.
+    If the database is busy, or another process updates it, the index stays as it is.
     """
-    # The index is everybody's, whoever asks for it.
+    # The index is the same for all accounts.
     with preview_as(None):
         if not read().stale():
             return True
@@ -60,7 +60,7 @@ def refresh() -> bool:
                     renew(key)
             return not read().stale()
         except OperationalError as error:
-            # Another writes, such as a long import on SQLite.
+            # Another transaction writes, such as a long import on SQLite.
             log.warning("%s (%s)", LEFT, error)
             return False
         except DatabaseError:
@@ -71,7 +71,7 @@ def refresh() -> bool:
 
 
 def refreshed() -> bool:
-    """Bring the index up to date; return whether who reads here finds it so: a copy may lag behind."""
+    """Update the index; return whether readers see it current: a replica may lag behind."""
     if REPLICA not in settings.DATABASES:
         return refresh()
     with preview_as(None):
@@ -80,7 +80,7 @@ def refreshed() -> bool:
 
 @contextmanager
 def impatient() -> Iterator[None]:
-    """Let who searches wait a second for SQLite's one writer, not as long as who saves."""
+    """Make searches wait only a second for SQLite's single writer."""
     if connection.vendor != "sqlite":
         yield
         return
@@ -96,9 +96,9 @@ def impatient() -> Iterator[None]:
 
 
 def follow_words() -> None:
-    """Where nothing changed but words of papers, index these alone."""
+    """If nothing but texts of papers changed, index these alone."""
     with transaction.atomic():
-        # Whoever else is at it has rows of its own: then what is shown changes under way.
+        # Another process may index at the same time: then the state changes meanwhile.
         rows = Indexed.objects.select_for_update(skip_locked=True)
         mine = {*rows.values_list("edition", flat=True)}
         states = read()
@@ -115,7 +115,7 @@ def renew(key: int) -> int:
     """Index what changed of an edition, or of the whole site; return how much that was."""
     with transaction.atomic():
         known, _ = Indexed.objects.get_or_create(edition=key)
-        # Another process may have been at it meanwhile, or is: then the others search what is there.
+        # Another process may have updated it, or be doing so: then search what is there.
         kept = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
         if kept is None:
             return 0
@@ -132,7 +132,7 @@ def renew(key: int) -> int:
 
 # Another number makes every database compare all rows again, as after a change of `documents`.
 VERSION = 1
-# The key of the whole site's state beside those of the editions.
+# The key of the whole site's state; editions have their own.
 SITE = 0
 
 
@@ -143,7 +143,7 @@ class States:
     wanted: Mapping[int, str]
     known: Mapping[int, str]
     slugs: Mapping[int, str]
-    # The stamp of the site, and what stands for the hidden names.
+    # The revision of the site, and a digest of the hidden names.
     site: int | None
     names: str
 
@@ -155,7 +155,7 @@ class States:
     def changed_papers(self) -> dict[int, set[str]] | None:
         """Return by edition the uids of papers whose words changed, if that is all; `None` if it may not be.
 
-        Words decide nothing of who is public: the site stands if it shows the editions as they were.
+        Texts do not decide who is public: the site is current if its editions are unchanged.
         """
         editions = {key: state for key, state in self.known.items() if key != SITE}
         as_it_was = state_of_site(self.site, self.names, dict(sorted(editions.items())))
@@ -217,7 +217,7 @@ def _site() -> tuple[int | None, datetime | None]:
 
 @lru_cache(maxsize=4)
 def _names(revision: int | None, changed_at: datetime | None) -> str:
-    """Return what stands for the hidden names: a change of them is one of the site, whose stamp this is."""
+    """Return a digest of the hidden names: a change of them is one of the site, whose state this is."""
     hidden = PersonName.objects.filter(hidden=True).order_by("pk")
     return digest(FOLDING, VERSION, *hidden.values_list("person__name", "name", "person_id"))
 

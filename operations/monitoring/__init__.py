@@ -1,1 +1,1 @@
-"""How the site fares: the note of each request, the log, the metrics, whether it is ready for visitors."""
+"""Monitoring: the note of each request, the log, the metrics, readiness."""

@@ -1,4 +1,4 @@
-"""Errors told to a Sentry of one's own, if a setting names it: no names, addresses, forms or variables."""
+"""Error reports to your own Sentry, if a setting names it: no names, addresses, forms or variables."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from pagecache.request_log import note
 
 
 def stripped(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
-    """Take out of a report whatever may say whom it is about; name the request or task, as the log does."""
+    """Remove personal data from a report; add the id of the request or task, as the log has it."""
     for name in ("user", "request", "server_name", "extra", "breadcrumbs"):
         event.pop(name, None)
     if "logentry" in event:
-        # What it is filled with may be an address.
+        # Its parameters may contain an address.
         event["logentry"] = {"message": bare(str(event["logentry"].get("message", "")))}
     if found := note():
         event["tags"] = {"request": found.request}
@@ -23,7 +23,7 @@ def stripped(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
 
 
 def start() -> None:
-    """Begin to report, if a setting says where to."""
+    """Start reporting, if a setting names a Sentry."""
     if not settings.SENTRY_DSN:
         return
     import sentry_sdk

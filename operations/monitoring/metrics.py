@@ -1,4 +1,4 @@
-"""Counts for Prometheus: requests, how long views take, what the page cache answers, revision, queue.
+"""Metrics for Prometheus: requests, seconds by view, hits of the page cache, revision, queue.
 
 With `METRICS_DIR` set the counts of all processes are added up there; without it each process has its own.
 """
@@ -40,7 +40,7 @@ def count(note: request_log.RequestNote, method: str, status: str, seconds: floa
     """Count one request."""
     if not settings.METRICS_TOKEN:
         return
-    # Whatever is sent as a method must not become a label.
+    # An arbitrary method must not become a label.
     answered(method if method in METHODS else "other", status).inc()
     outcome(note.cache or "none").inc()
     if note.view and note.is_cold:
@@ -49,7 +49,7 @@ def count(note: request_log.RequestNote, method: str, status: str, seconds: floa
 
 @lru_cache
 def answered(method: str, status: str) -> Counter:
-    """Return the counter of these answers: looking one up takes longer than to count."""
+    """Return the counter of this status, cached: looking it up takes longer than counting."""
     return requests.labels(method, status)
 
 

@@ -1,6 +1,6 @@
 """Whether the site can answer visitors: the database, its tables, the cache, the disk, the worker.
 
-Each check raises `NotReadyError` with a word of what is wrong: for the operator, without anything secret.
+Each check raises `NotReadyError` with what is wrong, for the operator, without secrets.
 """
 
 import secrets
@@ -16,9 +16,9 @@ from redis.exceptions import RedisError
 from operations.monitoring import task_queue
 
 MEGABYTE = 1_000_000
-# A task that nobody has taken for so long means that no worker runs.
+# A task that waits longer than this means that no worker runs.
 MAX_TASK_AGE_SECONDS = 600
-# Once all migrations are in, they stay in: the question costs a tenth of a second.
+# Applied migrations stay applied: checking takes a tenth of a second.
 _migrated: list[bool] = []
 
 
@@ -88,7 +88,7 @@ CHECKS: dict[str, Callable[[], str]] = {
 
 
 def readiness() -> tuple[bool, dict[str, str]]:
-    """Ask every check; return whether all are well, and a word for each."""
+    """Run every check; return whether all passed, and the state of each."""
     words, is_ready = {}, True
     for name, check in CHECKS.items():
         try:

@@ -1,4 +1,4 @@
-"""What machines ask: is the process there, is the site ready, how does it fare."""
+"""Pages for monitoring: whether the process runs, whether the site is ready, metrics."""
 
 import secrets
 
@@ -15,7 +15,7 @@ from operations.monitoring.readiness import readiness
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Say that the process answers."""
+    """Return 200: the process answers."""
     return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
 
 
@@ -33,7 +33,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def metrics_page(request: HttpRequest) -> HttpResponse:
-    """Show the metrics to whoever has the token; to all others there is no such page."""
+    """Show the metrics with the right token; otherwise answer 404."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     token = settings.METRICS_TOKEN
     if not token or not secrets.compare_digest(given.encode(), token.encode()):

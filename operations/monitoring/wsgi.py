@@ -1,6 +1,6 @@
 """The outermost layer: it names each request, counts it, and writes its line into the log.
 
-It stands around the page cache, so that it sees all requests. It keeps nothing of who asked, and of an
+It wraps the page cache, so that it sees all requests. It records nothing of the reader, and of an
 address only its pattern.
 """
 

@@ -1,1 +1,1 @@
-"""Personal data: what is stored about whom, one person's data as a file, and one person taken out."""
+"""Personal data: what is stored about whom, export and erasure of one person's data."""

@@ -1,7 +1,7 @@
-"""One person taken out: the papers stay, their authors' places too, and nothing says any more who it was.
+"""Erasing a person: papers and places among the authors stay, without saying who it was.
 
 In the history, in what imports remember and in copies of texts the person's values become empty: an earlier
-state can still be restored, without the person.
+state can still be reverted to, without the person.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def blank(model: type[Model], name: str) -> object:
 
 
 def erase_person(subject: DataSubject) -> None:
-    """Take a person out of everything that is kept here, in one transaction."""
+    """Erase a person everywhere, in one transaction."""
     with transaction.atomic():
         standing = rows_of(subject.keys)
         with recording(Origin.COMMAND, detail="erase_personal_data"):
@@ -59,7 +59,7 @@ def erase_person(subject: DataSubject) -> None:
 
 
 def rows_of(people: set[int]) -> dict[type[Model], set[int]]:
-    """Return the rows under which these people stand, by model: those of now, and those that were deleted."""
+    """Return the rows of these people by model: present and deleted ones."""
     found: dict[type[Model], set[int]] = {}
     for model, _name in appearances(Person):
         found[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
@@ -71,7 +71,7 @@ def rows_of(people: set[int]) -> dict[type[Model], set[int]]:
 
 
 def anonymise(person: Person) -> None:
-    """Empty the person's row, take away other names and identifiers, and what is printed elsewhere."""
+    """Empty the person's row, delete other names and identifiers, and empty printed names elsewhere."""
     person.names.all().delete()
     person.identifiers.all().delete()
     for model, _name in appearances(Person):
@@ -85,7 +85,7 @@ def anonymise(person: Person) -> None:
                 authorship.institutions.clear()
     PersonAccount._base_manager.filter(person=person).delete()
     invitations(person.email, Q(person=person)).delete()
-    # Whom somebody was taken for.
+    # Suspected duplicates.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
     for name in {*Person.personal_fields} - {"uid", *Person.derived_fields}:
         setattr(person, name, blank(Person, name))
@@ -96,7 +96,7 @@ def anonymise(person: Person) -> None:
 
 
 def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> None:
-    """Empty what the history holds of these people and of the rows that stand for them."""
+    """Empty what the history holds of these people and of their rows."""
     names = [f"{PERSON}:{key}" for key in people]
     own = Q(model=PERSON, object_id__in=people)
     parts = Q(owner__in=names) | Q(other__in=names) | Q(moved_to__in=names)
@@ -148,7 +148,7 @@ def without(rows: QuerySet[Model], columns: Iterable[str], uids: set[str]) -> No
 
 
 def cleared(value: object, uids: set[str]) -> object:
-    """Return a remembered value in which nobody stands in the place of these people."""
+    """Return a remembered value with these people replaced by an anonymous one."""
     if isinstance(value, list):
         return [cleared(part, uids) for part in value]
     if not isinstance(value, dict):
@@ -163,7 +163,7 @@ def cleared(value: object, uids: set[str]) -> object:
 
 
 def erase_account(user: "User") -> None:
-    """Close an account for good, and take out who it was; what it did stays done."""
+    """Close an account and erase its names; its changes stay."""
     old, new = user.get_username(), f"former-{user.pk}"
     with transaction.atomic():
         for model in (Token, Membership, PersonAccount):

@@ -39,7 +39,7 @@ def related(one: Model) -> dict[str, list[object]]:
 
 
 def place(other: object) -> str:
-    """Return what a row stands in: the paper of an authorship."""
+    """Return what a row belongs to: the paper of an authorship."""
     names = ("paper", "session", "presentation", "award", "edition")
     return next((str(getattr(other, name)) for name in names if getattr(other, name, None)), "")
 
@@ -69,7 +69,7 @@ def history(change: RowChange) -> dict[str, object]:
 def of_account(user: "User") -> dict[str, object]:
     """Return all that is stored about an account, with what it did."""
     groups = [str(group) for group in user.groups.all()]
-    # Neither points at the account as other rows do.
+    # These have no foreign key to the account.
     invited = invitations(user.email, Q(created_by=user))
     sessions = AccountSession.objects.filter(user_id=user.pk)
     return {

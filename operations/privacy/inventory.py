@@ -32,7 +32,7 @@ FOREIGN_IMPERSONAL: dict[str, tuple[str, ...]] = {
 
 
 def personal_fields(model: type[models.Model]) -> tuple[str, ...] | None:
-    """Return the columns about a person; `None` where nobody has judged the model."""
+    """Return the columns about a person; `None` if the model declares none."""
     found: tuple[str, ...] | None = getattr(model, "personal_fields", FOREIGN.get(model._meta.label))
     return found
 
@@ -50,11 +50,11 @@ def all_personal_fields() -> dict[str, tuple[str, ...]]:
 
 
 def unlisted() -> Iterator[str]:
-    """Yield the columns of which nobody has said whether they hold personal data."""
+    """Yield the columns that are not declared personal or impersonal."""
     for model in apps.get_models(include_auto_created=True):
         personal = personal_fields(model)
         for field in model._meta.concrete_fields:
-            # One of a few fixed words names nobody.
+            # A choice of fixed words names no person.
             is_telling = isinstance(field, TELLING) and not field.choices
             judged = personal == () or field.name in (*(personal or ()), *impersonal_fields(model))
             if is_telling and not judged:

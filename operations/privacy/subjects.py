@@ -79,7 +79,7 @@ MIN_WORD_CHARS = 5
 
 
 def mentions(words: Iterable[str]) -> Iterator[str]:
-    """Walk the columns of all rows in which one of these words stands."""
+    """Yield the columns of all rows that contain one of these words."""
     wanted = sorted(word for word in words if len(word) >= MIN_WORD_CHARS)
     for model in apps.get_models():
         if not wanted or model._meta.app_label in {"search", "sessions", "contenttypes"}:

@@ -80,7 +80,7 @@ PARENT = "parent"
 
 
 def is_numbered(places: Iterable[int]) -> bool:
-    """Whether the places are 1 to n, each once."""
+    """Whether the positions are 1 to n, each once."""
     taken = sorted(places)
     return taken == [*range(1, len(taken) + 1)]
 

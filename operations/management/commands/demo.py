@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, port: int, no_serve: bool, **options: object) -> None:
         if not no_serve:
             refuse_busy_port(port)
-        # Who starts the demo waits for it, and what is left behind goes with this process.
+        # A short-lived process: whoever starts the demo waits, and garbage collection costs time.
         gc.disable()
         with ThreadPoolExecutor(1) as beside:
             collected = beside.submit(collect_static)
@@ -108,7 +108,7 @@ def serve(port: int) -> None:
     """Become the production server: granian, two workers. Does not return."""
     sys.stdout.flush()
     where = ["--interface", "wsgi", "--host", HOST, "--port", str(port)]
-    # granian warns of more than that many, which need not trouble who only looks around.
+    # granian warns above this number, which does not matter for a demo.
     threads = min(8, 2 * multiprocessing.cpu_count() + 1)
     options = [
         *where,
@@ -116,7 +116,7 @@ def serve(port: int) -> None:
         "2",
         "--blocking-threads",
         str(threads),
-        # A worker that is told to end while it begins does not hear it.
+        # A worker ignores a signal while it starts.
         "--workers-kill-timeout",
         "5",
         "--backpressure",

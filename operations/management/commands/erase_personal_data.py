@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is nobody called “{person or account}” here.")
 
     def erase(self, name: str, words: set[str], act: Callable[[], None], yes: bool) -> None:
-        """Do it, and say where the same words still stand."""
+        """Erase, and list where the same words still occur."""
         if not yes:
             self.stdout.write(f"{name} would be made anonymous for good. To do it, add --yes.")
             return
