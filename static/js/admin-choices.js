@@ -1,11 +1,11 @@
-// Comfort for choices that are found by typing. Forms work and are checked without it.
+// Improves choices with autocompletion. Forms work without it.
 "use strict";
 
 (() => {
   // Django's own copy of jQuery, which its choices are made with.
   const jquery = (subject) => window.django.jQuery(subject);
 
-  // The box that one types into gets the name of its field: "Topic, row 2".
+  // The text box is labeled with its field: "Topic, row 2".
   function name(select) {
     const box = select.parentElement.querySelector(".select2-selection");
     const label = select.labels && select.labels[0];
@@ -13,14 +13,14 @@
     if (!box || !words) {
       return;
     }
-    // Where several are chosen, one types inside the box.
+    // With multiple choices the text box is inside.
     box.querySelector(".select2-search__field")?.setAttribute("aria-label", words);
     const shown = box.querySelector(".select2-selection__rendered");
-    // What is chosen is text inside the box, not an input of its own.
+    // The choice is text in the box, not an input.
     shown.removeAttribute("role");
     shown.removeAttribute("aria-readonly");
     if (shown.tagName === "UL") {
-      // It holds a button beside its lines, which no list may.
+      // It contains a button next to its items, which is invalid in a list.
       shown.setAttribute("role", "presentation");
     }
     box.id = `${select.id}-box`;
@@ -34,7 +34,7 @@
     }
   }
 
-  // Where the edition is still being chosen, the other choices offer that edition's rows.
+  // While the edition can be chosen, the other choices offer rows of that edition.
   function follow(edition) {
     for (const select of document.querySelectorAll("select[data-of-edition]")) {
       const choices = jquery(select).data("select2");
@@ -42,7 +42,7 @@
         const path = select.getAttribute("data-ajax--url").split("?")[0];
         choices.dataAdapter.ajaxOptions.url = edition ? `${path}?edition=${edition}` : path;
       }
-      // What is added beside it is of that edition too.
+      // Rows added from here belong to that edition too.
       const add = document.getElementById(`add_${select.id}`);
       if (add) {
         const address = new URL(add.href);
@@ -60,7 +60,7 @@
     }
   }
 
-  // Behind those who wait for the same moment, above all the script that makes the choices.
+  // After other handlers of the same event, above all the script that makes the choices.
   window.addEventListener("load", () => jquery(begin));
   document.addEventListener("formset:added", (event) => {
     setTimeout(() => {

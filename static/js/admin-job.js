@@ -1,4 +1,4 @@
-/* Lets the page of an import at work follow it: the progress is fetched anew, and when the state changes the
+/* Updates the page of a running import: the progress is fetched again, and when the state changes the
    page is loaded once more. Without this script the page loads itself every three seconds. */
 
 const job = document.getElementById("job");
@@ -18,12 +18,12 @@ async function follow() {
       update(found);
     }
   } catch {
-    // The network is away for a moment: ask again.
+    // No network: try again.
   }
   setTimeout(follow, PAUSE);
 }
 
-/* Only what differs is touched, so that a screen reader says stages and not each number. */
+/* Only changed text is replaced, so that a screen reader announces stages and not each number. */
 function update(found) {
   const [bar, next] = [job.querySelector("progress"), found.querySelector("progress")];
   const [stage, said] = [job.querySelector("#stage"), found.querySelector("#stage")];

@@ -1,5 +1,5 @@
-// Rows with an order: moved by dragging a handle, by its arrow keys, or by two buttons. The number in each row
-// is what is saved, so that all of this is comfort: without the script one writes the numbers.
+// Rows with an order: moved by dragging a handle, by its arrow keys, or by two buttons. The number in each
+// row is what is saved; without the script one types the numbers.
 "use strict";
 
 (() => {
@@ -15,7 +15,7 @@
   const isGoing = (row) => Boolean(row.querySelector("td.delete input:checked"));
   const rows = (body) => [...body.children].filter((row) => isRow(row) && number(row));
 
-  // A row with the errors that stand above it.
+  // A row with the errors above it.
   function unit(row) {
     const above = row.previousElementSibling;
     return above && above.classList.contains("row-form-errors") ? [above, row] : [row];
@@ -26,7 +26,7 @@
     return all[all.indexOf(row) + (down ? 1 : -1)];
   }
 
-  // The other row moves, so that the one in hand keeps the focus and the pointer.
+  // Move the other row, so that this one keeps the focus and the pointer.
   function pass(row, down) {
     const other = neighbour(row, down);
     if (!other) {
@@ -40,7 +40,7 @@
     return true;
   }
 
-  // In a form the rows count from 1; a list, which may show a part only, hands out the numbers it has.
+  // In a form the rows count from 1; a list, which may show only some, reuses its numbers.
   function renumber(body) {
     const staying = rows(body).filter((row) => !isGoing(row));
     const isList = Boolean(body.closest("#result_list"));
@@ -73,7 +73,7 @@
     tell(row, moved ? words(row).moved : down ? words(row).last : words(row).first);
   }
 
-  // By keyboard
+  // Keyboard
 
   function onKey(event) {
     const keys = { ArrowUp: [false, false], ArrowDown: [true, false], Home: [false, true], End: [true, true] };
@@ -83,7 +83,7 @@
     }
   }
 
-  // By pointer
+  // Pointer
 
   function drag(event) {
     const handle = event.currentTarget;
@@ -170,7 +170,7 @@
     box.append(handle);
     for (const [kind, sign, label, down] of [["up", "↑", labels.up, false], ["down", "↓", labels.down, true]]) {
       const step = button(kind, sign, filled(label, { name: name(row) }));
-      // One stop for each row: from the handle the arrow keys do the same.
+      // One tab stop per row: the arrow keys on the handle do the same.
       step.tabIndex = -1;
       step.addEventListener("click", () => move(row, down, false));
       box.append(step);
@@ -178,7 +178,7 @@
     cell.prepend(box);
   }
 
-  // Django counts rows as they stand when a new one is taken away again; it must find the stored ones first.
+  // Django renumbers rows when a new one is removed; the stored ones must come first.
   function recount(prefix) {
     const group = document.getElementById(`${prefix}-group`);
     if (!group || !("places" in group.dataset)) {

@@ -1,5 +1,5 @@
-// Help with texts: what the site makes of a text, and what is worth a look in it, while one writes. Without the
-// script, the sentences stand there when the form opens, and a button shows all texts in a new tab.
+// Preview and warnings of a text while somebody types. Without the script the warnings are shown when the
+// form opens, and a button previews all texts in a new tab.
 "use strict";
 
 (() => {
@@ -19,7 +19,7 @@
     let asked = null;
     let known = null;
 
-    // The sentences are read out when they change, and only then.
+    // Screen readers announce the warnings only when they change.
     function tell(sentences) {
       if (sentences.join("\n") === [...advice.children].map((line) => line.textContent).join("\n")) {
         return;
@@ -59,7 +59,7 @@
         }
         const found = await answer.json();
         known = sent;
-        // The site's own renderer made it, which lets nothing active through.
+        // Rendered and sanitized by the site.
         shown.innerHTML = found.html;
         if (!found.html) {
           shown.textContent = help.dataset.empty;

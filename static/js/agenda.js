@@ -1,4 +1,4 @@
-// My agenda from the stars in this browser: the site renders them, this puts the page in place.
+// My agenda from the stars in this browser: the site renders it, this script inserts it.
 "use strict";
 
 (() => {
@@ -39,7 +39,7 @@
       agenda.forget();
     }
   });
-  // It is noticed: the star says where the thing stands now.
+  // Confirmed: the star stores the present time and room.
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-noted]");
     if (button) {

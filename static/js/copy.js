@@ -1,4 +1,5 @@
-// Buttons that copy a text of the page. Without this module, or where the browser forbids it, they stay hidden.
+// Buttons that copy a text of the page. Without this module, or where the browser forbids it, they stay
+// hidden.
 
 async function copy(button) {
   const source = document.getElementById(button.dataset.copy);

@@ -2,7 +2,7 @@
 const table = document.querySelector(".grid table");
 const links = table ? [...table.querySelectorAll("td .title a")] : [];
 
-// Where a cell really stands, whatever it spans.
+// The real row and column of a cell, whatever it spans.
 function places() {
   return links.map((link) => {
     const box = link.closest("td").getBoundingClientRect();
@@ -10,7 +10,7 @@ function places() {
   });
 }
 
-// How far a session lies in a direction; nothing where it lies elsewhere.
+// The distance of a session in a direction; nothing if it lies elsewhere.
 function distance(key, from, to) {
   const across = Math.max(0, Math.max(from.left, to.left) - Math.min(from.right, to.right) + 1);
   const along = Math.max(0, Math.max(from.top, to.top) - Math.min(from.bottom, to.bottom) + 1);

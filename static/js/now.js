@@ -1,4 +1,5 @@
-// The screen in the lobby: fetches its own page once a minute and shows what changed. Without a network it waits.
+// The screen in the lobby: fetches its own page once a minute and shows what changed. Without a network it
+// waits.
 const EVERY = 60_000;
 
 async function refresh() {
@@ -12,7 +13,7 @@ async function refresh() {
     }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
     const shown = document.querySelector("main");
-    // Who stands on a link keeps it: the page is exchanged when they have moved on.
+    // A focused link must not disappear: wait until the focus has moved on.
     if (fresh && !(shown.contains(document.activeElement) && document.activeElement !== shown)) {
       shown.replaceChildren(...fresh.childNodes);
       document.dispatchEvent(new CustomEvent("plenary:shown"));

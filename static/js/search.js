@@ -1,5 +1,5 @@
-// Results while typing, under the search box of every page: a combobox with a list of links. `/` comes to the box.
-// Without this script the box is a plain form.
+// Results while typing, under the search box of every page: a combobox with a list of links. `/` focuses the
+// box. Without this script the box is a plain form.
 const PAUSE = 150;
 const form = document.querySelector("form.search");
 const box = form?.querySelector("input[name=q]");
@@ -31,7 +31,7 @@ function open(isOpen) {
   choose(null);
 }
 
-// Forget what was asked for last: its answer comes too late.
+// Ignore the response to the last request.
 function stop() {
   clearTimeout(timer);
   asked?.abort();
@@ -53,7 +53,7 @@ async function suggest() {
     said.textContent = form.dataset.found.replace("0", String(number));
     open(number > 0);
   } catch {
-    // Asked anew meanwhile, or no network: the form still works.
+    // A newer request, or no network: the form still works.
   }
 }
 
@@ -136,7 +136,7 @@ if (box) {
       open(false);
     }
   });
-  // A press on an option must not take the focus from the box before the link was followed.
+  // A press on an option must not move the focus before the link is followed.
   list.addEventListener("mousedown", (event) => event.preventDefault());
   document.addEventListener("keydown", comeHere);
 }

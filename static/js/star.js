@@ -1,5 +1,5 @@
-// Stars of sessions and talks, kept in this browser. Without this script, or where nothing can be stored, the
-// buttons are plain ones of a form, and the site keeps the agenda. How a star is written: schedule/agenda/stars.py.
+// Stars of sessions and talks, stored in this browser. Without this script, or without storage, the buttons
+// submit a form, and the site stores the agenda. Format of a star: schedule/agenda/stars.py.
 "use strict";
 
 window.plenaryAgenda = (() => {
@@ -22,7 +22,7 @@ window.plenaryAgenda = (() => {
     line.textContent = words;
   }
 
-  // key -> {seen, at, removed}; null for what is no star.
+  // key -> {seen, at, removed}; null for an invalid star.
   function parse(written) {
     const parts = typeof written === "string" ? WRITTEN.exec(written) : null;
     return parts && { key: parts[2], seen: parts[3], at: Number(parts[4] || 0), removed: parts[1] === "-" };
@@ -36,7 +36,7 @@ window.plenaryAgenda = (() => {
     return { kept: false, synced: 0, stars: new Map() };
   }
 
-  // What is stored, whatever stands there. What cannot be read is set aside, with a word about it.
+  // The stored stars. Unreadable ones are moved aside, and reported.
   function load() {
     const text = localStorage.getItem(PLACE);
     if (text === null) {
@@ -46,7 +46,7 @@ window.plenaryAgenda = (() => {
     try {
       stored = JSON.parse(text);
     } catch {
-      // Said below.
+      // Reported below.
     }
     const isReadable = stored && stored.version === VERSION && Array.isArray(stored.stars);
     const state = empty();
@@ -65,7 +65,7 @@ window.plenaryAgenda = (() => {
     return state;
   }
 
-  // Of what was taken away, the latest are enough: other devices need to hear of them once.
+  // Only the latest removals: other devices need them once.
   function written(state) {
     const removed = [...state.stars.values()].filter((star) => star.removed).sort((one, other) => other.at - one.at);
     return [...starred(state), ...removed.slice(0, MOST)].map(write);
@@ -84,7 +84,7 @@ window.plenaryAgenda = (() => {
     return [...state.stars.values()].filter((star) => !star.removed);
   }
 
-  // The later word counts; of two at the same moment, the removal.
+  // The later star counts; at the same moment the removal.
   function take(state, star) {
     const known = state.stars.get(star.key);
     if (!known || star.at > known.at || (star.at === known.at && star.removed && !known.removed)) {
@@ -132,12 +132,12 @@ window.plenaryAgenda = (() => {
     sync();
   }
 
-  // Kept on the site
+  // Stored on the site
 
   let flight = null;
   let isWaiting = false;
 
-  // One exchange at a time; what was starred meanwhile goes with the next.
+  // One request at a time; stars set meanwhile go with the next.
   function sync() {
     isWaiting = flight !== null;
     flight ??= fly().finally(() => {
@@ -212,7 +212,7 @@ window.plenaryAgenda = (() => {
       document.dispatchEvent(new Event("plenary:stars"));
     }
   });
-  // A page that the browser brings back shows what was starred meanwhile.
+  // A page from the back/forward cache shows what was starred meanwhile.
   window.addEventListener("pageshow", () => {
     const state = load();
     paint(state);

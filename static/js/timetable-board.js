@@ -1,4 +1,5 @@
-// The board of the timetable editor: a column for each room, a block for each session, drawn where the form says.
+// The board of the timetable editor: a column for each room, a block for each session, drawn from the form's
+// inputs.
 "use strict";
 
 (() => {
@@ -55,7 +56,7 @@
     });
   }
 
-  // What a block says, seen and heard.
+  // The text of a block, visible and for screen readers.
   function name(row, block) {
     const told = label(row);
     const count = Number(row.item.dataset.clashes);
@@ -117,7 +118,7 @@
     }
   };
 
-  // Where on the board something lies: the room, and minutes since the day began.
+  // A position on the board: the room, and minutes since the day began.
   timetable.at = (x, y) => {
     const box = body.getBoundingClientRect();
     const inside = x - box.left;

@@ -1,4 +1,4 @@
-// What the planned moves would get in the way of: asked after each move, shown on the board and in the list.
+// Clashes of the planned moves: requested after each move, shown on the board and in the list.
 "use strict";
 
 (() => {
@@ -21,7 +21,7 @@
         throw new Error(reply.statusText);
       }
       const found = await reply.json();
-      // A later question is under way.
+      // A newer request is running.
       if (turn === asked) {
         show(found);
       }
@@ -64,6 +64,6 @@
     list.setAttribute("aria-busy", "true");
     timer = setTimeout(ask, WAIT);
   });
-  // What is saved is checked by the site.
+  // The site checks again on saving.
   form.addEventListener("submit", () => clearTimeout(timer));
 })();

@@ -1,4 +1,4 @@
-// The board of the timetable editor by mouse, finger and key; a session's form in a dialog.
+// The board of the timetable editor by mouse, touch and keyboard; a session's form in a dialog.
 "use strict";
 
 (() => {
@@ -14,7 +14,7 @@
   const snapped = (at) => Math.round(at / STEP) * STEP;
   const rowOf = (element) => rows.get(element.closest(".tt-block")?.dataset.key);
 
-  // All that is chosen moves in time along with one of them.
+  // Selected sessions move together.
   function together(row, to) {
     const from = place(row);
     const chosen = row.pick?.checked ? [...rows.values()].filter((one) => one.pick?.checked && one !== row) : [];
@@ -26,7 +26,7 @@
     return [[row.key, to], ...others];
   }
 
-  // By hand
+  // Pointer
 
   function begin(event) {
     const row = rowOf(event.target);
@@ -72,7 +72,7 @@
     drop();
     if (to && event.type === "pointerup") {
       move(together(row, to));
-      // What was dragged was not clicked.
+      // The end of a drag is not a click.
       block(row.key).dataset.dragged = "true";
       setTimeout(() => delete block(row.key).dataset.dragged);
     }
@@ -84,7 +84,7 @@
     timetable.draw();
   }
 
-  // By key
+  // Keyboard
 
   const KEYS = {
     ArrowUp: (at, shift) => (shift ? { ...at, end: at.end - STEP } : { ...at, start: at.start - STEP, end: at.end - STEP }),
@@ -150,7 +150,7 @@
       { once: true },
     );
   }
-  // Enter in a field is done with the field, not with the page.
+  // Enter in a field must not submit the page.
   dialog.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches("input, select")) {
       event.preventDefault();
@@ -190,7 +190,7 @@
       const at = place(row);
       return [row.key, { ...at, start: at.start + by, end: at.end + by }];
     });
-    // What leaves the day is left to the site.
+    // The site draws sessions that leave the day.
     if (by && chosen.length > 0 && move(wanted)) {
       event.preventDefault();
     }

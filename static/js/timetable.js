@@ -1,5 +1,6 @@
-// The timetable editor: where sessions stand and go. The inputs of the form hold everything; this reads and changes
-// them and takes changes back. Drawing: timetable-board.js; hands and keys: -hands.js; clashes: -clashes.js.
+// The timetable editor: positions and moves of sessions. The state is in the inputs of the form; this reads,
+// changes and undoes it. Drawing: timetable-board.js; input: timetable-hands.js; clashes: timetable-
+// clashes.js.
 "use strict";
 
 (() => {
@@ -10,7 +11,7 @@
   }
   const DAY = 1440;
   const MOST = 320;
-  // Shorter ones are drawn so long, for a finger to find them.
+  // Minimum drawn length, large enough for touch.
   const LEAST = 20;
   const AXIS = 52;
   const WIDTH = 132;
@@ -43,14 +44,14 @@
     row.pick = item.querySelector("[name=pick]");
     row.title = item.querySelector(".tt-title");
     row.parts = item.querySelector(`[name="s${row.key}-parts"]`);
-    // The script lets parts follow; the site would do it once more.
+    // The script moves the parts already; the site must not do it again.
     row.parts?.removeAttribute("name");
     row.values = () => FIELDS.map((name) => row.inputs[name].value);
     row.last = row.values();
     rows.set(row.key, row);
   }
 
-  // Where a session stands: its day, minutes since the day began, its room.
+  // The position of a session: its day, minutes since the day began, its room.
   function place(row, values = row.values()) {
     const [day, from, to, room] = values;
     const start = minutes(from);
@@ -72,7 +73,7 @@
     return found.toISOString().slice(0, 10);
   }
 
-  // A place so many days and minutes later; past the end of its day it is another day's.
+  // A position so many days and minutes later, on another day past the end of its day.
   function shifted(at, days, by) {
     const over = Math.floor((at.start + by) / DAY);
     const start = at.start + by - over * DAY;
@@ -86,7 +87,7 @@
     return isDay && at.start >= 0 && at.start < DAY && at.end >= at.start && (at.end <= DAY || lasts);
   }
 
-  // Let what is part of a whole go with it, at its distance.
+  // Move the parts of a session with it, at the same distance.
   function follow(whole, from, to, changes) {
     const days = (Date.parse(to.day) - Date.parse(from.day)) / (DAY * 60000);
     for (const row of rows.values()) {
@@ -98,7 +99,7 @@
     }
   }
 
-  // Move sessions together; all of them or none. Returns whether they went.
+  // Move sessions together, all or none. Returns whether they moved.
   function move(wanted) {
     const changes = new Map(wanted);
     for (const [key, at] of wanted) {
@@ -117,7 +118,7 @@
     return true;
   }
 
-  // Remember what the inputs held, draw what they hold now, and tell the others.
+  // Record the former inputs for undo, redraw, and notify the other scripts.
   function settle(keys) {
     const step = keys.map((key) => [key, rows.get(key).last]);
     if (step.every(([key, last]) => last.join("|") === rows.get(key).values().join("|"))) {

@@ -1,11 +1,11 @@
-// The reader's own time beside the venue's, never instead of it: one switch, the same on every page.
-// What was chosen is kept in this browser, and only once the switch was used.
+// The reader's own time next to the venue's, never instead of it: one switch, the same on every page.
+// The choice is stored in this browser, and only after the switch was used.
 const KEY = "plenary:zone";
 const OWN = "auto";
 const bar = document.querySelector(".zones");
 const button = bar?.querySelector("button");
 const note = document.createElement("span");
-// The words and the patterns of this page: templates/_zone.html.
+// Labels and patterns come from templates/_zone.html.
 const said = bar?.dataset;
 const language = document.documentElement.lang;
 let select;
@@ -19,7 +19,7 @@ function isZone(name) {
   }
 }
 
-// The choice kept here: a zone, OWN for that of this device, or nothing. What cannot be a zone is forgotten.
+// The stored choice: a zone, OWN for that of this device, or nothing. Invalid zones are removed.
 function kept() {
   try {
     const zone = localStorage.getItem(KEY);
@@ -28,7 +28,7 @@ function kept() {
     }
     localStorage.removeItem(KEY);
   } catch {
-    // A browser that keeps nothing shows the choice for as long as the page is open.
+    // Without storage the choice lasts as long as the page is open.
   }
   return null;
 }
@@ -45,7 +45,7 @@ function keep(zone) {
   }
 }
 
-// Browsers still list these cities under names that their people have left behind.
+// Browsers still list these cities under former names.
 const RENAMED = {
   "Africa/Asmera": "Africa/Asmara",
   "America/Godthab": "America/Nuuk",
@@ -97,7 +97,7 @@ function date(moment, zone) {
   return `${year.padStart(4, "0")}-${month}-${day}`;
 }
 
-// Short names that no English of a browser knows, of zones whose clocks never change.
+// Short names that browsers lack, of zones without daylight saving time.
 const NAMED = {
   "Africa/Johannesburg": "SAST",
   "Africa/Lagos": "WAT",
@@ -137,7 +137,7 @@ function isSame(moment, written, zone) {
   return date(moment, zone) === written.slice(0, 10) && clock(moment, zone) === written.slice(11, 16);
 }
 
-// What belongs to a time: the rest of its range, and the name of its zone.
+// The elements of one time: the rest of its range, and the name of its zone.
 function lastOf(time) {
   let last = time;
   for (let next = last.nextSibling; next; next = next.nextSibling) {
@@ -191,7 +191,7 @@ function option(value, label) {
   return made;
 }
 
-// The list of all zones is made when the switch is on: nobody else needs it.
+// The list of zones is built when the switch is turned on.
 function choose(zone) {
   if (!select) {
     select = document.createElement("select");
@@ -208,7 +208,7 @@ function choose(zone) {
   button.before(select);
 }
 
-// Whether there are times on the page, and all of them are the reader's own already.
+// Whether the page has times, all of them already in the reader's zone.
 function saysNothing() {
   return document.querySelector('main time[datetime*="T"]') !== null && document.querySelector(".mine") === null;
 }
