@@ -13,7 +13,9 @@ from django.conf import settings as site_settings
 from django.db import connection, transaction
 from pytest_django import Settings
 
+from conference.models import Edition
 from pagecache import per_revision
+from tests.factories import make_edition
 from tests.processes import keep_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -124,6 +126,12 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.STATIC_ROOT = tmp_path
     settings.PRIVATE_ROOT = tmp_path / "private"
+
+
+@pytest.fixture
+def edition(db: None) -> Edition:
+    """An edition in Los Angeles in 2021 whose papers and schedule are public, with nothing in it."""
+    return make_edition()
 
 
 @pytest.fixture

@@ -25,11 +25,6 @@ BUTTON = "Send the link by e-mail"
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition(2021)
-
-
-@pytest.fixture
 def post(settings: Settings) -> None:
     """A mail server that keeps what it is given."""
     settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}

@@ -24,11 +24,6 @@ MEMBERS = "/admin/accounts/membership/"
 PASSWORD = "seven small boats"
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition(2021)
-
-
 def browser(user: User) -> Client:
     client = Client()
     client.force_login(user)

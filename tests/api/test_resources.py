@@ -79,8 +79,7 @@ def test_no_public_row_is_left_out(client: Client, program: dict[str, Any]) -> N
         assert len(rows) == model.objects.published().count(), model
 
 
-def test_text_comes_as_source_html_and_plain(client: Client) -> None:
-    edition = make.make_edition()
+def test_text_comes_as_source_html_and_plain(client: Client, edition: Edition) -> None:
     make.make_paper(edition, uid="p", title="On $a_1$", abstract="It costs $5 and *more*.")
     paper = get(client, "papers/2021/p/")
 
@@ -90,8 +89,7 @@ def test_text_comes_as_source_html_and_plain(client: Client) -> None:
     assert "<msub>" in paper["title_html"]
 
 
-def test_times_carry_offset_and_zone(client: Client) -> None:
-    edition = make.make_edition()
+def test_times_carry_offset_and_zone(client: Client, edition: Edition) -> None:
     make.make_session(edition, uid="coffee", kind="break")
     session = get(client, "sessions/2021/coffee/")
 
@@ -111,8 +109,7 @@ def test_authors_keep_their_order_and_printed_names(client: Client) -> None:
     assert [(one["position"], one["name"]) for one in authors] == [(1, "Zed"), (2, "Abe"), (3, "M. Wolf")]
 
 
-def test_presentation_has_what_its_session_and_paper_give(client: Client) -> None:
-    edition = make.make_edition()
+def test_presentation_has_what_its_session_and_paper_give(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, uid="s", room=make.make_room(edition, slug="hall"))
     make.make_presentation(session, make.make_paper(edition, title="*On* it"), uid="a")
     talk = get(client, "presentations/2021/a/")

@@ -203,8 +203,7 @@ def test_menu_leads_to_pages_of_its_own_edition(admin_client: Client) -> None:
     assert choices(admin_client, MenuItem, "page", new) == []
 
 
-def test_rows_take_the_place_entered_among_their_siblings(admin_client: Client) -> None:
-    edition = make_edition()
+def test_rows_take_the_place_entered_among_their_siblings(admin_client: Client, edition: Edition) -> None:
     gold, silver, bronze = (make_sponsor(edition, name) for name in ("Gold", "Silver", "Bronze"))
     values = {
         "name": "Bronze",

@@ -209,8 +209,7 @@ def test_preview_leads_to_the_page_asked_for_and_back(program: dict[str, Any], a
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "https://evil.example/", "evil", "/\\evil.example"])
-def test_preview_leads_to_no_other_site(path: str, admin_client: Client) -> None:
-    edition = make.make_edition()
+def test_preview_leads_to_no_other_site(path: str, admin_client: Client, edition: Edition) -> None:
     answer = admin_client.get(f"/admin/conference/edition/{edition.pk}/preview/", {"next": path})
 
     assert answer.headers["Location"] == "/2021/"

@@ -12,11 +12,6 @@ from tests.reading import read
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def test_page_shows_rendered_markdown(client: Client, edition: Edition) -> None:
     make.make_page(
         edition, slug="guide", title="Getting started", body="Bring *a badge*.\n\n## Food\n\nLunch."

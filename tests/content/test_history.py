@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def chair(client: Client) -> Client:
     client.force_login(get_user_model().objects.create_superuser("chair", "chair@example.org", "secret"))
     return client

@@ -48,8 +48,7 @@ def test_gap_is_closed_by_the_delete_page_and_by_the_action(model: Any, admin_cl
     assert order(model.objects) == [(1, "Three")]
 
 
-def test_gap_is_closed_where_something_else_takes_the_row_along() -> None:
-    edition = make.make_edition()
+def test_gap_is_closed_where_something_else_takes_the_row_along(edition: Edition) -> None:
     session = make.make_session(edition)
     papers = [make.make_paper(edition) for _ in range(3)]
     for paper in papers:

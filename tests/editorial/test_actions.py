@@ -26,11 +26,6 @@ from tests.posted import act, acted, address
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def shown(page: str) -> str:
     """Return the words of a page."""
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())

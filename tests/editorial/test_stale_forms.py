@@ -25,11 +25,6 @@ TAG = re.compile(r"<(input|textarea|select)\b[^>]*>(?:([^<]*)</textarea>|(.*?)</
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def chair(client: Client) -> Client:
     client.force_login(get_user_model().objects.create_superuser("chair", "chair@example.org", "secret"))
     return client

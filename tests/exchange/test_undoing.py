@@ -26,11 +26,6 @@ pytestmark = pytest.mark.django_db
 MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def run_of(*papers: Any) -> ImportRun:
     run = load(program(*papers), "2021", files=["papers.json"]).run
     assert run is not None

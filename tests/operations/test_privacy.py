@@ -43,9 +43,8 @@ def test_the_docs_list_the_same() -> None:
 
 
 @pytest.fixture
-def person(db: None) -> Person:
+def person(db: None, edition: Edition) -> Person:
     """Somebody who stands everywhere, was renamed, edited, and imported."""
-    edition = make.make_edition()
     person = make.make_person("W. Quux", uid="quux", email="quux@example.org", biography="Born as Quux.")
     paper = make.make_paper(edition, ["Ada", person], uid="p1", title="On machines")
     PersonName.objects.create(person=person, name="Billy Quux", hidden=True)

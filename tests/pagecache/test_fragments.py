@@ -28,11 +28,6 @@ def _empty() -> Iterator[None]:
     fragments.clear()
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def test_equal_values_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = rendered(MARK, {"name": Row("Best – 最佳"), "url": ""})
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))

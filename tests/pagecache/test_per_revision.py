@@ -20,11 +20,6 @@ def addressed(year: int = 2021) -> Edition:
     return next(one for one in published_editions(RequestFactory().get("/")) if one.year == year)
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition(2021)
-
-
 def test_papers_of_a_session_are_read_once_for_all_of_them(
     client: Client, edition: Edition, django_assert_num_queries: Any
 ) -> None:

@@ -15,11 +15,6 @@ from tests.reading import Page, read
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def ways(page: Page) -> list[list[str]]:
     """The links of each bar of neighbours."""
     bars = [one for one in page.all("nav", "section") if "Beside it" in one.attributes["aria-label"]]

@@ -24,11 +24,6 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def paper(edition: Edition) -> Paper:
     return make.make_paper(edition, ["Ada"], uid="a")
 

@@ -21,11 +21,6 @@ db = pytest.mark.django_db
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def program(edition: Edition) -> Edition:
     """Alpha, Beta and Gamma: two areas, two days, one award, one code, two institutions."""
     vision = make.make_topic(edition, "Vision", slug="vision")

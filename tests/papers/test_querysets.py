@@ -23,11 +23,6 @@ LATER = datetime(2100, 1, 1, tzinfo=UTC)
 CLOSED = {"public_from": LATER, "papers_public_from": LATER, "schedule_public_from": LATER}
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def names(rows: Any) -> list[str]:
     return [str(row) for row in rows]
 

@@ -16,11 +16,6 @@ pytestmark = pytest.mark.django_db
 URL = "/2021/papers/"
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def full_paper(edition: Edition, number: int) -> Paper:
     """A paper with everything that a list or page of papers may have to fetch."""
     topic = make.make_topic(edition, f"Topic {number}", slug=f"topic-{number}")

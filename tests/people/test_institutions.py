@@ -14,11 +14,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def eth() -> Institution:
     return make.make_institution("ETH Zürich", slug="eth", country="Switzerland", aliases=["ETHZ"])
 

@@ -38,11 +38,6 @@ def authors(paper: Any) -> list[tuple[int, str, str]]:
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def paolo() -> Person:
     return make.make_person("Paolo Costa", uid="paolo", affiliation="Politecnico di Milano")
 

@@ -76,8 +76,7 @@ def test_a_name_without_a_letter_is_pointed_out(name: str) -> None:
 
 
 @pytest.mark.django_db
-def test_lists_show_people_of_every_category_of_character() -> None:
-    edition = make.make_edition()
+def test_lists_show_people_of_every_category_of_character(edition: Edition) -> None:
     odd = [*NAMED, *one_of_each_category()]
     for start in range(0, len(odd), 40):
         make.make_paper(edition, [make.make_person(name) for name in dict.fromkeys(odd[start : start + 40])])

@@ -15,11 +15,6 @@ from tests.reading import read
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def busy_person(edition: Edition, number: int) -> Person:
     """A person with a part of every kind in an edition."""
     person = make.make_person(f"Ada Part{number}", uid=f"a{number}")

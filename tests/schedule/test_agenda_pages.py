@@ -19,11 +19,6 @@ pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def posted(client: Client, path: str, status: int = 200, **fields: Any) -> Page:
     response = client.post(path, fields)
     assert response.status_code == status, response.content.decode()[-800:]

@@ -29,11 +29,6 @@ POSTERS = "/admin/schedule/session/posters/"
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make_edition()
-
-
-@pytest.fixture
 def hall(edition: Edition) -> Session:
     """A poster session with four posters of two topics; the one about vision stands first in the program."""
     hall = make_session(edition, kind="poster", title="Posters")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conference.models import Edition
 from exchange.exports.dump import dump
 from exchange.imports.load import load
 from exchange.records import stated
@@ -22,8 +23,7 @@ def reasons() -> list[str]:
     return [row.cancellation_reason for model in (Session, Presentation) for row in model.objects.all()]
 
 
-def test_reason_is_shown_wherever_the_mark_is(client: Client) -> None:
-    edition = make.make_edition()
+def test_reason_is_shown_wherever_the_mark_is(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada"], uid="p1")
     off = make.make_session(edition, title="Off", kind="invited_talk", **OFF)
     make.make_presentation(make.make_session(edition, title="On"), paper, **OFF)
@@ -33,8 +33,7 @@ def test_reason_is_shown_wherever_the_mark_is(client: Client) -> None:
     assert read(client, "/2021/schedule/2021-04-06/").count(f"Cancelled {ILL}") == 2
 
 
-def test_reason_of_a_workshop_is_that_of_its_parts() -> None:
-    edition = make.make_edition()
+def test_reason_of_a_workshop_is_that_of_its_parts(edition: Edition) -> None:
     whole = make.make_session(edition, kind="workshop", **OFF)
     part = make.make_session(edition, parent=whole)
     own = make.make_session(edition, parent=whole, status="cancelled", cancellation_reason="No room.")
@@ -44,8 +43,7 @@ def test_reason_of_a_workshop_is_that_of_its_parts() -> None:
     assert make.make_session(edition).why_cancelled == ""
 
 
-def test_reason_goes_with_the_cancellation_whichever_way_it_is_written() -> None:
-    edition = make.make_edition()
+def test_reason_goes_with_the_cancellation_whichever_way_it_is_written(edition: Edition) -> None:
     rows = [make.make_session(edition, **OFF) for _ in range(3)]
     make.make_presentation(rows[0], **OFF)
     rows[0].status = "published"

@@ -24,11 +24,6 @@ PAGE, FEED = "/2021/changes/", "/2021/changes.atom"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def entries(client: Client, path: str = FEED) -> list[dict[str, str]]:
     """What a foreign reader finds in the feed."""
     root = ElementTree.fromstring(fetch(client, path))  # noqa: S314 - our own feed

@@ -18,11 +18,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make_edition()
-
-
-@pytest.fixture
 def pair(edition: Edition) -> tuple[Session, Session]:
     """Two sessions at once with one chair."""
     ada = make_person("Ada & Co.", uid="ada")

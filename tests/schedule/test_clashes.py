@@ -27,11 +27,6 @@ pytestmark = pytest.mark.django_db
 type Minutes = tuple[int, int]
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make_edition()
-
-
 def at(minute: int) -> datetime:
     return MORNING + timedelta(minutes=minute)
 

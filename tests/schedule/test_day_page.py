@@ -18,11 +18,6 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def berlin() -> Edition:
     days = {"start_date": date(2026, 3, 27), "end_date": date(2026, 3, 29)}
     return make.make_edition(2026, timezone="Europe/Berlin", **days)

@@ -39,9 +39,8 @@ def fill(session: Session, kind: str, number: int, people: list[Person]) -> None
 
 
 @pytest.fixture
-def large() -> Edition:
+def large(edition: Edition) -> Edition:
     """A day with two poster sessions of 800, and 12 rooms with five oral sessions each after one another."""
-    edition = make.make_edition()
     people = [make.make_person(f"Wilhelmina Authorson {letter}") for letter in "ABCD"]
     rooms = [make.make_room(edition, f"Ballroom {number}") for number in range(12)]
     for half in (0, 6):

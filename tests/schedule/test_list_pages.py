@@ -16,11 +16,6 @@ HOUR = timedelta(hours=1)
 WATCH = "https://example.org/watch"
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def test_room_shows_size_stream_and_sessions_by_day(client: Client, edition: Edition) -> None:
     room = make.make_room(edition, "Hall A", capacity=300, stream_url=WATCH)
     make.make_session(edition, room=room, title="Later", start=make.MORNING + 24 * HOUR)

@@ -64,8 +64,7 @@ EXPECTED = {
 }
 
 
-def test_queries_do_not_grow(client: Client) -> None:
-    edition = make.make_edition()
+def test_queries_do_not_grow(client: Client, edition: Edition) -> None:
     room = make.make_room(edition, slug="hall")
     counts = []
     for rows in (1, 3):

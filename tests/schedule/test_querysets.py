@@ -13,11 +13,6 @@ pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def titles(sessions: object) -> list[str]:
     return [str(session) for session in sessions]  # type: ignore[attr-defined]
 

@@ -19,11 +19,6 @@ NOON = datetime(2021, 4, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def lines(release: Release) -> list[str]:
     return [read_change(row).line for row in release.changes]
 

@@ -20,11 +20,6 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
-@pytest.fixture
 def program(edition: Edition) -> dict[str, Session]:
     """Two rooms with an oral and a poster session at once, a break, and a workshop on the next day."""
     hall, lab = make.make_room(edition, "Hall", slug="hall"), make.make_room(edition, "Lab", slug="lab")

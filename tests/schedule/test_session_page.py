@@ -13,11 +13,6 @@ pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def test_head_names_kind_title_time_place_and_people(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, title="ML Compilers", room=make.make_room(edition, "Hall A"))
     make.add_role(session, "Gennady Pekhimenko")

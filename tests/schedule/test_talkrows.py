@@ -12,11 +12,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def filled(edition: Edition, wanted: Wanted) -> list[Session]:
     sessions = list(edition.sessions.with_place().order_by("pk"))
     fill(sessions, edition.presentations.published(), wanted)

@@ -33,11 +33,6 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def edition() -> Edition:
-    return make_edition()
-
-
-@pytest.fixture
 def hall(edition: Edition) -> Room:
     return make_room(edition, "Hall A")
 

@@ -8,18 +8,13 @@ from django.test import Client
 
 from conference.models import Edition
 from schedule.models import Session
-from tests.factories import MORNING, make_edition, make_room, make_session
+from tests.factories import MORNING, make_room, make_session
 from tests.schedule.sittings import fields_of
 from tests.schedule.test_timetable_admin import PAGE, moved, save, shown, stands
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 TEN, NOON = {"start": "10:00", "end": "11:00"}, {"start": "12:00", "end": "13:00"}
-
-
-@pytest.fixture
-def edition() -> Edition:
-    return make_edition()
 
 
 @pytest.fixture

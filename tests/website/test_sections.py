@@ -14,11 +14,6 @@ pytestmark = pytest.mark.django_db
 ADA = "Ada Lovelace"
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition(2021)
-
-
 def test_empty_edition_has_no_section(edition: Edition) -> None:
     make.make_person()
     draft = make.make_paper(edition, [ADA], status="draft")

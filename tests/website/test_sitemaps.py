@@ -9,6 +9,7 @@ from defusedxml.ElementTree import fromstring
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+from conference.models import Edition
 from tests import factories as make
 from tests.reading import read
 from tests.website.marked import make_public_program
@@ -105,9 +106,8 @@ def test_llms_text_names_data_and_editions(client: Client) -> None:
     assert [link for link in links if client.get(link).status_code != 200] == []
 
 
-def test_papers_feed_is_valid_and_the_same_each_time(client: Client) -> None:
+def test_papers_feed_is_valid_and_the_same_each_time(client: Client, edition: Edition) -> None:
     """One odd paper (no authors, no abstract, signs that XML cannot hold) breaks nothing."""
-    edition = make.make_edition()
     make.make_paper(edition, ["Zed Young", "Abe Old"], uid="p1", title="Notes & *more*")
     odd = make.make_paper(edition, uid="p2", title="Odd \x0b sign", abstract="")
     odd.announced_at = datetime(2021, 2, 1, tzinfo=UTC)
@@ -128,8 +128,7 @@ def test_papers_feed_is_valid_and_the_same_each_time(client: Client) -> None:
     assert client.get("/2021/papers.atom").content == client.get("/2021/papers.atom").content
 
 
-def test_search_feed_holds_what_is_found(client: Client) -> None:
-    edition = make.make_edition()
+def test_search_feed_holds_what_is_found(client: Client, edition: Edition) -> None:
     make.make_paper(edition, ["Ada Lovelace"], title="Quantum compilers")
     make.make_paper(edition, title="Something else")
     make.make_paper(edition, title="Quantum secrets", status="draft")
@@ -152,8 +151,7 @@ def test_pages_lead_to_the_feeds(client: Client) -> None:
     assert {client.get(path).status_code for path in [*feeds, *search]} == {200}
 
 
-def test_edition_map_changes_with_its_edition(client: Client) -> None:
-    edition = make.make_edition()
+def test_edition_map_changes_with_its_edition(client: Client, edition: Edition) -> None:
     before = client.get("/2021/sitemap-pages-1.xml").content
     same = client.get("/2021/sitemap-pages-1.xml").content
     type(edition).objects.filter(pk=edition.pk).update(changed_at=edition.changed_at + timedelta(hours=1))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from conference.models import Edition
 from operations.indexing.update import refresh
 from people.models import PersonName
 from search.hits import find
@@ -19,8 +20,7 @@ def found(text: str) -> list[str]:
     return sorted(str(Document.objects.get(kind=kind, object_id=key)) for kind, key in keys)
 
 
-def test_paper_is_found_by_every_part_of_it() -> None:
-    edition = make.make_edition()
+def test_paper_is_found_by_every_part_of_it(edition: Edition) -> None:
     vision = make.make_topic(edition, "Computer Vision")
     topic = make.make_topic(edition, "Depth", parent=vision)
     paper = make.make_paper(
@@ -81,8 +81,7 @@ def test_hidden_name_on_a_paper_is_the_display_name() -> None:
     assert (found("byron"), found("author:lovelace")) == ([], ["paper p1", "person ada"])
 
 
-def test_sessions_talks_and_pages_are_found() -> None:
-    edition = make.make_edition()
+def test_sessions_talks_and_pages_are_found(edition: Edition) -> None:
     session = make.make_session(edition, uid="s1", title="Engines", abstract="About *steam*.")
     make.add_role(session, "Charles Babbage")
     make.make_presentation(session, title="Pistons", speakers=["Grace Hopper"], uid="t1")

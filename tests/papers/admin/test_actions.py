@@ -21,11 +21,6 @@ WAITING = "its presentation without a session goes to “Posters” (Poster)"
 PDF, CODE = "https://example.org/a.pdf", "https://example.org/b"
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def take_back(client: Client, page: str) -> None:
     found = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
     assert found

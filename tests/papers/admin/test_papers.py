@@ -121,8 +121,7 @@ def test_authors_who_exchange_rows_are_refused_with_a_sentence(admin_client: Cli
     assert authors(paper) == [(1, "Zed"), (2, "Abe")]
 
 
-def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client) -> None:
-    edition = make_edition()
+def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client, edition: Edition) -> None:
     room = make_room(edition)
     session = make_session(edition, room=room)
     authors_sent = [{"person": make_person("Zed").pk, "position": 2}, {"person": make_person("Abe").pk}]
@@ -168,8 +167,7 @@ def test_form_with_150_authors_saves_with_the_queries_of_three(admin_client: Cli
     assert asked[1] == asked[2]
 
 
-def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client) -> None:
-    edition = make_edition()
+def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client, edition: Edition) -> None:
     paper = make_paper(edition, topic=make_topic(edition))
     asked = {}
     for rows in (1, 2, 3):
@@ -216,8 +214,7 @@ def test_search_finds_each_paper_once(admin_client: Client) -> None:
     assert found(admin_client, "ada byron lovelace") == ["One"]
 
 
-def test_list_answers_a_chairs_questions(admin_client: Client) -> None:
-    edition = make_edition()
+def test_list_answers_a_chairs_questions(admin_client: Client, edition: Edition) -> None:
     names = ["Zed", "Abe", "Mia", "Bob", "Eve"]
     paper = make_paper(edition, names, title="On $x^2$", topic=make_topic(edition, "Math"))
     for kind in ("oral", "poster", "poster"):
@@ -240,8 +237,7 @@ def test_topics_and_tracks_are_filters_inside_an_edition(admin_client: Client) -
     assert sorted(offered) == ["New topic", "New track"]
 
 
-def test_actions_count_what_they_changed(admin_client: Client) -> None:
-    edition = make_edition()
+def test_actions_count_what_they_changed(admin_client: Client, edition: Edition) -> None:
     papers = [make_paper(edition, status=status) for status in ("draft", "draft", "published")]
     before = Edition.objects.get().revision
     page = act(admin_client, "publish", papers)

@@ -34,11 +34,6 @@ LIST = "/admin/people/personpair/"
 COMPARE = "/admin/people/person/compare/"
 
 
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
-
-
 def make_twins(edition: Edition, family: str = "Costantini") -> tuple[Person, Person]:
     one, other = make.make_person(f"Paolo {family}"), make.make_person(f"{family} Paolo")
     make.make_paper(edition, [one, f"Zed {family}yan"], title="On Engines")
