@@ -1,4 +1,4 @@
-"""The picture that stands for a page where its address is shared, in the edition's accent colour.
+"""The picture that stands for a page where its address is shared, in the edition's accent color.
 
 Drawn with the site's own fonts. Letters that these lack are written in Latin ones, other signs are left out.
 Pure but for the fonts; the last few hundred pictures stay in memory, each under all that it shows.
@@ -47,7 +47,7 @@ _drawing = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All that a card shows: what it is, the title, people, a last line, and the colour."""
+    """All that a card shows: what it is, the title, people, a last line, and the color."""
 
     kind: str
     title: str
@@ -181,13 +181,13 @@ def draw(picture: Picture) -> bytes:
     return file.getvalue()
 
 
-def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: float, colour: str) -> float:
+def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: float, color: str) -> float:
     """Write lines from a height down; return the height below them."""
     step = style.size * 1.2
     for line in lines:
         left: float = EDGE
         for font, piece in runs(line, style):
-            pen.text((left, top + style.size), piece, colour, font, anchor="ls")
+            pen.text((left, top + style.size), piece, color, font, anchor="ls")
             left += font.getlength(piece)
         top += step
     return top

@@ -151,7 +151,7 @@ class Edition(EditionClock, Content):
         help_text=_("Empty: not public. A time to come: an embargo until then."),
     )
     accent = models.CharField(
-        _("accent colour"),
+        _("accent color"),
         max_length=7,
         default="#0b6b62",
         validators=[validate_accent],

@@ -93,7 +93,7 @@ SAFE_METHODS = frozenset(("GET", "HEAD"))
 
 
 def is_page(path: str) -> bool:
-    """Whether a page, or the colours of one, stands at this address: files have endings."""
+    """Whether a page, or the colors of one, stands at this address: files have endings."""
     first, _, _ = path.removeprefix("/").partition("/")
     return first not in EXCLUDED_PREFIXES and (path.endswith("/") or "/accent-" in path)
 

@@ -1,4 +1,4 @@
-"""The addresses of free pages, sponsors and the accent colour."""
+"""The addresses of free pages, sponsors and the accent color."""
 
 from django.urls import path
 
@@ -13,5 +13,5 @@ urlpatterns = [
     path("pages/<key:slug>/", views.site_page_detail, name="site_page"),
     path("<key:edition>/pages/<key:slug>/", views.page_detail, name="page"),
     path("<key:edition>/sponsors/", views.sponsor_list, name="sponsors"),
-    path("<key:edition>/accent-<colour:colour>.css", views.accent_stylesheet, name="accent"),
+    path("<key:edition>/accent-<color:color>.css", views.accent_stylesheet, name="accent"),
 ]

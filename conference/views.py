@@ -1,4 +1,4 @@
-"""The pages that stand beside the program: free pages, sponsors, the accent colour of an edition."""
+"""The pages that stand beside the program: free pages, sponsors, the accent color of an edition."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -32,9 +32,9 @@ def sponsor_list(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 
 @edition_page
-def accent_stylesheet(request: HttpRequest, edition: Edition, colour: str) -> HttpResponse:
-    """Return the edition's accent colour as a stylesheet; its address changes with the colour."""
-    if edition.accent != f"#{colour}":
-        raise Http404("The edition has another colour.")
+def accent_stylesheet(request: HttpRequest, edition: Edition, color: str) -> HttpResponse:
+    """Return the edition's accent color as a stylesheet; its address changes with the color."""
+    if edition.accent != f"#{color}":
+        raise Http404("The edition has another color.")
     rule = f":root{{--accent:{edition.accent}}}\n"
     return HttpResponse(rule, content_type="text/css; charset=utf-8", headers={"Cache-Control": FOR_A_YEAR})

@@ -106,10 +106,10 @@ class LinesField(models.JSONField):
 
 
 def validate_accent(value: str) -> None:
-    """Raise `ValidationError` unless the value is a colour such as #0b6b62."""
+    """Raise `ValidationError` unless the value is a color such as #0b6b62."""
     if not re.fullmatch(r"#[0-9a-f]{6}", value):
         raise ValidationError(
-            _("Write the colour as # and six lower-case hexadecimal digits, such as #0b6b62.")
+            _("Write the color as # and six lower-case hexadecimal digits, such as #0b6b62.")
         )
 
 

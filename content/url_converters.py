@@ -16,7 +16,7 @@ class UidConverter(StringConverter):
     regex = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
-class ColourConverter(StringConverter):
+class ColorConverter(StringConverter):
     """Six hexadecimal digits."""
 
     regex = r"[0-9a-f]{6}"
@@ -54,7 +54,7 @@ class OldKindConverter(StringConverter):
 
 register_converter(SlugKeyConverter, "key")
 register_converter(UidConverter, "uid")
-register_converter(ColourConverter, "colour")
+register_converter(ColorConverter, "color")
 register_converter(YearConverter, "year")
 register_converter(NumberConverter, "number")
 register_converter(OldKindConverter, "oldkind")

@@ -112,7 +112,7 @@ class Rows:
 
 type Reader = Callable[[Sequence[Source], Context], Program]
 # Detects a possible format from the beginnings of files.
-type Recogniser = Callable[[Sequence[Source]], bool]
+type Recognizer = Callable[[Sequence[Source]], bool]
 type Writer = Callable[[Program, Context], Iterable[OutputFile]]
 # Writes the papers of several editions as references, in one file.
 type CitationWriter = Callable[[Iterable[tuple[Program, Context]]], Iterator[bytes]]
@@ -123,7 +123,7 @@ class Format:
     """One entry of the registry: a file format that can be read, written, or both.
 
     `takes_stream`: its writer asks of a program's lists no more than their records in order and whether there
-    are any, so that it can be given one that is read while it is written. `recognises`: whether files look
+    are any, so that it can be given one that is read while it is written. `recognizes`: whether files look
     like this format, by their names and first kilobytes. A format
     with `cite` is offered wherever papers are cited, under its `short_label`.
     """
@@ -139,4 +139,4 @@ class Format:
     short_label: str = ""
     pages: Pages | None = None
     takes_stream: bool = False
-    recognises: Recogniser | None = None
+    recognizes: Recognizer | None = None

@@ -19,7 +19,7 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFi
 from conference.models import Edition
 from content.pagination import BadParameter
 from pagecache.keys import CACHED_PARAMETERS
-from papers.catalogue import FacetValue, catalogue
+from papers.catalog import FacetValue, catalog
 from papers.models import Paper
 from papers.rows import PaperRow
 from people.models import Institution
@@ -113,9 +113,9 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         super().__init__(parameters, edition.papers.published(at))
         self.at = at
-        self.catalogue = catalogue(edition, at)
+        self.catalog = catalog(edition, at)
         for name in FACETS:
-            choices = self.catalogue.facets[name].values()
+            choices = self.catalog.facets[name].values()
             self.filters[name].extra["choices"] = [(choice.value, choice.label) for choice in choices]
 
     # What is asked for
@@ -134,7 +134,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         """The chosen values of each facet, those of `has` in the order in which they are offered."""
         chosen = self.chosen
         picked = {name: [chosen[name]] for name in FACETS if name != "has" and chosen[name]}
-        has = [kind for kind in self.catalogue.facets["has"] if kind in chosen["has"]]
+        has = [kind for kind in self.catalog.facets["has"] if kind in chosen["has"]]
         return {**picked, "has": has} if has else picked
 
     @property
@@ -183,16 +183,16 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     def keys(self) -> list[int]:
         """The primary keys of the matching papers, in order."""
         chosen = self.chosen
-        found = self.catalogue.matching(self.values) & self._worded
-        return self.catalogue.ordered(found, chosen["sort"] or "title", chosen["seed"], chosen["by"])
+        found = self.catalog.matching(self.values) & self._worded
+        return self.catalog.ordered(found, chosen["sort"] or "title", chosen["seed"], chosen["by"])
 
     @cached_property
     def _worded(self) -> int:
         """The bitmap of the papers in which the words are found. One query, if there are words."""
         words = self.chosen["q"]
         if not words:
-            return self.catalogue.everything
-        return self.catalogue.numbers.bits(
+            return self.catalog.everything
+        return self.catalog.numbers.bits(
             self.queryset.matching(words, self.at).order_by().values_list("pk", flat=True)
         )
 
@@ -215,10 +215,10 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         values = self.values
         picked = values.get(name, [])
         # Of materials a paper can have several: the others narrow each other.
-        others = self.catalogue.matching(values, but="" if name == "has" else name) & self._worded
+        others = self.catalog.matching(values, but="" if name == "has" else name) & self._worded
         counted = [
             (choice, number)
-            for choice in self.catalogue.facets[name].values()
+            for choice in self.catalog.facets[name].values()
             if (number := (choice.bits & others).bit_count()) or choice.value in picked
         ]
         if name == "topic":
@@ -235,18 +235,18 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     def _toggled(self, name: str, value: str) -> str:
         picked = self.values.get(name, [])
         if name == "has":
-            return self.query(has=sorted({*picked} ^ {value}, key=list(self.catalogue.facets["has"]).index))
+            return self.query(has=sorted({*picked} ^ {value}, key=list(self.catalog.facets["has"]).index))
         return self.query(but=[name]) if value in picked else self.query(**{name: value})
 
     def _level(self, name: str, choice: FacetValue) -> int:
         above, level = choice.above, 0
         while name == "topic" and above:
-            above, level = self.catalogue.facets["topic"][above].above, level + 1
+            above, level = self.catalog.facets["topic"][above].above, level + 1
         return level
 
     def _open_branch(self, counted: Counted, picked: list[str]) -> Counted:
         """The highest topics, and below the chosen one and those above it the next."""
-        topics, opened = self.catalogue.facets["topic"], {""}
+        topics, opened = self.catalog.facets["topic"], {""}
         for slug in picked:
             while slug:
                 opened.add(slug)
@@ -267,9 +267,9 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     @property
     def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
         """The ways to sort, group and show the list: label, address, whether it is so now."""
-        facets, chosen = self.catalogue.facets, self.chosen
+        facets, chosen = self.catalog.facets, self.chosen
         useless = {"schedule"} if not facets["day"] else set()
-        useless |= {"board"} if not self.catalogue.has_boards else set()
+        useless |= {"board"} if not self.catalog.has_boards else set()
         grouped = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
         sorts = {name: label for name, label in SORTS.items() if name not in useless}
         return {
@@ -295,7 +295,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     def _group(self, paper: PaperRow) -> str:
         if self.chosen["by"] == "track":
             return paper.track or str(MAIN_TRACK)
-        topics, slug, names = self.catalogue.facets["topic"], paper.topic.slug if paper.topic else "", []
+        topics, slug, names = self.catalog.facets["topic"], paper.topic.slug if paper.topic else "", []
         while slug in topics:
             names.append(topics[slug].label)
             slug = topics[slug].above

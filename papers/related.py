@@ -55,7 +55,7 @@ class Poster(Appearing, _Poster):
 class Related:
     """Where one may go on to from a paper."""
 
-    neighbours: list[Neighbors]
+    neighbors: list[Neighbors]
     posters: list[Poster]
     related: list[PaperRow]
 
@@ -70,12 +70,12 @@ def related(paper: Paper, at: datetime | None = None, most: int = MAX_RELATED) -
     found = paper_rows(papers, shown | {key for way in ways.values() for key in way if key}, at)
     people = authors(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
-    neighbours = [
+    neighbors = [
         Neighbors(sessions[key], found.get(before or 0), found.get(after or 0))
         for key, (before, after) in ways.items()
     ]
     return Related(
-        [pair for pair in neighbours if pair.before or pair.after],
+        [pair for pair in neighbors if pair.before or pair.after],
         [_poster(poster, named[poster.paper]) for poster in alike if poster.paper in named],
         [named[key] for key in like if key in named],
     )

@@ -148,11 +148,11 @@ def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
 def awards(papers: QuerySet[Model], keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
     return grouped(
-        (paper, AwardRow(*award)) for paper, *award in _honours(papers.model, Keys(keys), moment(at))
+        (paper, AwardRow(*award)) for paper, *award in _award_rows(papers.model, Keys(keys), moment(at))
     )
 
 
-def _honours(papers: type[Model], keys: Keys, at: datetime) -> Any:
+def _award_rows(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = published_rows(papers, "grants", at).filter(Among("paper_id", keys))
     ordered = rows.order_by("award__position", "award__pk", "position")
     return ordered.values_list("paper_id", "award__edition__slug", "award__uid", "award__name")

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from conference.models import Edition
-from papers.catalogue import FacetValue, catalogue, presentation_kinds
+from papers.catalog import FacetValue, catalog, presentation_kinds
 from papers.charts import Chart, Value, bars, columns
 from papers.models import Authorship, Paper
 from papers.querysets import taking_place
@@ -20,7 +20,7 @@ LARGE_TEAM = 10
 
 
 def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
-    """Return the charts that have something to show. Seven queries, and those of the catalogue."""
+    """Return the charts that have something to show. Seven queries, and those of the catalog."""
     charts = [
         topics(edition, at),
         institutions(edition, at),
@@ -33,13 +33,13 @@ def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
 
 def topics(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the highest topics, each with those below it."""
-    highest = [choice for choice in catalogue(edition, at).facets["topic"].values() if not choice.above]
+    highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.above]
     return bars("topics", gettext("Papers by topic"), gettext("Topic"), _most(edition, "topic", highest))
 
 
 def institutions(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the institutions of their authors: a paper counts at each of them."""
-    choices = catalogue(edition, at).facets["institution"].values()
+    choices = catalog(edition, at).facets["institution"].values()
     values = _most(edition, "institution", choices)[:MAX_BARS]
     slugs = [choice.value for choice in sorted(choices, key=_rank)[:MAX_BARS]]
     names = dict(Institution.objects.filter(slug__in=slugs).values_list("slug", "name"))

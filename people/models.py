@@ -53,7 +53,7 @@ def validate_orcid(value: str) -> None:
 
 
 class Person(Content):
-    """Somebody who wrote, spoke, chaired or organised, across all years."""
+    """Somebody who wrote, spoke, chaired or organized, across all years."""
 
     personal_fields: ClassVar[tuple[str, ...]] = (
         "uid",

@@ -169,7 +169,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "face": edition.face,
         "abstracts": abstracts,
         "parts": timetable.blocks(parts),
-        "neighbours": timetable.neighbors(sessions_beside(shown, at), shown),
+        "neighbors": timetable.neighbors(sessions_beside(shown, at), shown),
     }
     return render(request, "schedule/session.html", context)
 

@@ -22,7 +22,7 @@ WORD = re.compile(r"[0-9]+e[0-9]+|[a-z0-9]+")
 # Letters of which folding leaves out none and makes none more.
 PLAIN = re.compile(r"[\t-\r -&(-~]+")
 MAX_WORD_CHARS = 64
-# A letter that folding never leaves in a text. Alone it keeps neighbours apart, before a word it makes the
+# A letter that folding never leaves in a text. Alone it keeps neighbors apart, before a word it makes the
 # word one that users cannot type: `жe5` is edition 5.
 MARK = "ж"
 

@@ -57,13 +57,13 @@ def spellings(word: str) -> list[str]:
     lengths = range(len(word) - 1, len(word) + 2)
     found = [
         (-documents, known)
-        for known, documents in _neighbours(word)
+        for known, documents in _neighbors(word)
         if len(known) in lengths and OSA.distance(word, known, score_cutoff=1) == 1
     ]
     return [known for _, known in sorted(found)[:MAX_CORRECTED_WORDS]]
 
 
-def _neighbours(word: str) -> Iterable[tuple[str, int]]:
+def _neighbors(word: str) -> Iterable[tuple[str, int]]:
     """Find words with the same first or the same last half: one error leaves one of the halves whole."""
     half = len(word) // 2
     alike = Word.objects.beginning(word[:half]) | Word.objects.ending(word[half + 1 :])

@@ -29,7 +29,7 @@ def wrap(message: str) -> str:
 
 
 class Brackets(trans_real.DjangoTranslation):
-    """The catalogue: it knows every message."""
+    """The catalog: it knows every message."""
 
     def __init__(self) -> None:
         super().__init__("en-gb")
@@ -44,7 +44,7 @@ class Brackets(trans_real.DjangoTranslation):
 @contextmanager
 def pseudolocale() -> Iterator[None]:
     """Speak in brackets while the block runs, in this thread."""
-    # Where Django keeps the catalogue of this thread; there is no public way to one without files.
+    # Where Django keeps the catalog of this thread; there is no public way to one without files.
     active: Any = vars(trans_real)["_active"]
     before = getattr(active, "value", None)
     active.value = Brackets()
@@ -97,7 +97,7 @@ class _Said(HTMLParser):
 
 
 def untranslated(markup: str, known: Iterable[str] = ()) -> list[str]:
-    """Return the texts of a page that no catalogue can translate, each once, in order.
+    """Return the texts of a page that no catalog can translate, each once, in order.
 
     Left out are code, formulas, drawings, `<time>`, and what is marked `translate="no"`.
     A message may span elements, as in `{% blocktranslate %}`: brackets are matched over the whole page.

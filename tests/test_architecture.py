@@ -209,7 +209,7 @@ def test_listed_types_do_close_cycles(module: str) -> None:
     assert module in cycle(import_graph(allowed=others))
 
 
-def test_cycles_are_recognised() -> None:
+def test_cycles_are_recognized() -> None:
     assert {*cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": set()})} == {"a", "b", "c"}
     assert cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 
@@ -248,7 +248,7 @@ def test_only_querysets_judge_what_is_public() -> None:
     assert {path: where for path, where in found.items() if where} == {}
 
 
-def test_status_lookups_are_recognised() -> None:
+def test_status_lookups_are_recognized() -> None:
     source = """
 Paper.objects.filter(status="published")
 get_object_or_404(Paper, session__status__in=[1])
@@ -340,7 +340,7 @@ def test_templates_judge_no_status() -> None:
         ("<!-- <script>old()</script> -->", []),
     ],
 )
-def test_strict_check_recognises(markup: str, names: list[str]) -> None:
+def test_strict_check_recognizes(markup: str, names: list[str]) -> None:
     assert refused(markup) == names
 
 

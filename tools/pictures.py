@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation: `uv run python tools/pictures.py`, while the demo runs.
 
-Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone, in 128 colours. Those
+Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone, in 128 colors. Those
 of the admin need the password that the demo showed: `--password`.
 """
 
@@ -14,7 +14,7 @@ from playwright.sync_api import Page, ViewportSize, sync_playwright
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESKTOP, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, height=844)
 
-# Name: address, size, colour scheme.
+# Name: address, size, color scheme.
 PICTURES = {
     "home": ("/2021/", DESKTOP, "light"),
     "day": ("/2021/schedule/2021-04-06/", DESKTOP, "light"),
@@ -51,7 +51,7 @@ def take(page: Page, address: str) -> bytes:
 
 
 def write(name: str, shot: bytes) -> None:
-    """Write a picture with few colours: it is text on plain ground."""
+    """Write a picture with few colors: it is text on plain ground."""
     image = Image.open(io.BytesIO(shot)).convert("RGB").quantize(128, dither=Image.Dither.NONE)
     image.save(FOLDER / f"{name}.png", optimize=True)
 

@@ -25,7 +25,7 @@ def export(*options: str) -> str:
 
 
 def package(requirement: str) -> str:
-    """Return the normalised name that a requirement begins with."""
+    """Return the normalized name that a requirement begins with."""
     return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement, maxsplit=1)[0]).lower()
 
 

@@ -133,11 +133,11 @@ def people_and_awards(found: Collection[tuple[str, int]], at: datetime | None = 
 def _around(keys: Collection[Collection[int]], at: datetime) -> Any:
     papers, sessions, talks = keys
     grants = AwardGrant.objects.published(at).filter(paper__in=papers)
-    honour = ("award__edition__slug", "award__uid", "award__name")
+    columns = ("award__edition__slug", "award__uid", "award__name")
     authors = Authorship.objects.published(at).filter(paper__in=papers)
     roles = SessionRole.objects.published(at).filter(session__in=sessions)
     speakers = Speaker.objects.published(at).filter(presentation__in=talks)
-    awards = _branch("award", grants, "paper_id", "award__position", "award_id", "position", *honour)
+    awards = _branch("award", grants, "paper_id", "award__position", "award_id", "position", *columns)
     named = (
         _named("paper", authors, "paper_id"),
         _named("session", roles, "session_id"),
@@ -218,7 +218,7 @@ def search_result(
         passage,
         row.start,
         row.end,
-        [(honour.name, honour.get_absolute_url()) for honour in beside.awards.get(thing, ())],
+        [(award.name, award.get_absolute_url()) for award in beside.awards.get(thing, ())],
         gettext("Cancelled") if row.called_off else row.topic or "",
     )
 

@@ -86,7 +86,7 @@ EDITIONS = Resource(
         "city": string("city", _("The city.")),
         "country": string("country", _("The country.")),
         **texts("description", _("The welcome.")),
-        "accent": string("accent", _("The colour of its pages.")),
+        "accent": string("accent", _("The color of its pages.")),
         "logo": file("logo", _("Its logo.")),
     },
     ones={"conference": One("conferences", "conference", _("The series it belongs to."))},

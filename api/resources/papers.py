@@ -55,7 +55,7 @@ AUTHORS = Shape(
     },
 )
 
-HONOURS = Shape(
+AWARDS_WON = Shape(
     title="PaperAward",
     model=AwardGrant,
     fields={
@@ -88,7 +88,7 @@ PAPERS = Resource(
     ones={"edition": EDITION, "topic": One("topics", "topic", _("The topic it stands under."))},
     manys={
         "authors": Many(AUTHORS, "paper", _("The authors in order."), ("position",)),
-        "awards": Many(HONOURS, "paper", _("What it won."), ("award__position", "award", "position")),
+        "awards": Many(AWARDS_WON, "paper", _("What it won."), ("award__position", "award", "position")),
         "presentations": Many("presentations", "paper", _("Its appearances."), ("begins", "position", "pk")),
         "materials": Many("materials", "paper", _("Its files and links."), ("position", "pk")),
     },

@@ -183,7 +183,7 @@ class Migration(migrations.Migration):
                         help_text="Such as #0b6b62.",
                         max_length=7,
                         validators=[content.fields.validate_accent],
-                        verbose_name="accent colour",
+                        verbose_name="accent color",
                     ),
                 ),
                 ("logo", models.ImageField(blank=True, upload_to="logos/", verbose_name="logo")),

@@ -26,7 +26,7 @@ ENTRY = re.compile(r"^[ \t]*@\w+\s*[{(]", re.MULTILINE)
 PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether every file holds entries."""
     return all(ENTRY.search(head(source)) for source in sources)
 
@@ -117,5 +117,5 @@ FORMAT = Format(
     cite=cite,
     short_label="BibTeX",
     takes_stream=True,
-    recognises=recognises,
+    recognizes=recognizes,
 )

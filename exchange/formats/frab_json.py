@@ -39,7 +39,7 @@ def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
     return None
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether the one file is an object with a schedule."""
     return len(sources) == 1 and "schedule" in outer_names(head(sources[0]))
 
@@ -88,5 +88,5 @@ FORMAT = Format(
     media_type="application/json",
     read=read,
     write=write,
-    recognises=recognises,
+    recognizes=recognizes,
 )

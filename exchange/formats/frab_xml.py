@@ -36,7 +36,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return read_one(sources, context, _loaded)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether the one file has a schedule as its root."""
     return len(sources) == 1 and bool(ROOT.match(head(sources[0])))
 
@@ -210,5 +210,5 @@ FORMAT = Format(
     media_type="application/xml; charset=utf-8",
     read=read,
     write=write,
-    recognises=recognises,
+    recognizes=recognizes,
 )

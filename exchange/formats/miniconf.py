@@ -362,7 +362,7 @@ def is_ours(name: str) -> bool:
     return PurePath(name).suffix.casefold() in (*TABLES, *YAMLS) and not name.startswith(".")
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether there are YAML files, or tables of papers as these sites have them."""
     names = [name for source in sources for name in (member_names(source) or [source.name])]
     has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
@@ -441,5 +441,5 @@ FORMAT = Format(
     extensions=("zip", "csv", "yml"),
     media_type="application/zip",
     read=read,
-    recognises=recognises,
+    recognizes=recognizes,
 )

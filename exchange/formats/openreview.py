@@ -277,7 +277,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return checked(program, findings)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether every file is a list of notes, or an object with one."""
     return all(_has_notes(head(source)) for source in sources)
 
@@ -299,5 +299,5 @@ FORMAT = Format(
     media_type="application/json",
     read=read,
     pages=PAGES,
-    recognises=recognises,
+    recognizes=recognizes,
 )

@@ -43,7 +43,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return checked(program, findings)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether the one file names this format."""
     return len(sources) == 1 and "format" in outer_names(head(sources[0])) and NAME in head(sources[0])
 
@@ -137,5 +137,5 @@ FORMAT = Format(
     read=read,
     write=write,
     takes_stream=True,
-    recognises=recognises,
+    recognizes=recognizes,
 )

@@ -338,7 +338,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return checked(program, findings)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether there is a table of papers or authors; a mapping file is optional."""
     tables = [source for source in sources if PurePath(source.name).suffix.casefold() not in MAPPINGS]
     return bool(tables) and all(_may_be_papers(table) for table in tables)
@@ -382,5 +382,5 @@ FORMAT = Format(
     extensions=("csv", "xlsx", "tsv"),
     media_type="text/csv",
     read=read,
-    recognises=recognises,
+    recognizes=recognizes,
 )

@@ -20,7 +20,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return tables.read(sources, context)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are workbooks whose sheets are tables of ours."""
     found = [sheets(source) for source in sources]
     return all(titles and {*titles} <= {*TABLES, NOTES} for titles in found)
@@ -53,5 +53,5 @@ FORMAT = Format(
     read=read,
     write=write,
     takes_stream=True,
-    recognises=recognises,
+    recognizes=recognizes,
 )

@@ -188,8 +188,8 @@ def file_name(upload: UploadedFile[Any]) -> str:
 
 
 def detected(sources: Sequence[Source]) -> Format | None:
-    """Return the format that recognises these files; nothing where none does, or several do."""
-    found = [fmt for fmt in readable().values() if fmt.recognises and fmt.recognises(sources)]
+    """Return the format that recognizes these files; nothing where none does, or several do."""
+    found = [fmt for fmt in readable().values() if fmt.recognizes and fmt.recognizes(sources)]
     first = [fmt for fmt in found if fmt.name not in LAST]
     if len(first) > 1:
         return None

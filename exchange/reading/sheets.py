@@ -57,7 +57,7 @@ type Line = tuple[int, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row under its header: normalised column name -> cell."""
+    """One row under its header: normalized column name -> cell."""
 
     where: Where
     cells: dict[str, str]

@@ -48,8 +48,8 @@ def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[Do
     chosen, own = ({}, {}) if keys is None else ({"paper__in": keys}, {"pk__in": keys})
     authors = Authorship.objects.published().filter(paper__edition=edition, **chosen)
     names = shown_names(authors.order_by("paper", "position"), "paper_id")
-    honours = award_names("paper__edition", edition).filter(**chosen)
-    awards = grouped(honours.values_list("paper_id", "award__name"))
+    awarded = award_names("paper__edition", edition).filter(**chosen)
+    awards = grouped(awarded.values_list("paper_id", "award__name"))
     topics = topic_paths(edition)
     rows = edition.papers.published().filter(**own).order_by("pk")
     for paper in rows.only("uid", "title", "abstract", "keywords", "topic").iterator():

@@ -59,6 +59,6 @@ def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> l
 
 
 def back_to_back[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
-    """Return the neighbours in time of which one begins as the other ends."""
+    """Return the neighbors in time of which one begins as the other ends."""
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
     return [(one, other) for one, other in pairwise(rows) if instant(one.end) == instant(other.start)]

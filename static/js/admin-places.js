@@ -21,14 +21,14 @@
     return above && above.classList.contains("row-form-errors") ? [above, row] : [row];
   }
 
-  function neighbour(row, down) {
+  function neighbor(row, down) {
     const all = rows(row.parentElement);
     return all[all.indexOf(row) + (down ? 1 : -1)];
   }
 
   // Move the other row, so that this one keeps the focus and the pointer.
   function pass(row, down) {
-    const other = neighbour(row, down);
+    const other = neighbor(row, down);
     if (!other) {
       return false;
     }
@@ -103,10 +103,10 @@
       return box.top + box.height / 2;
     };
     const follow = (moved) => {
-      for (let next = neighbour(row, true); next && moved.clientY > middle(next); next = neighbour(row, true)) {
+      for (let next = neighbor(row, true); next && moved.clientY > middle(next); next = neighbor(row, true)) {
         pass(row, true);
       }
-      for (let next = neighbour(row, false); next && moved.clientY < middle(next); next = neighbour(row, false)) {
+      for (let next = neighbor(row, false); next && moved.clientY < middle(next); next = neighbor(row, false)) {
         pass(row, false);
       }
       const edge = moved.clientY < 60 ? -12 : moved.clientY > window.innerHeight - 60 ? 12 : 0;

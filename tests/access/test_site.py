@@ -20,7 +20,7 @@ from tests.access.world import EVERYBODY, World, make_world, rows_of
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 type Rows = dict[str, Any]
-COLOUR = "#0b6b62"
+COLOR = "#0b6b62"
 UPLOAD = "logos/pixel.png"
 # The model, and the key, of a thing behind this part of an address; and what other parts are asked with.
 THINGS = {
@@ -31,7 +31,7 @@ THINGS = {
     "<oldkind:kind>": ("papers.paper", "uid"),
 }  # fmt: skip
 PARTS = {
-    "colour:colour": COLOUR[1:], "str:day": "2021-04-06", "int:day": "6", "int:month": "4", "int:page": "1",
+    "color:color": COLOR[1:], "str:day": "2021-04-06", "int:day": "6", "int:month": "4", "int:page": "1",
     "str:form": "program_json", "str:kind": "poster", "oldkind:kind": "poster", "path:page": "calendar",
     "path:name": UPLOAD, "str:ending": "ics", "str:section": "pages", "str:slug": "x", "str:token": "x" * 32,
 }  # fmt: skip
@@ -99,7 +99,7 @@ def world() -> World:
     world = make_world()
     world.edition.logo = UPLOAD
     for edition in (world.edition, world.other):
-        edition.accent = COLOUR
+        edition.accent = COLOR
         edition.save()
     # Whoever is on its committee is public.
     world.edition.committee_roles.all().delete()

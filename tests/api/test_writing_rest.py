@@ -98,7 +98,7 @@ def test_id_that_is_taken_is_a_conflict(writer: Writer, name: str) -> None:
 
 @pytest.mark.parametrize("name", NEW)
 def test_unknown_field_is_named(writer: Writer, name: str) -> None:
-    assert [*writer.create(name, 400, **NEW[name], colour="red")["errors"]] == ["colour"]
+    assert [*writer.create(name, 400, **NEW[name], color="red")["errors"]] == ["color"]
 
 
 @pytest.mark.parametrize("name", ["conferences", "editions", "releases"])

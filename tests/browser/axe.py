@@ -22,8 +22,8 @@ LAID_OUT = """() => {
   sheet.replaceSync("* { content-visibility: visible !important }");
   document.adoptedStyleSheets.push(sheet);
 }"""
-# A scheme changes colours and no more: these rules read them. Everything else is told by the size.
-COLOURS = ["color-contrast", "link-in-text-block"]
+# A scheme changes colors and no more: these rules read them. Everything else is told by the size.
+COLORS = ["color-contrast", "link-in-text-block"]
 
 
 def violations(page: Page) -> list[str]:
@@ -35,13 +35,13 @@ def hindrances(page: Page, looks: list[Look]) -> list[str]:
     """Return what hinders somebody in any of these looks, and where the page is wider than its window.
 
     The page is loaded once and shown in one look after the other, at last as it was in the first.
-    All rules are asked at each size, those of colours again in its other scheme.
+    All rules are asked at each size, those of colors again in its other scheme.
     """
     found: list[str] = []
     sizes: list[ViewportSize] = []
     for size, scheme in looks:
         show(page, size, scheme)
-        seen = asked(page, rules=COLOURS if size in sizes else [], is_measured=True)
+        seen = asked(page, rules=COLORS if size in sizes else [], is_measured=True)
         found += [f"{size['width']} {scheme}: {one}" for one in seen]
         sizes.append(size)
     show(page, *looks[0])

@@ -84,7 +84,7 @@ def pick(page: Page, field: str, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_row_that_was_added_is_labelled_and_saved(page: Page) -> None:
+def test_row_that_was_added_is_labeled_and_saved(page: Page) -> None:
     session = make_session(make_edition())
     Person.objects.create(name="Ada Lovelace")
     page.goto(address(session, "change"))

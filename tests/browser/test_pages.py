@@ -66,7 +66,7 @@ def test_skip_link_is_the_first_stop_and_leads_to_the_program(open_page: Callabl
     assert page.url.endswith("#main")
 
 
-def test_pages_hold_at_four_times_the_size_in_forced_colours_and_without_motion(
+def test_pages_hold_at_four_times_the_size_in_forced_colors_and_without_motion(
     open_page: Callable[..., Page],
 ) -> None:
     # 1280 by 1024 at 400 %, as WCAG 1.4.10 counts it.

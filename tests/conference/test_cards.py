@@ -49,7 +49,7 @@ def test_signs_are_drawn_or_written_in_latin_or_left_out(words: str, drawn: str,
     assert drawable(words, family) == drawn
 
 
-def test_card_has_the_accent_colour_and_is_the_same_each_time() -> None:
+def test_card_has_the_accent_color_and_is_the_same_each_time() -> None:
     first = cards.draw(PICTURE)
     cards.draw.cache_clear()
 

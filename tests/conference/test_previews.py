@@ -152,7 +152,7 @@ def test_anonymous_answers_after_a_preview_on_the_same_process_hold_no_draft(
     assert not Word.objects.filter(word__contains=LOW).exists()
 
 
-def test_index_and_catalogue_are_made_without_drafts_even_in_a_preview(program: dict[str, Any]) -> None:
+def test_index_and_catalog_are_made_without_drafts_even_in_a_preview(program: dict[str, Any]) -> None:
     edition: Edition = program["edition"]
     with preview_as(Lifted(edition.pk, drafts=True)):
         shown = Paper.objects.published().filter(title=MARKER).count()

@@ -1,4 +1,4 @@
-"""Free pages, sponsors and the accent colour; numbered pages and the parameters that cannot be read."""
+"""Free pages, sponsors and the accent color; numbered pages and the parameters that cannot be read."""
 
 import pytest
 from django.test import Client
@@ -75,9 +75,9 @@ def test_accent_is_a_stylesheet_kept_for_a_year(client: Client, edition: Edition
     assert read(client, "/2021/").all("link", href="/2021/accent-a1b2c3.css") != []
 
 
-@pytest.mark.parametrize("colour", ["000000", "A1B2C3", "a1b2c", "a1b2c33", "}body{"])
-def test_accent_of_another_colour_is_not_there(client: Client, edition: Edition, colour: str) -> None:
-    assert client.get(f"/2021/accent-{colour}.css").status_code == 404
+@pytest.mark.parametrize("color", ["000000", "A1B2C3", "a1b2c", "a1b2c33", "}body{"])
+def test_accent_of_another_color_is_not_there(client: Client, edition: Edition, color: str) -> None:
+    assert client.get(f"/2021/accent-{color}.css").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/2021/sponsors/", "/2021/pages/page/"])

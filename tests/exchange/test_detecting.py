@@ -43,7 +43,7 @@ def test_real_files_are_told(shared: Path, names: str) -> None:
     [
         ("papers.csv", "Paper ID,Paper Title\n1,A\n", "spreadsheet"),
         ("papers.csv", "uid,title\n1,A\n", "tables"),
-        ("list.csv", "colour,size\nred,1\n", ""),
+        ("list.csv", "color,size\nred,1\n", ""),
         ("a.json", '{"format": "other", "notes": 1, "schedule": 2}', ""),
         ("a.json", '{"a": {"schedule": 1}}', ""),
         ("a.txt", "Dear all", ""),

@@ -95,7 +95,7 @@ def test_commands_for_a_look_leave_what_they_hold(name: str) -> None:
     assert [one for one in advice(rf"a \{name}{{b}} c") if "not understood" in one] == []
 
 
-def test_colour_of_a_word_is_left_out_and_the_word_is_kept() -> None:
+def test_color_of_a_word_is_left_out_and_the_word_is_kept() -> None:
     assert plain(r"a \textcolor{red}{word} b") == "a word b"
     assert plain(r"a \textcolor{red} b") == "a red b"
 

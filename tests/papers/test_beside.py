@@ -1,4 +1,4 @@
-"""What stands beside a paper: its neighbours in each session, papers like it, its address to share."""
+"""What stands beside a paper: its neighbors in each session, papers like it, its address to share."""
 
 import pytest
 from django.test import Client
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def ways(page: Page) -> list[list[str]]:
-    """The links of each bar of neighbours."""
+    """The links of each bar of neighbors."""
     bars = [one for one in page.all("nav", "section") if "Beside it" in one.attributes["aria-label"]]
     return [[link.text for link in bar.inside("a")] for bar in bars]
 
@@ -25,7 +25,7 @@ def related(page: Page) -> list[str]:
     return page.texts("h3", "title")
 
 
-def test_neighbours_stand_in_the_order_in_which_one_walks(client: Client, edition: Edition) -> None:
+def test_neighbors_stand_in_the_order_in_which_one_walks(client: Client, edition: Edition) -> None:
     hall = make.make_session(edition, title="Hall", kind="poster")
     for title, board in (("Ten", "10"), ("Nine", "9"), ("Two", "2")):
         make.make_presentation(hall, make.make_paper(edition, title=title), kind="poster", board=board)
@@ -39,7 +39,7 @@ def test_neighbours_stand_in_the_order_in_which_one_walks(client: Client, editio
     assert sorted(ways(page)) == [["After: Last"], ["Before: Two", "After: Ten"]]
 
 
-def test_neighbours_of_one_position_stand_as_they_came(client: Client, edition: Edition) -> None:
+def test_neighbors_of_one_position_stand_as_they_came(client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
     papers = [make.make_paper(edition, title=title) for title in ("One", "Two", "Three")]
     talks = [make.make_presentation(session, paper) for paper in papers]
@@ -50,7 +50,7 @@ def test_neighbours_of_one_position_stand_as_they_came(client: Client, edition: 
     assert ways(read(client, papers[1].get_absolute_url())) == [["Before: One", "After: Three"]]
 
 
-def test_neighbours_leave_out_drafts_and_what_is_called_off(client: Client, edition: Edition) -> None:
+def test_neighbors_leave_out_drafts_and_what_is_called_off(client: Client, edition: Edition) -> None:
     hall = make.make_session(edition)
     one, *others = (make.make_paper(edition, title=title) for title in ("One", "Off", "Draft"))
     for paper in (one, *others):

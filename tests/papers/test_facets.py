@@ -10,7 +10,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from pagecache import per_revision
-from papers.catalogue import Catalogue, ListedPaper, PaperNumbers
+from papers.catalog import Catalog, ListedPaper, PaperNumbers
 from papers.models import Paper
 from tests import factories as make
 from tests.reading import Page, read
@@ -60,7 +60,7 @@ def test_bitmap_gives_its_papers_back(places: list[int]) -> None:
     papers = [ListedPaper(key, "", "", "") for key in range(10_000, 16_628)]
     numbers = PaperNumbers(papers)
     bits = numbers.bits(10_000 + place for place in places)
-    assert Catalogue(papers, numbers, {}, {}, {}).ordered(bits) == [10_000 + place for place in places]
+    assert Catalog(papers, numbers, {}, {}, {}).ordered(bits) == [10_000 + place for place in places]
     assert numbers.bits([5, 99_999]) == 0
 
 
@@ -246,7 +246,7 @@ def test_detailed_view_shows_abstracts_and_material(client: Client, program: Edi
 
 
 @db
-def test_catalogue_follows_every_change(client: Client, program: Edition) -> None:
+def test_catalog_follows_every_change(client: Client, program: Edition) -> None:
     read(client, URL)
     make.make_paper(program, title="Delta", topic=program.topics.get(slug="theory"))
     assert offers(read(client, URL), "topic") == ["Vision 2", "Theory 2"]

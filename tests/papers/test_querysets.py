@@ -260,7 +260,7 @@ def test_awards_of_a_paper_at_one_place_stand_as_they_were_made(edition: Edition
     assert [(grant.award, grant.position) for grant in grants] == [(old, 2), (new, 1)]
 
 
-# What catalogues are made of
+# What catalogs are made of
 
 
 def test_award_rows_are_those_of_the_papers_own_edition_in_the_chairs_order(edition: Edition) -> None:

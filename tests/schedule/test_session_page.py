@@ -115,7 +115,7 @@ def test_biography_of_an_invited_speaker_is_in_the_page(client: Client, edition:
     assert "Ahead. About William Dally Built machines." in read(client, talk.get_absolute_url())
 
 
-def test_neighbours_are_those_of_the_day_without_pauses(client: Client, edition: Edition) -> None:
+def test_neighbors_are_those_of_the_day_without_pauses(client: Client, edition: Edition) -> None:
     first = make.make_session(edition, title="First")
     make.make_session(edition, title="Coffee", kind="break", start=make.MORNING + HOUR)
     last = make.make_session(edition, title="Last", start=make.MORNING + 2 * HOUR)

@@ -1,4 +1,4 @@
-"""Every word of a public page comes from the catalogue: in a language in brackets none stands outside."""
+"""Every word of a public page comes from the catalog: in a language in brackets none stands outside."""
 
 import re
 from pathlib import Path

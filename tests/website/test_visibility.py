@@ -20,7 +20,7 @@ from tests.website.marked import LOW, MARKER, hide_edition, hide_in, make_public
 
 # Arguments that every address with such a part is fetched with. A new part of an address needs a line here.
 SAMPLES: dict[str, list[Any]] = {
-    "colour": ["0b6b62"],
+    "color": ["0b6b62"],
     "day": ["2021-04-06"],
     "edition": ["2021", "2030", "2031"],
     "file": ["2021.json", "2030.json"],

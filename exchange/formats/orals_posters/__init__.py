@@ -94,7 +94,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return checked(_program(collected, context), findings)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether the files are objects, and one of them a page of events."""
     found = [outer_names(head(source)) for source in sources]
     return all(found) and any("results" in names for names in found)
@@ -137,5 +137,5 @@ FORMAT = Format(
     media_type="application/json",
     read=read,
     write=write,
-    recognises=recognises,
+    recognizes=recognizes,
 )

@@ -49,7 +49,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return checked(_program(entries, context, findings), findings)
 
 
-def recognises(sources: Sequence[Source]) -> bool:
+def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are tables of ours, by their names and columns, or a ZIP of such names."""
     return all(_is_ours(source) for source in sources)
 
@@ -214,5 +214,5 @@ FORMAT = Format(
     media_type="application/zip",
     read=read,
     write=write,
-    recognises=recognises,
+    recognizes=recognizes,
 )

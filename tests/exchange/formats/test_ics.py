@@ -166,7 +166,7 @@ def test_event_says_first_why_it_was_called_off() -> None:
     assert not said["session.2021.s2"].startswith("Cancelled")
 
 
-def test_words_of_a_calendar_come_from_the_catalogue() -> None:
+def test_words_of_a_calendar_come_from_the_catalog() -> None:
     talks = (talk("t1", session="s1", paper="p1", start=START, board="7"),)
     with pseudolocale():
         made = program(paper("p1", "Ada Lovelace", "Bo Li"), sessions=(session("s1"),), presentations=talks)

@@ -36,7 +36,7 @@ type Members[T] = Mapping[T, Iterable[int]]
 
 
 class ListedPaper(NamedTuple):
-    """A public paper as the catalogue sorts it; `topic` is the slug of its topic, or empty."""
+    """A public paper as the catalog sorts it; `topic` is the slug of its topic, or empty."""
 
     key: int
     uid: str
@@ -255,7 +255,7 @@ def kind_choices(talks: PaperTalks, numbers: PaperNumbers) -> Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class Catalog:
     """The public papers of an edition by title, and the choices of each facet in the order of the program."""
 
     papers: Sequence[ListedPaper]
@@ -301,8 +301,8 @@ class Catalogue:
 
 
 @cached_per_revision(CACHED_EDITIONS)
-def catalogue(edition: Edition, at: datetime) -> Catalogue:
-    """Return the catalogue of an edition. Eight queries after a change."""
+def catalog(edition: Edition, at: datetime) -> Catalog:
+    """Return the catalog of an edition. Eight queries after a change."""
     papers = listed_papers(edition, at)
     numbers = PaperNumbers(papers)
     talks = paper_talks(edition, at)
@@ -317,4 +317,4 @@ def catalogue(edition: Edition, at: datetime) -> Catalogue:
         "institution": numbers.choices(papers_by_institution(edition), label=lambda _slug: ""),
         "has": material_choices(papers_by_material(edition), talks.recorded, numbers),
     }
-    return Catalogue(papers, numbers, facets, talks.starts, talks.boards)
+    return Catalog(papers, numbers, facets, talks.starts, talks.boards)

@@ -1,4 +1,4 @@
-"""What catalogues are made of: the parts of a program by what one can ask for."""
+"""What catalogs are made of: the parts of a program by what one can ask for."""
 
 from datetime import timedelta
 
@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from conference.models import Edition
 from papers.board_order import natural
-from papers.catalogue import (
+from papers.catalog import (
     UNSCHEDULED,
-    catalogue,
+    catalog,
     listed_papers,
     paper_talks,
     papers_by_institution,
@@ -98,6 +98,6 @@ def test_what_is_not_public_is_in_no_choice(edition: Edition, paper: Paper) -> N
     draft.authorships.get().institutions.add(make.make_institution())
     edition.save()
 
-    found = catalogue(now(edition), timezone.now())
+    found = catalog(now(edition), timezone.now())
     assert [title.key for title in found.papers] == [paper.pk]
     assert {name: choices for name, choices in found.facets.items() if choices} == {}
