@@ -1,7 +1,10 @@
 """What is said about a file: where, what is wrong, what a chair should look at. Knows no app, no format."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+
+from django.utils.translation import gettext
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +46,85 @@ class Note:
     kind: str
     where: Where
     message: str
+
+
+PROBLEMS_SHOWN = 50
+PROBLEMS_COUNTED = 10_000
+
+
+class Findings:
+    """Problems and notes of one reading. Problems beyond the first fifty are counted; far too many end it."""
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+        self._more = 0
+        self._notes: dict[Note, None] = {}
+
+    def problem(self, where: Where, field: str, message: str, /, **values: object) -> None:
+        """Report that something is wrong; `values` fill the placeholders of the message."""
+        if self.is_full:
+            self._count_one_more()
+        else:
+            self._problems.append(Problem(where, field, message % values if values else message))
+
+    def unknown(self, where: Where, name: str, what: str, known: Iterable[str], path: str = "") -> None:
+        """Report an unknown name, with the nearest known name."""
+        if self.is_full:
+            self._count_one_more()
+            return
+        field = f"{path}.{short(name)}" if path else short(name)
+        said = gettext("There is no such %(thing)s.") % {"thing": what}
+        self.problem(where, field, f"{said}{nearest(name, known)}")
+
+    def note(self, kind: str, where: Where, message: str, /, **values: object) -> None:
+        self._notes[Note(kind, where, message % values if values else message)] = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether further problems are only counted, and finding good words for them is wasted."""
+        return len(self._problems) >= PROBLEMS_SHOWN
+
+    @property
+    def has_problems(self) -> bool:
+        return bool(self._problems)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return tuple(self._notes)
+
+    def settle(self) -> None:
+        """Raise everything that was found, if it was anything."""
+        if self._more:
+            count = f"at least {self._more}" if self._more >= PROBLEMS_COUNTED else str(self._more)
+            message = gettext("There are %(count)s more problems.") % {"count": count}
+            self._problems.append(Problem(Where(), "", message))
+        if self._problems:
+            raise ProgramError(self._problems)
+
+    def _count_one_more(self) -> None:
+        """Count, but not through a whole file of nonsense: end the reading when it is clear what it is."""
+        self._more += 1
+        if self._more >= PROBLEMS_COUNTED:
+            self.settle()
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like a misspelt one, or nothing."""
+    folded = {word.lower(): word for word in known}
+    close = get_close_matches(name[:100].lower(), folded, n=1)
+    return folded[close[0]] if close else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which known name was probably meant, or nothing."""
+    close = closest(name, known)
+    if not close:
+        return ""
+    said = gettext('Did you mean "%(name)s"?') % {"name": close}
+    return f" {said}"
+
+
+def short(text: str, limit: int = 60) -> str:
+    """Cut a text from a file so that it fits into a sentence, and can be printed."""
+    cut = text if len(text) <= limit else f"{text[:limit]}…"
+    return cut if cut.isprintable() else "".join(char if char.isprintable() else "?" for char in cut)

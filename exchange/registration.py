@@ -7,8 +7,7 @@ from accounts.roles import ALL, NONE, grant
 from conference import menu_sections
 from conference.menu_sections import MenuSection
 from exchange.access_scope import job_scope, provenance_scope
-from exchange.jobs.models import ImportJob
-from exchange.models import Conflict, ImportRun, Provenance
+from exchange.models import Conflict, ImportJob, ImportRun, Provenance
 
 SCOPES[ImportJob] = job_scope
 SCOPES[Provenance] = provenance_scope

@@ -9,7 +9,7 @@ from content import url_converters
 from exchange import views
 from exchange.exports import agenda_files
 from exchange.exports.citation_files import FORMATS
-from exchange.exports.download_list import APPS, name_of
+from exchange.exports.downloads import APPS, name_of
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
 

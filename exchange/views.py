@@ -14,11 +14,10 @@ from django.views.decorators.http import require_safe
 
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
-from exchange.exports import calendars, download_list
+from exchange.exports import calendars, downloads
 from exchange.exports.app_files import app_program
 from exchange.exports.citation_files import FORMATS, asked_for, citation_file
-from exchange.exports.download_list import name_of
-from exchange.exports.downloads import reply, state_of, state_of_all
+from exchange.exports.downloads import name_of, reply, state_of, state_of_all
 from exchange.exports.dump import dumped_for, stream, writing_context
 from exchange.files import Format
 from exchange.formats import ics, writable, xcal
@@ -31,7 +30,7 @@ from schedule.schedule_filters import ScheduleFilter, read_choice
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """List all that can be taken along of an edition."""
-    context = {"groups": download_list.groups(edition), "schedule_url": download_list.schedule_url(edition)}
+    context = {"groups": downloads.groups(edition), "schedule_url": downloads.schedule_url(edition)}
     return render(request, "exchange/downloads.html", context)
 
 
@@ -39,7 +38,7 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
 def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -> HttpResponseBase:
     """Send a file with the whole program of an edition, in one of the registered formats."""
     fmt = writable().get(form)
-    if fmt is None or file not in download_list.file_names(fmt, edition):
+    if fmt is None or file not in downloads.file_names(fmt, edition):
         raise Http404("There is no such file.")
     write = fmt.write
 
@@ -53,7 +52,7 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
 @edition_page
 def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the schedule as conference apps follow it: at an address that lasts."""
-    fmt = writable()[download_list.APPS[ending]]
+    fmt = writable()[downloads.APPS[ending]]
     write = fmt.write
 
     def made() -> Iterable[bytes]:
@@ -67,7 +66,7 @@ def _program(fmt: Format, edition: Edition) -> Program:
     """Return an edition as this format takes it: of calendars and what apps read no more than they write."""
     if fmt in (ics.FORMAT, xcal.FORMAT):
         return calendars.of_edition(edition).program
-    return app_program(edition) if fmt.name in download_list.APPS.values() else dumped_for(fmt, edition)
+    return app_program(edition) if fmt.name in downloads.APPS.values() else dumped_for(fmt, edition)
 
 
 # References

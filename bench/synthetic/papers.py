@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from bench.synthetic import words
 from bench.synthetic.people import Community
-from exchange.reading.slugs import slug
+from exchange.reading.values import slug
 from exchange.records import AuthorRecord, MaterialRecord, PaperRecord, TopicRecord
 
 SENTENCES = (6, 10)

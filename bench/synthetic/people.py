@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from bench.synthetic.names import CULTURES, Culture
 from bench.synthetic.words import GOALS
-from exchange.reading.slugs import slug
+from exchange.reading.values import slug
 from exchange.records import UNSTATED, InstitutionRecord, PersonRecord, PersonRef
 
 # People for each paper of a year; each year so many of a hundred are new.

@@ -8,7 +8,7 @@ from bench.synthetic import words
 from bench.synthetic.papers import papers, topic_records
 from bench.synthetic.people import Community, institution_records, member
 from bench.synthetic.timetable import Timetable, days_for, rooms
-from exchange.reading.slugs import slug
+from exchange.reading.values import slug
 from exchange.records import (
     AnnouncementRecord,
     AwardRecord,

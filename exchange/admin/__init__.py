@@ -1,5 +1,6 @@
-"""The admin of imports: jobs, runs, conflicts."""
+"""The admin of imports: jobs, runs, conflicts; and the files that lists of the admin are written as."""
 
-from exchange.admin import runs
+from exchange.admin import conflicts, jobs, runs
+from exchange.exports import list_files
 
-__all__ = ["runs"]
+__all__ = ["conflicts", "jobs", "list_files", "runs"]

@@ -1,29 +1,89 @@
-"""Imports in the admin, to read: what came in, and what is remembered of it."""
+"""Imports in the admin, to read: what came in, what is remembered of it, and how it is taken back."""
 
+import json
 from typing import Any
 
-from django.contrib import admin
-from django.db.models import Count, Q, QuerySet
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_tasks_db.models import DBTaskResult
 
+from content.revert import CannotRevertError
+from editorial.access import ScopedAdmin, access_for
 from editorial.pages import page_urls
-from exchange.admin.conflicts import ConflictAdmin
-from exchange.admin.job_pages import COUNTED
-from exchange.admin.jobs import ImportJobAdmin
-from exchange.admin.read_only import ReadOnlyAdmin, in_words, row_link
-from exchange.admin.undo import may_undo, undo_view
-from exchange.exports import list_files
+from exchange.admin.jobs import COUNTED
 from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
+from exchange.jobs.import_permissions import permit_undo
+from exchange.jobs.undo import CannotUndoError, plan, summary, undo
 from exchange.models import ImportJob, ImportRun, Provenance
 
-__all__ = ["ConflictAdmin", "ImportJobAdmin", "list_files"]
+
+class ReadOnlyAdmin(ScopedAdmin):
+    """Rows that imports write and people read."""
+
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def row_address(kind: str, key: int) -> str:
+    """Return the address of the form of an imported row."""
+    meta = KINDS[kind].model._meta
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
+
+
+def may_undo(model_admin: ScopedAdmin, request: HttpRequest, run: ImportRun) -> bool:
+    """Return whether the user may revert this import."""
+    return access_for(request).may("delete", ImportRun, run) and model_admin.has_view_permission(request, run)
+
+
+def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Say what will happen; with POST, do it."""
+    run = get_object_or_404(model_admin.get_queryset(request), pk=key)
+    if not may_undo(model_admin, request, run):
+        raise PermissionDenied
+    found, reasons = None, []
+    try:
+        found = plan(run)
+        permit_undo(found, request.user)
+        if request.method == "POST":
+            done = undo(run, request.user, check=permit_undo)
+            messages.success(
+                request, gettext("The import was reverted: %s.") % (", ".join(summary(done)) or "-")
+            )
+            return redirect("admin:exchange_importrun_change", run.pk)
+    except CannotUndoError as error:
+        reasons = [str(error)]
+    except CannotRevertError as error:
+        reasons = error.reasons
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": gettext("Take an import back: %(run)s") % {"run": run},
+        "opts": model_admin.opts,
+        "run": run,
+        "reasons": reasons,
+        "lines": summary(found) if found else [],
+        "kept": found.kept if found else [],
+        "can_go": found is not None and not reasons,
+    }
+    return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
+
 
 # Its list of tasks speaks to programmers; uploads say the same to chairs.
 admin.site.unregister(DBTaskResult)
@@ -117,9 +177,13 @@ class ProvenanceAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("row"))
     def row(self, provenance: Provenance) -> SafeString:
-        return row_link(provenance.kind, provenance.object_id, str(provenance))
+        address = row_address(provenance.kind, provenance.object_id)
+        return format_html('<a href="{}">{}</a>', address, provenance)
 
     @admin.display(description=_("values as imported"))
     def remembered(self, provenance: Provenance) -> SafeString:
-        pairs = ((name, in_words(value)) for name, value in provenance.values.items())
+        pairs = (
+            (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
+            for name, value in provenance.values.items()
+        )
         return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd>{}</dd>", pairs))

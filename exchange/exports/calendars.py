@@ -16,8 +16,7 @@ from conference.models import Edition
 from content.array_lookup import Among
 from content.querysets import moment
 from exchange.exports.dump import NOTHING, dump, writing_context
-from exchange.formats.appointments import Wanted
-from exchange.formats.ics import CalendarScope
+from exchange.formats.ics import CalendarScope, Wanted
 from papers.models import Topic
 from people.models import Person
 from schedule.models import Room, Session

@@ -4,8 +4,7 @@ from django.db.models import Q
 from django.http import QueryDict
 
 from conference.models import Edition
-from exchange.apa import apa
-from exchange.citations import citation_key, citations
+from exchange.citations import apa, citation_key, citations
 from exchange.exports.dump import dump, writing_context
 from exchange.files import Context
 from exchange.formats import bibtex, citation_formats

@@ -1,8 +1,14 @@
-"""What lists of the admin are written as: tables for people, records for programs, references for papers."""
+"""What lists of the admin are written as: tables for people, records for programs, references for papers.
+
+Staff's own: drafts are among them, and say so. E-mail addresses and hidden names do not travel, as always.
+"""
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
@@ -15,24 +21,146 @@ from django.utils.translation import pgettext_lazy
 from conference.models import Edition
 from editorial.list_export import FILES, ListFile
 from exchange.exports.citation_files import FORMATS
-from exchange.exports.dump import dump, writing_context
-from exchange.exports.selected_rows import (
-    KINDS_BY_MODEL,
-    LISTINGS_BY_MODEL,
-    UTC,
-    SelectedRecord,
-    editions_of,
-    lines,
-    selected_records,
-    table_of,
-)
+from exchange.exports.dump import Dump, dump, writing_context
 from exchange.formats.program_json import NAME, VERSION
-from exchange.formats.tables.columns import CHILDREN, TABLES
-from exchange.formats.tables.rows import Entry, cells_of
+from exchange.formats.tables.rows import CHILDREN, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
+from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
+from exchange.imports.rows import in_batches, parts_by_owner, persons
 from exchange.reading.shapes import fields_of
 from exchange.reading.sheets import heading, sheet_pieces
 from papers.models import Paper
+
+if TYPE_CHECKING:
+    from content.models import Content
+
+# What a list of the admin shows -> its table.
+KINDS_BY_MODEL = {kind.model: kind for kind in KINDS.values()}
+LISTINGS_BY_MODEL = {listing.model: (kind, listing) for kind in KINDS.values() for listing in kind.listings}
+UTC = ZoneInfo("UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedRecord(Entry):
+    """One record of a list, with its edition."""
+
+    edition: Edition | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return self.edition.zone if self.edition else UTC
+
+
+def table_of(model: "type[Content]") -> Table:
+    """Return the table that rows of a model are lines of."""
+    if model in KINDS_BY_MODEL:
+        kind = KINDS_BY_MODEL[model]
+        return TABLES[kind.many or kind.name]
+    return TABLES[LISTINGS_BY_MODEL[model][1].name]
+
+
+def editions_of(rows: QuerySet[Any]) -> list[Edition]:
+    """Return the editions of rows, newest first; none for models without an edition."""
+    lookup = _edition_lookup(rows.model)
+    if not lookup:
+        return []
+    keys = rows.order_by().values_list(lookup, flat=True).distinct()
+    return list(Edition.objects.filter(pk__in=[key for key in keys if key]))
+
+
+def _edition_lookup(model: "type[Content]") -> str:
+    if model in (Edition, CONFERENCE.model, INSTITUTION.model, PERSON.model):
+        return ""
+    return str(model.edition_lookup)
+
+
+def selected_records(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[SelectedRecord]:
+    """Read rows in order, in batches. `wanted`: the fields of their records, `None` for all."""
+    model: Any = rows.model
+    if model is MENU.model:
+        yield from _menus([*rows.values_list("pk", flat=True)])
+        return
+    for batch in in_batches(rows.values_list("pk", flat=True)):
+        if model in KINDS_BY_MODEL:
+            yield from _records(KINDS_BY_MODEL[model], batch, wanted)
+        else:
+            yield from _parts(*LISTINGS_BY_MODEL[model], batch)
+
+
+def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
+    """Read menu lines in the order of their menus: children follow their parent.
+
+    Parents of selected lines are included.
+    """
+    lines: Any = MENU.model._default_manager
+    wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
+    for edition, here in _by_edition(wanted, "edition").items():
+        dump = Dump(edition or Edition(), drafts=True)
+        for parts in parts_by_owner(MENU, lines.filter(pk__in=here), dump.edition).values():
+            records: Any = dump.part_records(MENU, parts)
+            for entry in menu_entries(records, 1):
+                yield SelectedRecord(entry.link, entry.record, edition)
+
+
+def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Iterator[SelectedRecord]:
+    if kind is PERSON:
+        yield from (SelectedRecord("", record, None) for record in persons(keys))
+        return
+    rows: Any = kind.model._default_manager.filter(pk__in=keys)
+    lookup = _edition_lookup(kind.model)
+    found: dict[int, SelectedRecord] = {}
+    for edition, here in _by_edition(rows, lookup).items():
+        dump = Dump(edition or Edition(), drafts=True)
+        lists = dump.lists(kind, here, wanted)
+        records = dump.records(kind, rows.filter(pk__in=here), lists, wanted)
+        found |= {key: SelectedRecord("", record, edition) for key, record in records.items()}
+    yield from (found[key] for key in keys if key in found)
+
+
+def _by_edition(rows: Any, lookup: str) -> dict[Edition | None, list[int]]:
+    """Group the keys of rows by edition."""
+    if not lookup:
+        return {None: list(rows.order_by().values_list("pk", flat=True))}
+    keys: dict[int | None, list[int]] = defaultdict(list)
+    for key, edition in rows.order_by().values_list("pk", lookup):
+        keys[edition].append(key)
+    editions = Edition.objects.in_bulk([key for key in keys if key])
+    return {editions.get(edition or 0): found for edition, found in keys.items()}
+
+
+def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRecord]:
+    rows: Any = listing.model._default_manager.filter(pk__in=keys)
+    owner = listing.owner
+    link = f"{owner}__{kind.key}"
+    owners = dict(rows.order_by().values_list(f"{owner}_id", link))
+    found: dict[int, SelectedRecord] = {}
+    for edition, here in _by_edition(rows, str(listing.model.edition_lookup)).items():
+        dump, own = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=here)
+        parts = parts_by_owner(listing, own, dump.edition, known_as="person" in listing.columns)
+        places: dict[int, list[int]] = defaultdict(list)
+        for key, above in own.order_by("position", "pk").values_list("pk", f"{owner}_id"):
+            places[above].append(key)
+        for above, group in parts.items():
+            records = (
+                SelectedRecord(owners[above], one, edition) for one in dump.part_records(listing, group)
+            )
+            found |= zip(places[above], records, strict=True)
+    yield from (found[key] for key in keys if key in found)
+
+
+def lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[list[str]]:
+    """Yield headings, then a line for each row; with the edition where there are several."""
+    table = table_of(rows.model)
+    return _lines(table, selected_records(rows, {column.field for column in table.columns}), editions)
+
+
+def _lines(table: Table, found: Iterable[SelectedRecord], editions: list[Edition]) -> Iterator[list[str]]:
+    first = ["edition"] if len(editions) > 1 else []
+    yield [*first, *(heading(column) for column in table.headings)]
+    for one in found:
+        cells = cells_of(table, table.columns, one, one.zone)
+        yield [one.edition.slug if one.edition else "", *cells] if first else cells
+
 
 TABULAR = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])
 WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -72,30 +200,24 @@ def _sheets(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[tuple[str,
     yield table.name, lines(rows, editions)
     for child in CHILDREN:
         if child.parent == table.name and child.name not in ("menu", "committee"):
-            yield child.name, _below(child.name, rows, editions)
+            yield child.name, _lines(child, _below(child, rows), editions)
 
 
-def _below(name: str, rows: QuerySet[Any], editions: list[Edition]) -> Iterator[list[str]]:
-    table, first = TABLES[name], ["edition"] if len(editions) > 1 else []
-    yield [*first, *(heading(column) for column in table.headings)]
+def _below(table: Table, rows: QuerySet[Any]) -> Iterator[SelectedRecord]:
     key = KINDS_BY_MODEL[rows.model].key
     for one in selected_records(rows, {table.field}):
-        zone = one.edition.zone if one.edition else UTC
         for part in getattr(one.record, table.field):
-            cells = cells_of(table, table.columns, Entry(getattr(one.record, key), part), zone)
-            yield [one.edition.slug if one.edition else "", *cells] if first else cells
+            yield SelectedRecord(getattr(one.record, key), part, one.edition)
 
 
 def as_json(rows: QuerySet[Any]) -> HttpResponseBase:
     """Write records as `program_json` holds them, a program for each edition; parts of things as lines."""
     editions = editions_of(rows)
-    pieces = (
-        _records(settled(rows), editions) if rows.model in KINDS_BY_MODEL else _lines(settled(rows), editions)
-    )
-    return reply(pieces, rows, editions, "json")
+    written = _programs if rows.model in KINDS_BY_MODEL else _json_lines
+    return reply(written(settled(rows), editions), rows, editions, "json")
 
 
-def _records(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
+def _programs(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
     kind = KINDS_BY_MODEL[rows.model]
     head = {"format": NAME, "version": VERSION}
     lookup = getattr(rows.model, "edition_lookup", "")
@@ -116,13 +238,12 @@ def _records(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
 def _program(head: dict[str, Any], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
     yield f"{json.dumps(head, ensure_ascii=False)[:-1]},\n {json.dumps(name)}: [".encode()
     for number, one in enumerate(found):
-        zone = one.edition.zone if one.edition else UTC
-        value = fields_of(type(one.record)).write(one.record, zone)
+        value = fields_of(type(one.record)).write(one.record, one.zone)
         yield f"{',' if number else ''}\n  {json.dumps(value, ensure_ascii=False)}".encode()
     yield b"\n]}\n"
 
 
-def _lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
+def _json_lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
     found = lines(rows, editions)
     names = next(found)
     yield b"["

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.citations import Author, Citation, one_file, separated
 from exchange.files import Context, Format, Source
-from exchange.reading.sniffing import head
+from exchange.reading.textfiles import head
 from exchange.records import Program
 
 FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"

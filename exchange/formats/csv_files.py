@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile
-from exchange.formats.tables.columns import ALONE
-from exchange.formats.tables.rows import table_lines
-from exchange.reading.fields import zone_of
+from exchange.formats.tables.rows import ALONE, table_lines
 from exchange.reading.sheets import sheet_pieces
+from exchange.reading.values import zone_of
 from exchange.records import Program
 
 

@@ -11,10 +11,8 @@ from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.reading import read_one
 from exchange.formats.frab.schedule import DayObject, schedule_of
 from exchange.formats.frab.wording import site_of
-from exchange.problems import Where
-from exchange.reading.findings import Findings
-from exchange.reading.sniffing import head, outer_names
-from exchange.reading.textfiles import read_object
+from exchange.problems import Findings, Where
+from exchange.reading.textfiles import head, outer_names, read_object
 from exchange.records import Program
 
 SCHEMA = "https://c3voc.de/schedule/schema.json"

@@ -18,9 +18,8 @@ from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.reading import read_one
 from exchange.formats.frab.schedule import EventObject, LinkObject, ScheduleObject, schedule_of
 from exchange.formats.frab.wording import site_of
-from exchange.problems import Where
-from exchange.reading.findings import Findings, short
-from exchange.reading.sniffing import head
+from exchange.problems import Findings, Where, short
+from exchange.reading.textfiles import head
 from exchange.records import Program
 
 # A root after declarations and comments.

@@ -16,17 +16,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
-from exchange.problems import Where
+from exchange.problems import Findings, Where
 from exchange.reading.archives import member_names, unpacked
-from exchange.reading.bylines import parsed
 from exchange.reading.checks import checked
-from exchange.reading.fields import UnfitError, moment, zone_called
-from exchange.reading.findings import Findings
-from exchange.reading.gathering import WEB, Gathering, listed, tidy, uid_of
-from exchange.reading.sheets import Row, Sheet, read_csv
-from exchange.reading.slugs import slug
-from exchange.reading.sniffing import columns, ending
-from exchange.reading.textfiles import read_yaml, scalar
+from exchange.reading.papers import WEB, Gathering, listed, parsed, tidy, uid_of
+from exchange.reading.sheets import Row, Sheet, columns, read_csv
+from exchange.reading.textfiles import ending, read_yaml, scalar
+from exchange.reading.values import UnfitError, moment, slug, zone_called
 from exchange.records import (
     UNSTATED,
     CommitteeRecord,

@@ -14,13 +14,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
-from exchange.problems import Where
+from exchange.problems import Findings, Where
 from exchange.reading.checks import checked
-from exchange.reading.findings import Findings
-from exchange.reading.gathering import WEB, Gathering, listed, tidy
+from exchange.reading.papers import WEB, Gathering, listed, tidy
 from exchange.reading.shapes import in_words
-from exchange.reading.sniffing import head, outer_names
-from exchange.reading.textfiles import read_list
+from exchange.reading.textfiles import head, outer_names, read_list
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program, Stated
 
 LIMIT = 1000

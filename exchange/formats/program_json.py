@@ -13,13 +13,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.problems import Where
+from exchange.problems import Findings, Where, short
 from exchange.reading.checks import RECORD_LISTS, checked
-from exchange.reading.fields import zone_of
-from exchange.reading.findings import Findings, short
 from exchange.reading.shapes import Location, fields_of, in_words, read_part
-from exchange.reading.sniffing import head, outer_names
-from exchange.reading.textfiles import read_object
+from exchange.reading.textfiles import head, outer_names, read_object
+from exchange.reading.values import zone_of
 from exchange.records import ConferenceRecord, EditionRecord, Program, Record
 
 NAME = "plenary-program"

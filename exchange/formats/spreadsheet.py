@@ -15,15 +15,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
-from exchange.problems import Where
+from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import ZIP
-from exchange.reading.bylines import parsed
 from exchange.reading.checks import checked
-from exchange.reading.findings import Findings, nearest, short
-from exchange.reading.gathering import ACCEPTED, DECLINED, WEB, Gathering, listed, tidy, uid_of
-from exchange.reading.sheets import Row, Sheet, heading, read_csv, read_workbook
-from exchange.reading.sniffing import columns, ending, sheets
-from exchange.reading.textfiles import decode
+from exchange.reading.papers import ACCEPTED, DECLINED, WEB, Gathering, listed, parsed, tidy, uid_of
+from exchange.reading.sheets import Row, Sheet, columns, heading, read_csv, read_workbook, sheets
+from exchange.reading.textfiles import decode, ending
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."

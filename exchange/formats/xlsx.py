@@ -6,12 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats import tables
-from exchange.formats.tables.columns import ALONE, TABLES
-from exchange.formats.tables.rows import table_lines
+from exchange.formats.tables.rows import ALONE, TABLES, table_lines
 from exchange.formats.tables.workbook import workbook
-from exchange.reading.fields import zone_of
-from exchange.reading.sheets import NOTES
-from exchange.reading.sniffing import sheets
+from exchange.reading.sheets import NOTES, sheets
+from exchange.reading.values import zone_of
 from exchange.records import Program
 
 

@@ -1,6 +1,6 @@
 """Load a program into the database: compared with existing rows, validated, written atomically.
 
-Hand edits survive (`exchange.imports.provenance`); the same file twice changes nothing.
+Hand edits survive (`exchange.imports.compare`); the same file twice changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,16 +14,14 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import recording, revision
 from content.history import Origin
-from exchange.imports.compare import Plan, Progress, Tally, compare, records_of
+from exchange.imports.compare import Clash, Plan, Progress, Tally, compare, open_conflicts, records_of
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
 from exchange.imports.match_people import People
-from exchange.imports.provenance import Clash, open_conflicts
 from exchange.imports.rows import NOBODY, Concealed, EditionRows
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_rows
 from exchange.models import ImportRun
-from exchange.problems import Note, Problem, ProgramError, Where
-from exchange.reading.findings import Findings, short
+from exchange.problems import Findings, Note, Problem, ProgramError, Where, short
 from exchange.records import EditionRecord, Program, stated
 
 EDITIONS_SHOWN = 20

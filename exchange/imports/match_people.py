@@ -14,8 +14,7 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from content.fields import new_uid, validate_uid
 from exchange.imports.rows import in_batches, report_concealed
-from exchange.problems import Where
-from exchange.reading.findings import Findings
+from exchange.problems import Findings, Where
 from exchange.records import PersonRecord, PersonRef, Program, Stated, stated
 from papers.models import Authorship, AwardGrant
 from people import names

@@ -30,8 +30,7 @@ from exchange.imports.kinds import (
     Listing,
     Values,
 )
-from exchange.problems import Where
-from exchange.reading.findings import Findings, short
+from exchange.problems import Findings, Where, short
 from exchange.records import PersonRecord, PersonRef, Record, stated
 from papers.models import Authorship, Paper
 from people import names

@@ -12,8 +12,7 @@ from content.row_values import plain
 from exchange.imports.kinds import COMMITTEE, EDITION, GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import People
 from exchange.imports.rows import EditionRows, in_batches
-from exchange.problems import Where
-from exchange.reading.findings import Findings, nearest, short
+from exchange.problems import Findings, Where, nearest, short
 from exchange.records import (
     GrantRecord,
     MenuRecord,

@@ -20,8 +20,7 @@ from exchange.imports.kinds import (
     Listing,
 )
 from exchange.imports.rows import PartRow, in_batches, report_concealed
-from exchange.problems import Where
-from exchange.reading.findings import Findings, short
+from exchange.problems import Findings, Where, short
 from papers.models import Topic
 from papers.querysets import TOPIC_LEVELS
 from schedule.models import Presentation, Session

@@ -13,7 +13,7 @@ from content import recording, revision
 from content.models import Content
 from content.ordering import PARKED
 from content.relations import linking
-from exchange.imports.compare import Plan, Progress, RowPlan
+from exchange.imports.compare import Clash, Plan, Progress, RowPlan, open_conflicts
 from exchange.imports.kinds import (
     AUTHORS,
     EDITION,
@@ -25,7 +25,6 @@ from exchange.imports.kinds import (
     Listing,
     Values,
 )
-from exchange.imports.provenance import Clash, open_conflicts
 from exchange.imports.rows import PartRow, field_value, in_batches, media_address
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Authorship, AwardGrant, Material

@@ -7,9 +7,8 @@ from itertools import batched
 from typing import Any
 
 from content.timeline import word_diff
-from exchange.imports.compare import Plan, RowPlan
+from exchange.imports.compare import Plan, RowPlan, is_empty
 from exchange.imports.kinds import KINDS
-from exchange.imports.provenance import is_empty
 from exchange.models import ImportJob, PlannedRow
 from exchange.wording import Naming, label, told
 

@@ -16,9 +16,9 @@ from conference.models import Edition
 from exchange.files import Format, Source
 from exchange.formats import readable
 from exchange.formats.spreadsheet import MAPPINGS
+from exchange.problems import short
 from exchange.reading.archives import ZIP
-from exchange.reading.findings import short
-from exchange.reading.sniffing import HEAD
+from exchange.reading.textfiles import HEAD_BYTES
 from exchange.sources import MEGABYTE
 
 MAX_FILES = 100
@@ -170,7 +170,7 @@ class UploadForm(forms.Form):
 def named(upload: UploadedFile[Any]) -> Source:
     """Return enough of a file to detect its format; all of a ZIP, whose index is at the end."""
     upload.seek(0)
-    content = upload.read(HEAD)
+    content = upload.read(HEAD_BYTES)
     if content.startswith(ZIP):
         content += upload.read()
     upload.seek(0)

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from django.utils.translation import gettext
 
 from exchange.files import Source
-from exchange.problems import Where
-from exchange.reading.findings import Findings, short
+from exchange.problems import Findings, Where, short
 
 # How a ZIP begins, and what a workbook, which is one, must hold.
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")

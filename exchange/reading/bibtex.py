@@ -24,10 +24,9 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
 )
 
 from exchange.files import Context, Source
-from exchange.problems import Where
+from exchange.problems import Findings, Where, short
 from exchange.reading.checks import checked
-from exchange.reading.findings import Findings, short
-from exchange.reading.gathering import WEB, Gathering, listed, tidy, uid_of
+from exchange.reading.papers import WEB, Gathering, listed, tidy, uid_of
 from exchange.reading.textfiles import decode, is_too_large
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 

@@ -8,9 +8,8 @@ from itertools import chain
 
 from django.utils.translation import gettext
 
-from exchange.problems import Where
-from exchange.reading.fields import UnfitError, zone_called
-from exchange.reading.findings import Findings, short
+from exchange.problems import Findings, Where, short
+from exchange.reading.values import UnfitError, zone_called
 from exchange.records import (
     UNSTATED,
     PaperRecord,

@@ -12,9 +12,8 @@ from typing import Any, Protocol, get_args, get_origin, get_type_hints
 
 from django.utils.translation import gettext
 
-from exchange.problems import Where
-from exchange.reading.fields import UnfitError, checked_text, day, moment, whole_number
-from exchange.reading.findings import Findings
+from exchange.problems import Findings, Where
+from exchange.reading.values import UnfitError, checked_text, day, moment, whole_number
 from exchange.records import UNSTATED, Record, Stated
 
 # A person's own reference is not an object inside the person: its fields are the person's.

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext
 
 from exchange.files import Source
-from exchange.problems import Where
-from exchange.reading.findings import Findings, short
-from exchange.reading.textfiles import decode
+from exchange.problems import Findings, Where, short
+from exchange.reading.archives import BOOK, is_workbook
+from exchange.reading.textfiles import HEAD_BYTES, decode, head
 
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
@@ -50,6 +50,8 @@ NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
 CONTINUED = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
 # How workbooks spell a carriage return, and an underscore that would begin such a spelling.
 CODED = re.compile(r"_x(005F|000D)_")
+
+SHEET = re.compile(r"<(?:\w+:)?sheet\b[^>]*\bname=\"([^\"]*)\"")
 
 # Cells with the number of their row, as a spreadsheet counts.
 type Line = tuple[int, list[str]]
@@ -270,3 +272,27 @@ def plain(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
     return CODED.sub(lambda code: chr(int(code[1], 16)), str(value))
+
+
+# Recognised by the beginning
+
+
+def columns(source: Source) -> set[str]:
+    """Return the names of the columns of a CSV file."""
+    line = head(source).lstrip("\r\n").partition("\n")[0]
+    try:
+        row = next(csv.reader(io.StringIO(line), delimiter=delimiter_of(line)), [])
+    except csv.Error:
+        return set()
+    return {column_name(cell) for cell in row} - {""}
+
+
+def sheets(source: Source) -> list[str]:
+    """Return the names of the sheets of a workbook; nothing if it is none."""
+    if not is_workbook(source):
+        return []
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive, archive.open(BOOK) as file:
+            return SHEET.findall(file.read(HEAD_BYTES).decode("utf-8", "ignore"))
+    except Exception:  # a damaged file of others: the reader says so
+        return []

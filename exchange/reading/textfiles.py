@@ -5,14 +5,15 @@ YAML is judged before it is built, and its single values stay text as written (a
 
 import codecs
 import json
+import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 import yaml
 from django.utils.translation import gettext
 
 from exchange.files import Source
-from exchange.problems import Where
-from exchange.reading.findings import Findings, short
+from exchange.problems import Findings, Where, short
 
 JSON_ADVICE = gettext("Save it as JSON in the encoding UTF-8.")
 YAML_ADVICE = "Save it as YAML in the encoding UTF-8."
@@ -25,6 +26,10 @@ NOTHING = frozenset(("", "~", "null", "Null", "NULL", "None"))
 OPENING = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
 CLOSING = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 UNREADABLE = object()
+# By what a format is recognised, not read.
+HEAD_BYTES = 65_536
+# Strings, and the signs that open and close objects and lists.
+PIECES = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
 
 
 def decode(source: Source, findings: Findings, *, utf16: bool = False, advice: str) -> str | None:
@@ -58,6 +63,34 @@ def is_too_large(source: Source, max_bytes: int, findings: Findings) -> bool:
     message = gettext("The file is larger than %(megabytes)s MB. Is this a conference program?")
     findings.problem(Where(source.name), "", message, megabytes=max_bytes // 1_000_000)
     return True
+
+
+def ending(source: Source) -> str:
+    """Return the ending of the file's name: "csv"."""
+    return PurePath(source.name).suffix[1:].casefold()
+
+
+def head(source: Source) -> str:
+    """Return how the file begins, as text."""
+    content = source.content[:HEAD_BYTES]
+    coding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    return content.decode(coding, "ignore")
+
+
+def outer_names(text: str) -> set[str]:
+    """Return the names in the outermost object of JSON, as far as the beginning shows them."""
+    found, depth = set(), 0
+    if not text.lstrip().startswith("{"):
+        return set()
+    for piece in PIECES.finditer(text):
+        sign = piece[0]
+        if sign in "{[":
+            depth += 1
+        elif sign in "}]":
+            depth -= 1
+        elif depth == 1 and piece[2]:
+            found.add(piece[1])
+    return found
 
 
 # JSON

@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 
 from exchange.exports.citation_files import FORMATS, citation_of
-from exchange.exports.download_list import name_of
+from exchange.exports.downloads import name_of
 from papers.models import Paper
 
 register = template.Library()

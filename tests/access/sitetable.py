@@ -9,7 +9,7 @@ nothing: answers that there is nothing.
 
 from collections.abc import Iterator
 
-from exchange.exports.download_list import name_of
+from exchange.exports.downloads import name_of
 from exchange.formats import citation_formats
 
 CITED = ("edition", "paper", "topic", "person")

@@ -13,7 +13,7 @@ from api.files import FILES
 from api.shapes import RESOURCES
 from editorial.list_export import files_of
 from exchange.exports.agenda_files import KINDS
-from exchange.jobs.models import ImportJob, PlannedRow
+from exchange.models import ImportJob, PlannedRow
 from people.models import Invitation, PersonName
 from schedule.releases.snapshot import announce
 from tests import factories as make

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from exchange.formats.program_json import HEAD, LISTS
-from exchange.formats.tables.columns import TRIMMED
+from exchange.formats.tables.rows import TRIMMED
 from exchange.reading.checks import key_of
 from exchange.records import UNSTATED, Program, Record, Stated
 

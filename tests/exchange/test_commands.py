@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from exchange.console import ProgressBar
 from exchange.files import Context, Source
 from exchange.formats import program_json
 from exchange.imports.load import load
+from exchange.management.commands.import_program import ProgressBar
 from papers.models import Paper
 from tests.exchange.programs import crowd, odd
 from tests.factories import make_edition

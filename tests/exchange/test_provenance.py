@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from conference.models import Edition
-from exchange.imports.kinds import KINDS
-from exchange.imports.load import load
-from exchange.imports.provenance import (
+from exchange.imports.compare import (
     Clash,
     Merge,
     Successors,
@@ -18,6 +16,8 @@ from exchange.imports.provenance import (
     remembered,
     with_successors,
 )
+from exchange.imports.kinds import KINDS
+from exchange.imports.load import load
 from exchange.models import Conflict, Provenance
 from exchange.records import RoomRecord
 from papers.models import Paper

@@ -7,9 +7,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from exchange.files import Source
-from exchange.problems import ProgramError
+from exchange.problems import Findings, ProgramError
 from exchange.reading import archives
-from exchange.reading.findings import Findings
 
 ENCRYPTED = 1
 

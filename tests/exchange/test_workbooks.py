@@ -8,9 +8,8 @@ import pytest
 from openpyxl import Workbook
 
 from exchange.files import Source
-from exchange.problems import ProgramError
+from exchange.problems import Findings, ProgramError
 from exchange.reading import sheets as workbook
-from exchange.reading.findings import Findings
 
 
 def book(*rows: list[Any]) -> bytes:

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from exchange.files import Source
-from exchange.problems import ProgramError
+from exchange.problems import Findings, ProgramError
 from exchange.reading import textfiles
-from exchange.reading.findings import Findings
 
 
 def loaded(text: str | bytes) -> Any:

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import translation
 
 from conference.models import Edition, Page
-from exchange.exports.download_list import file_names
+from exchange.exports.downloads import file_names
 from exchange.formats import writable
 from people.models import Person
 from tests.pseudolocale import pseudolocale, untranslated

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from exchange.exports.agenda_files import KINDS
 from exchange.exports.citation_files import FORMATS
-from exchange.exports.download_list import APPS, file_names
+from exchange.exports.downloads import APPS, file_names
 from exchange.formats import writable
 from pagecache.middleware import PageCache
 from tests.connections import left_open

@@ -27,12 +27,10 @@ from exchange.formats.frab.wording import (
     material_of,
     parted,
 )
-from exchange.problems import Where
+from exchange.problems import Findings, Where, short
 from exchange.reading.checks import checked
-from exchange.reading.fields import UnfitError, checked_text, day, moment, zone_called, zone_of
-from exchange.reading.findings import Findings, short
 from exchange.reading.shapes import in_words
-from exchange.reading.slugs import slug
+from exchange.reading.values import UnfitError, checked_text, day, moment, slug, zone_called, zone_of
 from exchange.records import (
     UNSTATED,
     AuthorRecord,

@@ -33,8 +33,7 @@ from exchange.formats.frab.wording import (
     uuid_of,
 )
 from exchange.formats.lookup import Lookup, is_cancelled, reason_of
-from exchange.reading.fields import zone_of
-from exchange.reading.slugs import slug
+from exchange.reading.values import slug, zone_of
 from exchange.records import (
     EditionRecord,
     PaperRecord,

@@ -13,12 +13,10 @@ from exchange.formats.orals_posters.links import public_host
 from exchange.formats.orals_posters.output import write as write
 from exchange.formats.orals_posters.records import PaperReader, SessionReader, grouped
 from exchange.formats.orals_posters.rows import InputRow, read_event
-from exchange.problems import Where
+from exchange.problems import Findings, Where, short
 from exchange.reading.checks import checked
-from exchange.reading.fields import UnfitError, checked_text, zone_of
-from exchange.reading.findings import Findings, short
-from exchange.reading.sniffing import head, outer_names
-from exchange.reading.textfiles import read_object
+from exchange.reading.textfiles import head, outer_names, read_object
+from exchange.reading.values import UnfitError, checked_text, zone_of
 from exchange.records import Program, RoomRecord
 
 

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 from django.utils.translation import gettext
 
 from exchange.formats.orals_posters.rows import InputRow, encoded
-from exchange.reading.findings import Findings, short
-from exchange.reading.gathering import tidy
+from exchange.problems import Findings, short
+from exchange.reading.papers import tidy
 from exchange.records import MaterialRecord
 
 UNKNOWN_HOST = "orals-posters"

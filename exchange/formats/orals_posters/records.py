@@ -16,10 +16,9 @@ from django.utils.translation import gettext
 from exchange.files import Context
 from exchange.formats.orals_posters.links import UNKNOWN_HOST, materials_of, public_host, track_of
 from exchange.formats.orals_posters.rows import EventAuthor, InputRow
-from exchange.problems import Where
-from exchange.reading.findings import Findings
-from exchange.reading.gathering import tidy
-from exchange.reading.slugs import shortened, slug
+from exchange.problems import Findings, Where
+from exchange.reading.papers import tidy
+from exchange.reading.values import shortened, slug
 from exchange.records import (
     UNSTATED,
     AuthorRecord,

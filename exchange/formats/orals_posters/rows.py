@@ -11,11 +11,10 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from exchange.problems import Where
-from exchange.reading.fields import UnfitError, checked_text, moment
-from exchange.reading.findings import Findings, short
-from exchange.reading.gathering import tidy
+from exchange.problems import Findings, Where, short
+from exchange.reading.papers import tidy
 from exchange.reading.shapes import in_words
+from exchange.reading.values import UnfitError, checked_text, moment
 
 ENTITY = re.compile(r"&(?=#\d+;|#[xX][0-9a-fA-F]+;|[A-Za-z][A-Za-z0-9]*;)[^;]+;")
 # Every field of the format, in the order of its files.

@@ -1,6 +1,6 @@
 """A program as a set of CSV files, or one ZIP of them: made for people with a spreadsheet.
 
-Only the tables that are there are spoken about. Tables and columns: `exchange.formats.tables.columns`.
+Only the tables that are there are spoken about. Tables and columns: `exchange.formats.tables.rows`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,22 +13,25 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.tables.columns import AUTHORS, CHILDREN, PARENTS, SINGLE, TABLES, Table
 from exchange.formats.tables.rows import (
+    AUTHORS,
+    CHILDREN,
+    PARENTS,
+    SINGLE,
+    TABLES,
     Entry,
+    Table,
     cells_of,
     entries_of,
     read_rows,
     records_of,
     stated_columns,
 )
-from exchange.problems import Where
+from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, packed, unpacked
 from exchange.reading.checks import checked, key_of
-from exchange.reading.fields import UnfitError, zone_called, zone_of
-from exchange.reading.findings import Findings, nearest, short
-from exchange.reading.sheets import Sheet, read_csv, read_workbook, write_sheet
-from exchange.reading.sniffing import columns
+from exchange.reading.sheets import Sheet, columns, read_csv, read_workbook, write_sheet
+from exchange.reading.values import UnfitError, zone_called, zone_of
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
 EXTENSIONS = ("zip", "csv", "tsv", "txt", "xlsx")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import markup
-from exchange.apa import apa, initials
-from exchange.citations import citations
+from exchange.citations import apa, citations, initials
 from exchange.exports.dump import name_parts
 from exchange.files import Context, Writer
 from exchange.formats import bibtex, csl_json, ris

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exchange.files import Context
-from exchange.formats.appointments import LEAD, lead
-from exchange.formats.ics import END, FOLD, CalendarScope, calendar, escaped, folded, write
+from exchange.formats.ics import END, FOLD, LEAD, CalendarScope, calendar, escaped, folded, lead, write
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
 from tests.exchange.programs import HOUR, START, odd, paper, program, session, talk
 from tests.pseudolocale import pseudolocale

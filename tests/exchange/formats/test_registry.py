@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from exchange.formats import readable, writable
-from exchange.formats.tables.columns import TABLES
+from exchange.formats.tables.rows import TABLES
 from exchange.reading.sheets import heading
 
 DOCS = (Path(__file__).parents[3] / "docs" / "formats.md").read_text("utf-8")

@@ -9,7 +9,7 @@ from openpyxl import Workbook
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
 from exchange.problems import ProgramError
-from exchange.reading.bylines import parsed
+from exchange.reading.papers import parsed
 from exchange.records import MaterialRecord, PaperRecord, Program, is_stated, stated
 
 EASYCHAIR: dict[str, list[list[Any]]] = {

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from exchange.files import Context, Source
 from exchange.formats.tables import read, write
-from exchange.formats.tables.columns import TABLES, joined, split
+from exchange.formats.tables.rows import TABLES, joined, split
 from exchange.problems import ProgramError
 from exchange.reading.sheets import guarded, heading, unguarded
 from exchange.records import (

@@ -1,14 +1,16 @@
-"""Typed reading of single values: text, numbers, dates, times. What does not fit raises `UnfitError`."""
+"""Typed reading of single values: texts, numbers, times, keys. What does not fit raises `UnfitError`."""
 
 import re
 from datetime import UTC, date, datetime, tzinfo
 from functools import cache
+from hashlib import sha256
 from zoneinfo import ZoneInfo, available_timezones
 
+from anyascii import anyascii
 from django.utils.translation import gettext
 
 from exchange.files import Context
-from exchange.reading.findings import nearest, short
+from exchange.problems import nearest, short
 from exchange.records import Program, stated
 
 # Everything but tab, line feed and carriage return: PDF viewers leave these in copied text. And marks that
@@ -125,3 +127,22 @@ def zone_of(program: Program, context: Context) -> ZoneInfo:
     """Return the zone that the program states for its edition, else the zone of the edition at hand."""
     own = stated(program.edition.timezone, "") if program.edition else ""
     return zone_called(own or context.timezone)
+
+
+NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
+MAX_SLUG_CHARS = 64
+DIGEST = 8
+
+
+def slug(text: str, limit: int = MAX_SLUG_CHARS) -> str:
+    """Return lower-case ASCII words joined by hyphens; too long, or without letters, it ends in a digest."""
+    return shortened(NOT_IN_SLUGS.sub("-", anyascii(text).lower()).strip("-"), text, limit)
+
+
+def shortened(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
+    """Return the key, or its beginning and a digest of its text."""
+    if key and len(key) <= limit:
+        return key
+    begin = key[: limit - DIGEST - 1].rstrip("-")
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST]
+    return f"{begin}-{digest}" if begin else digest
