@@ -125,7 +125,7 @@ class Format:
     `takes_stream`: its writer asks of a program's lists no more than their records in order and whether there
     are any, so that it can be given one that is read while it is written. `recognizes`: whether files look
     like this format, by their names and first kilobytes. A format
-    with `cite` is offered wherever papers are cited, under its `short_label`.
+    with `cite` is offered wherever papers are cited, under its `short_label`, sorted by `citation_place`.
     """
 
     name: str
@@ -137,6 +137,7 @@ class Format:
     write: Writer | None = None
     cite: CitationWriter | None = None
     short_label: str = ""
+    citation_place: int = 100
     pages: Pages | None = None
     takes_stream: bool = False
     recognizes: Recognizer | None = None

@@ -26,8 +26,9 @@ def readable() -> dict[str, Format]:
 
 
 def citation_formats() -> dict[str, tuple[Format, CitationWriter]]:
-    """Return by extension the formats that papers are cited in, and what writes them."""
-    return {fmt.extensions[0]: (fmt, fmt.cite) for fmt in formats().values() if fmt.cite}
+    """Return by extension the formats that papers are cited in, in their order, and what writes them."""
+    ordered = sorted(formats().values(), key=lambda fmt: fmt.citation_place)
+    return {fmt.extensions[0]: (fmt, fmt.cite) for fmt in ordered if fmt.cite}
 
 
 def writable() -> dict[str, Format]:

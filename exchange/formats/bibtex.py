@@ -116,6 +116,7 @@ FORMAT = Format(
     write=write,
     cite=cite,
     short_label="BibTeX",
+    citation_place=1,
     takes_stream=True,
     recognizes=recognizes,
 )

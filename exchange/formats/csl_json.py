@@ -57,5 +57,6 @@ FORMAT = Format(
     write=write,
     cite=cite,
     short_label="CSL-JSON",
+    citation_place=3,
     takes_stream=True,
 )

@@ -58,5 +58,6 @@ FORMAT = Format(
     write=write,
     cite=cite,
     short_label="RIS",
+    citation_place=2,
     takes_stream=True,
 )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from exchange.formats import readable, writable
+from exchange.formats import citation_formats, readable, writable
 from exchange.formats.tables.rows import TABLES
 from exchange.reading.sheets import heading
 
@@ -13,6 +13,10 @@ def test_formats_are_read_and_written() -> None:
     ours = {"orals_posters", "program_json", "tables"}
     assert ours <= set(readable())
     assert ours | {"bibtex", "csl_json", "frab_json", "frab_xml", "ics", "ris", "xcal"} <= set(writable())
+
+
+def test_citation_formats_stand_in_the_order_of_their_use() -> None:
+    assert [fmt.short_label for fmt, _ in citation_formats().values()] == ["BibTeX", "RIS", "CSL-JSON"]
 
 
 def test_docs_name_the_columns_of_every_table() -> None:
