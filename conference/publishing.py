@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy as _
 from conference.models import Edition
 from content import revision
 from content.preview_context import GATES, Lifted, preview_as
-from content.querysets import ContentQuerySet
 from content.recording import together
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class PublishedRows:
 
     def public(self, edition: Edition, at: datetime) -> QuerySet[Model]:
         """Return the rows that can be seen at a moment."""
-        rows: ContentQuerySet[Model] = self.model._default_manager.published(at)  # type: ignore[attr-defined]
+        rows: QuerySet[Model] = self.model._default_manager.published(at)  # type: ignore[attr-defined]
         return rows.filter(**{self.lookup: edition})
 
     @property

@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import Q
@@ -11,6 +11,9 @@ from django.db.models import Q
 from content import revision
 from content.preview_context import GATES
 from content.querysets import ContentQuerySet, edition_public, moment, or_draft, or_upcoming
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 
 class EditionQuerySet(ContentQuerySet[Any]):
@@ -32,7 +35,7 @@ class EditionQuerySet(ContentQuerySet[Any]):
         return self.filter(reduce(or_, opened, Q(changed_at__gte=since)))
 
 
-class ConferenceQuerySet(ContentQuerySet[Any]):
+class ConferenceQuerySet[M: "Content"](ContentQuerySet[M]):
     """Conference series."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -41,7 +44,7 @@ class ConferenceQuerySet(ContentQuerySet[Any]):
         )
 
 
-class EditionPartQuerySet[M: models.Model](ContentQuerySet[M]):
+class EditionPartQuerySet[M: "Content"](ContentQuerySet[M]):
     """Parts of an edition's site with a status of their own: pages, sponsors; an edition may be optional."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -51,7 +54,7 @@ class EditionPartQuerySet[M: models.Model](ContentQuerySet[M]):
         return self.filter(visible, or_draft(Q(status="published")))
 
 
-class AnnouncementQuerySet(EditionPartQuerySet[Any]):
+class AnnouncementQuerySet[M: "Content"](EditionPartQuerySet[M]):
     """News, pinned first, then newest first."""
 
     def published(self, at: datetime | None = None) -> Self:

@@ -5,7 +5,7 @@ more than some ten thousand.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import EmptyResultSet
@@ -15,6 +15,9 @@ from django.db.models.sql.compiler import SQLCompiler
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
+# What psycopg takes as well: a list is an array.
+type Sql = tuple[str, tuple[Any, ...]]
+
 
 class Keys(tuple[int, ...]):
     """Primary keys that a prepared query takes as one value."""
@@ -22,38 +25,38 @@ class Keys(tuple[int, ...]):
     __slots__ = ()
 
 
-class KeysField(Field[Any, Any]):
+class KeysField(Field[Iterable[int | str], object]):
     """Adapts keys to one query parameter."""
 
     def get_db_prep_value(
-        self, value: Iterable[int], connection: "BaseDatabaseWrapper", prepared: bool = False
-    ) -> Any:
+        self, value: Iterable[int | str], connection: "BaseDatabaseWrapper", prepared: bool = False
+    ) -> list[int | str] | str:
         return list(value) if connection.vendor == "postgresql" else json.dumps(list(value))
 
 
-KEYS: Field[Any, Any] = KeysField()
+KEYS = KeysField()
 
 
-class Among(Lookup[Any]):
-    """Whether a column, such as "paper_id", holds one of these integers: `rows.filter(Among("pk", keys))`."""
+class Among(Lookup):
+    """Whether a column, such as "paper_id", holds one of these keys: `rows.filter(Among("pk", keys))`."""
 
     prepare_rhs = False
 
-    def __init__(self, column: Any, keys: Any) -> None:
+    def __init__(self, column: str | Expression, keys: Expression | Iterable[int | str]) -> None:
         keys = keys if isinstance(keys, Expression) else list(keys)
         super().__init__(F(column) if isinstance(column, str) else column, keys)
 
-    def as_sql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> tuple[str, Any]:
+    def as_sql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Sql:
         column, params = self.process_lhs(compiler, connection)
         # The column is a name that Django has quoted.
         held = f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608
-        return held, [*params, *self._keys(compiler, connection)]
+        return held, (*params, *self._keys(compiler, connection))
 
-    def as_postgresql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> tuple[str, Any]:
+    def as_postgresql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Sql:
         column, params = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s)", [*params, *self._keys(compiler, connection)]
+        return f"{column} = ANY(%s)", (*params, *self._keys(compiler, connection))
 
-    def _keys(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Any:
+    def _keys(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Sequence[object]:
         if isinstance(self.rhs, Expression):
             return compiler.compile(self.rhs)[1]
         if not self.rhs:

@@ -5,7 +5,7 @@ Each row is validated by its model's `clean_fields` and `clean`. Permissions are
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import batched
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 POSITION = "position"
 
-type Values = Mapping[str, Any]
+# What a row's fields are set to; a foreign key to a row.
+type Values = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class BulkChange:
 
     row: Any
     says: str
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
     made: Any = None
 
 
@@ -45,9 +46,9 @@ class BulkPlan:
     """What a bulk change would do to the chosen rows."""
 
     lines: list[BulkChange] = field(default_factory=list)
-    same: list[Any] = field(default_factory=list)
+    same: "list[Content]" = field(default_factory=list)
     # Row and reason.
-    skipped: list[tuple[Any, str]] = field(default_factory=list)
+    skipped: "list[tuple[Content, str]]" = field(default_factory=list)
     # Why nothing can be done at all.
     problems: list[str] = field(default_factory=list)
 
@@ -62,27 +63,28 @@ class BulkPlan:
         return hashlib.sha256(json.dumps([told, left], default=str).encode()).hexdigest()[:32]
 
 
-def without_long_texts(rows: QuerySet[Any], *wanted: str) -> QuerySet[Any]:
+def without_long_texts[M: models.Model](rows: QuerySet[M], *wanted: str) -> QuerySet[M]:
     """Fetch rows with what their rules look at, without long texts; `wanted` are fields that are needed."""
-    model: Any = rows.model
-    keys = [field for field in model._meta.concrete_fields if field.many_to_one]
-    relations = [key for key in keys if hasattr(key.related_model, "derive")]
-    left = [name for name in long_texts(model) if name not in wanted]
-    for relation in relations:
-        left += [f"{relation.name}__{name}" for name in long_texts(relation.related_model)]
-    rules: tuple[str, ...] = getattr(model, "rules_look_at", ())
-    rows = rows.select_related(*(key.name for key in relations)) if relations else rows
+    keys = (key for key in rows.model._meta.concrete_fields if key.many_to_one)
+    relations = {key.name: key.related_model for key in keys if hasattr(key.related_model, "derive")}
+    left = [name for name in long_texts(rows.model) if name not in wanted]
+    for relation, target in relations.items():
+        left += [f"{relation}__{name}" for name in long_texts(target)]
+    rules: tuple[str, ...] = getattr(rows.model, "rules_look_at", ())
+    rows = rows.select_related(*relations) if relations else rows
     return rows.prefetch_related(*rules).defer(*left)
 
 
-def long_texts(model: "type[Content]") -> list[str]:
+def long_texts(model: type[models.Model] | None) -> list[str]:
     """Return the fields of a model that hold texts of any length."""
-    return [f.name for f in model._meta.concrete_fields if isinstance(f, models.TextField)]
+    fields = model._meta.concrete_fields if model else ()
+    return [f.name for f in fields if isinstance(f, models.TextField)]
 
 
-def stored(row: Any, name: str) -> Any:
+def stored(row: models.Model, name: str) -> object:
     """Return a field of a row as its column holds it."""
-    return getattr(row, row._meta.get_field(name).attname)
+    field = row._meta.get_field(name)
+    return getattr(row, getattr(field, "attname", name))
 
 
 def why_refused(row: "Content", values: Values) -> str:
@@ -98,8 +100,8 @@ def why_refused(row: "Content", values: Values) -> str:
     return ""
 
 
-def validated(
-    rows: Iterable[Any], wanted: Callable[[Any], Values], says: Callable[[Any, Values], str]
+def validated[M: "Content"](
+    rows: Iterable[M], wanted: Callable[[M], Values], says: Callable[[M, Values], str]
 ) -> BulkPlan:
     """Compare rows with their new values. `says` is called before the values are set."""
     plan = BulkPlan()
@@ -125,7 +127,7 @@ def write(lines: list[BulkChange]) -> None:
     lines = [line for line in lines if line.values]
     if not lines:
         return
-    model: Any = type(lines[0].row)
+    model = type(lines[0].row)
     placing = {POSITION, getattr(model, "siblings_of", POSITION)}
     moving = [line.row.pk for line in lines if placing & line.values.keys()]
     with recording.together(), revision.lock():
@@ -138,9 +140,9 @@ def write(lines: list[BulkChange]) -> None:
             close_gaps({model: left | owners_below(model, moving)})
 
 
-def _alike(lines: list[BulkChange]) -> Iterable[tuple[dict[str, Any], list[int]]]:
+def _alike(lines: list[BulkChange]) -> Iterable[tuple[Values, list[int]]]:
     """Group rows that get the same values."""
-    groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    groups: dict[str, tuple[Values, list[int]]] = {}
     for line in lines:
         values = {name: value for name, value in line.values.items() if name != POSITION}
         if values:
@@ -149,9 +151,9 @@ def _alike(lines: list[BulkChange]) -> Iterable[tuple[dict[str, Any], list[int]]
     return groups.values()
 
 
-def _place(model: Any, lines: list[BulkChange]) -> None:
+def _place(model: "type[Content]", lines: list[BulkChange]) -> None:
     """Let rows go before those that have their places now, which are unique: `close_gaps` makes room."""
-    owned = model._base_manager.none()
+    owned: QuerySet[models.Model] = model._base_manager.none()
     if has_places(model):
         owned = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
     for batch in batched(lines, BATCH_ROWS, strict=False):
@@ -161,13 +163,14 @@ def _place(model: Any, lines: list[BulkChange]) -> None:
             When(pk=line.row.pk, then=Value(line.values[POSITION] + 2 * PARKED * (line.row.pk in here)))
             for line in batch
         ]
-        rows = model._default_manager.filter(pk__in=[line.row.pk for line in batch])
-        rows.update(position=Case(*places, output_field=models.PositiveIntegerField()))
+        position = Case(*places, output_field=models.PositiveIntegerField())
+        chosen = model._default_manager.filter(pk__in=[line.row.pk for line in batch])
+        chosen.update(**{POSITION: position})
 
 
 def add(lines: list[BulkChange]) -> None:
     """Write the new rows of these lines."""
-    made: dict[Any, list[Any]] = {}
+    made: dict[type[Content], list[Content]] = {}
     for line in lines:
         if line.made is not None:
             made.setdefault(type(line.made), []).append(line.made)

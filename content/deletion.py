@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from typing import Any
+from itertools import batched
+from typing import TYPE_CHECKING
 
 from django.db import models, router
 from django.db.models.deletion import Collector
@@ -22,17 +23,28 @@ from content.row_values import (
     recorded_fields,
 )
 
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from content.models import Content
+
 
 def delete(
-    rows: Any, origin: Any, log: Log, editions: Collection[int | None], **options: Any
+    rows: "QuerySet[Content] | list[Content]",
+    origin: "Content | QuerySet[Content]",
+    log: Log,
+    editions: Collection[int | None],
+    *,
+    using: str | None = None,
+    keep_parents: bool = False,
 ) -> tuple[int, dict[str, int]]:
     """Delete rows (a list or a queryset) as Django does, and record all effects in the log.
 
     Siblings after them in an order move up, and the revisions of their editions advance.
     """
     model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
-    collector = Collector(using=options.pop("using", None) or router.db_for_write(model), origin=origin)
-    collector.collect(rows, **options)
+    collector = Collector(using=using or router.db_for_write(model), origin=origin)
+    collector.collect(rows, keep_parents=keep_parents)
     going = _going(collector)
     chosen = _keys(rows)
     for kind, keys in going.items():
@@ -49,16 +61,16 @@ def delete(
     return deleted
 
 
-def _keys(rows: Any) -> set[int]:
+def _keys(rows: Iterable[models.Model]) -> set[int]:
     """Return the keys of rows; an unevaluated queryset stays unevaluated."""
     if isinstance(rows, models.QuerySet) and rows._result_cache is None:
         return set(rows.order_by().values_list("pk", flat=True))
     return {row.pk for row in rows}
 
 
-def _going(collector: Collector) -> dict[type[models.Model], set[int]]:
+def _going(collector: Collector) -> "dict[type[Content], set[int]]":
     """Return the keys of all rows that are going to be deleted, by model."""
-    going: dict[type[models.Model], set[int]] = defaultdict(set)
+    going: dict[type[Content], set[int]] = defaultdict(set)
     for model, instances in collector.data.items():
         if is_recorded(model):
             going[model].update(row.pk for row in instances)
@@ -68,42 +80,31 @@ def _going(collector: Collector) -> dict[type[models.Model], set[int]]:
     return going
 
 
-def _note_rows(log: Log, model: type[models.Model], keys: set[int], chosen: set[int]) -> None:
+def _note_rows(log: Log, model: "type[Content]", keys: set[int], chosen: set[int]) -> None:
     names = recorded_fields(model)
     related = [name for name, field in names.items() if field.is_relation]
     far = {name: linked(model, name, keys) for name in links(model)}
     for name, found in far.items():
         advance_for_links(model, name, set().union(*found.values()))
-    for key, row in _rows(model, keys, related):
-        values = {**held_rows(row, names), **{name: found[key] for name, found in far.items()}}
-        log.deleted(
-            model,
-            key,
-            values,
-            edition=row.stamped_edition(),
-            label=str(row),
-            dragged=key not in chosen,
-        )
-
-
-def _rows(model: type[models.Model], keys: Iterable[int], related: list[str]) -> Iterable[tuple[int, Any]]:
-    ordered = sorted(keys)
-    for start in range(0, len(ordered), BATCH_ROWS):
-        rows = model._base_manager.filter(pk__in=ordered[start : start + BATCH_ROWS])
-        rows = rows.select_related(*related) if related else rows
-        yield from ((row.pk, row) for row in rows.order_by("pk"))
+    for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
+        rows = model._base_manager.filter(pk__in=batch)
+        for row in (rows.select_related(*related) if related else rows).order_by("pk"):
+            more = {name: found[row.pk] for name, found in far.items()}
+            log.deleted(row, {**held_rows(row, names), **more}, dragged=row.pk not in chosen)
 
 
 def _note_losses(
-    log: Log, collector: Collector, going: dict[type[models.Model], set[int]]
-) -> set[type[models.Model]]:
+    log: Log, collector: Collector, going: "dict[type[Content], set[int]]"
+) -> "set[type[Content]]":
     """Record the rows that lose their relation to a deleted row; return their models."""
-    losing = set[type[models.Model]]()
+    losing: set[type[Content]] = set()
     for (field, value), found in collector.field_updates.items():
-        model: Any = field.model
+        # Lists and querysets of rows, whatever the stubs say.
+        losses: list[Iterable[models.Model]] = [*found]  # type: ignore[list-item]
+        model = field.model
         if not is_recorded(model) or field.name not in recorded_fields(model):
             continue
-        keys = set().union(*map(_keys, found)) - going.get(model, set())
+        keys = set().union(*map(_keys, losses)) - going.get(model, set())
         losing |= {model} if keys else set()
         names = dict.fromkeys([field.name, *part_of(model)])
         editions = row_editions(model, keys)

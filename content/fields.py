@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
@@ -14,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models import Expression
 
 # No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -42,7 +44,7 @@ class UidField(models.CharField[str, str]):
         kwargs.setdefault("help_text", LASTING)
         super().__init__(_("identifier"), *args, **kwargs)
 
-    def deconstruct(self) -> tuple[str, str, Any, dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, str, Sequence[object], dict[str, object]]:
         name, path, args, kwargs = super().deconstruct()
         kwargs.pop("verbose_name", None)
         return name, path, args, kwargs
@@ -57,7 +59,7 @@ class HttpURLField(models.URLField[str, str]):
         kwargs.setdefault("max_length", 500)
         super().__init__(*args, **kwargs)
 
-    def formfield(self, **kwargs: Any) -> Any:
+    def formfield(self, **kwargs: Any) -> forms.Field | None:
         return super().formfield(**{"assume_scheme": "https", **kwargs})
 
 
@@ -66,14 +68,14 @@ class LinesFormField(forms.CharField):
 
     widget = forms.Textarea
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return "\n".join(value) if isinstance(value, list | tuple) else value
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> list[str]:  # type: ignore[override] # a field of characters gives one
         lines = value if isinstance(value, list) else str(value or "").splitlines()
         return [line.strip() for line in lines if line.strip()]
 
-    def has_changed(self, initial: Any, data: object) -> bool:
+    def has_changed(self, initial: object, data: object) -> bool:
         return bool(self.to_python(initial) != self.to_python(data))
 
 
@@ -85,14 +87,16 @@ class LinesField(models.JSONField):
         kwargs.setdefault("blank", True)
         super().__init__(*args, **kwargs)
 
-    def from_db_value(self, value: Any, expression: Any, connection: "BaseDatabaseWrapper") -> Any:
+    def from_db_value(
+        self, value: str | None, expression: "Expression", connection: "BaseDatabaseWrapper"
+    ) -> object:
         """Read with orjson: pages hold such lists by the hundred, exports by the hundred thousand."""
         try:
-            return orjson.loads(value)
+            return orjson.loads(value or "")
         except (TypeError, ValueError):
             return super().from_db_value(value, expression, connection)
 
-    def formfield(self, **kwargs: Any) -> Any:
+    def formfield(self, **kwargs: Any) -> forms.Field:
         options = {"required": False, "help_text": self.help_text, "label": self.verbose_name, **kwargs}
         for unused in ("encoder", "decoder", "form_class", "choices_form_class"):
             options.pop(unused, None)

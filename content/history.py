@@ -4,7 +4,7 @@ How changes get here: `content.recording`. A row's first values are not stored: 
 present ones and its changes, and a row that is gone is stored whole.
 """
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -139,7 +139,7 @@ class RowChange(models.Model):
         """The row's key as `owner` of others holds it."""
         return f"{self.model}:{self.object_id}"
 
-    def before(self) -> dict[str, Any]:
+    def before(self) -> dict[str, object]:
         """Return the values before the act, of what it changed or deleted."""
         if self.kind == self.Kind.CHANGED:
             return {name: pair[0] for name, pair in self.values.items()}

@@ -14,7 +14,7 @@ from content.history import ChangeSet, RowChange
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, has_places
 from content.revision import SiteRevision
-from content.row_values import held_rows, part_of, read, recorded_fields
+from content.row_values import Values, held_rows, part_of, read, recorded_fields, related_model
 
 __all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
 
@@ -55,14 +55,26 @@ class Content(models.Model):
     class Meta:
         abstract = True
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if kwargs.get("update_fields") is not None:
-            kwargs["update_fields"] = {*kwargs["update_fields"], *self.derived_fields}
+    def save(
+        self,
+        *,
+        force_insert: bool | tuple[models.base.ModelBase, ...] = False,
+        force_update: bool = False,
+        using: str | None = None,
+        update_fields: Iterable[str] | None = None,
+    ) -> None:
+        if update_fields is not None:
+            update_fields = {*update_fields, *self.derived_fields}
         self.derive()
         with recording.together() as log:
-            before = self._stored_values(kwargs.get("update_fields"))
+            before = self._stored_values(update_fields)
             tied = self._tied(before)
-            super().save(*args, **kwargs)
+            super().save(
+                force_insert=force_insert,
+                force_update=force_update,
+                using=using,
+                update_fields=update_fields,
+            )
             edition = self.stamped_edition()
             editions, tags = {edition, *tied}, None
             if before is None:
@@ -77,30 +89,30 @@ class Content(models.Model):
                     tags = self.cache_tags(changed) or None
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # Dependent rows move with it, perhaps from another edition.
-                    editions.add(self._edition_by(owner, before[owner]))
+                    editions.add(self._edition_by(owner, before))
             revision.advance(editions, tags)
 
-    def _tied(self, before: dict[str, Any] | None) -> set[int]:
+    def _tied(self, before: Values | None) -> set[int]:
         """Return the editions that the row tied to its own so far."""
-        model = type(self)
-        if before is None or model not in revision.tying_models():
+        if before is None or type(self) not in revision.tying_models():
             return set()
-        owner = self.edition_lookup.partition("__")[0]
-        was = self._edition_by(owner, before.get(owner))
-        return revision.editions_tied_to([model], [was, self.stamped_edition()])
+        was = self._edition_by(self.edition_lookup.partition("__")[0], before)
+        return revision.editions_tied_to([type(self)], [was, self.stamped_edition()])
 
-    def _edition_by(self, owner: str, key: int | None) -> int | None:
-        """Return the edition of a row that belonged to another owner."""
-        if self.edition_lookup == owner or key is None:
+    def _edition_by(self, owner: str, before: Values) -> int | None:
+        """Return the edition of the row when it belonged to another owner."""
+        key = before.get(owner)
+        if not isinstance(key, int):
+            return None
+        if self.edition_lookup == owner:
             return key
-        model: Any = self._meta.get_field(owner).related_model
-        return recording.row_editions(model, [key]).get(key)
+        return recording.row_editions(related_model(type(self), owner), [key]).get(key)
 
     def cache_tags(self, changed: Collection[str]) -> set[str]:
         """Return the tags, such as "paper:17", of the responses that show these of the row's `words`."""
         return set()
 
-    def _stored_values(self, update_fields: Iterable[str] | None) -> dict[str, Any] | None:
+    def _stored_values(self, update_fields: Iterable[str] | None) -> Values | None:
         """Return what the database has in the fields that are going to be written; `None` for a new row."""
         if self.pk is None:
             return None
@@ -111,16 +123,18 @@ class Content(models.Model):
         rows = type(self)._base_manager.filter(pk=self.pk).select_for_update(no_key=True)
         return next(iter(read(rows, sorted(wanted)).values()), None)
 
-    def _leave_no_gap(self, before: dict[str, Any]) -> None:
+    def _leave_no_gap(self, before: Values) -> None:
         """Close the gap among its former siblings if its owner changed."""
-        model: Any = type(self)
-        left = before.get(model.siblings_of) if has_places(model) else None
-        if left and left != getattr(self, f"{model.siblings_of}_id"):
-            close_gaps({model: [left]})
+        if has_places(model := type(self)):
+            left = before.get(model.siblings_of)
+            if isinstance(left, int) and left != getattr(self, f"{model.siblings_of}_id"):
+                close_gaps({model: [left]})
 
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+    def delete(self, using: str | None = None, keep_parents: bool = False) -> tuple[int, dict[str, int]]:
         with recording.together() as log:
-            return deletion.delete([self], self, log, [self.stamped_edition()], **kwargs)
+            return deletion.delete(
+                [self], self, log, [self.stamped_edition()], using=using, keep_parents=keep_parents
+            )
 
     def derive(self) -> None:
         """Compute what is stored but follows from other fields: rendered text, sort keys."""
@@ -130,7 +144,7 @@ class Content(models.Model):
         if not self.edition_lookup:
             return None
         *steps, last = self.edition_lookup.split("__")
-        owner: Any = self
+        owner: models.Model = self
         for step in steps:
             owner = getattr(owner, step)
         key: int | None = getattr(owner, f"{last}_id")
@@ -180,7 +194,7 @@ class Ordered(models.Model):
         return type(self)._base_manager.filter(**{owner: getattr(self, owner)})
 
 
-def turned_back(value: object) -> Any:
+def turned_back(value: object) -> object:
     """Return a text, or the texts of a list, without marks that turn the direction of writing."""
     if isinstance(value, str):
         return value if value.isascii() else TURNING.sub("", value)

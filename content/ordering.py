@@ -5,21 +5,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import batched
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from django.db import models
 
 from content import recording, revision
-from content.row_values import BATCH_ROWS
+from content.row_values import BATCH_ROWS, is_recorded, related_model
 
 if TYPE_CHECKING:
-    from content.models import Content
+    from content.models import Content, Ordered
 
 # Beyond any real position: rows are parked there while they change places, as positions are unique.
 PARKED = 1_000_000
 
 
-def reorder(rows: models.QuerySet[Any], keys: Sequence[int]) -> None:
+def reorder(rows: models.QuerySet[models.Model], keys: Sequence[int]) -> None:
     """Give the rows positions 1..n in the order of `keys`.
 
     `rows` are all siblings; rows that `keys` does not name follow in their old order.
@@ -43,12 +43,12 @@ def reordered(entered: int | None, before: int | None) -> tuple[int, int]:
     return wanted, (wanted > was) - (wanted < was)
 
 
-def has_places(model: "type[Content]") -> bool:
+def has_places(model: type[models.Model]) -> "TypeGuard[type[Ordered]]":
     """Return whether rows of this model have an order."""
     return hasattr(model, "siblings_of")
 
 
-def owners_below(model: Any, keys: Iterable[int]) -> set[int]:
+def owners_below(model: "type[Ordered]", keys: Iterable[int]) -> set[int]:
     """Return the keys of the owners that these rows are ordered under."""
     found: set[int] = set()
     for batch in batched(keys, BATCH_ROWS, strict=False):
@@ -57,15 +57,16 @@ def owners_below(model: Any, keys: Iterable[int]) -> set[int]:
     return found - {None}
 
 
-def owners_left(going: Mapping[Any, Iterable[int]]) -> dict[Any, set[int]]:
+def owners_left(going: "Mapping[type[Content], Iterable[int]]") -> "dict[type[Ordered], set[int]]":
     """Return the models with an order and the owners that lose rows, without those that go themselves."""
     left = {model: owners_below(model, keys) for model, keys in going.items() if has_places(model)}
     for model, owners in left.items():
-        owners -= {*going.get(model._meta.get_field(model.siblings_of).related_model, ())}
+        owner = related_model(model, model.siblings_of)
+        owners -= {*going.get(owner, ())} if is_recorded(owner) else set()
     return {model: owners for model, owners in left.items() if owners}
 
 
-def close_gaps(touched: Mapping[Any, Iterable[int]]) -> None:
+def close_gaps(touched: "Mapping[type[Ordered], Iterable[int]]") -> None:
     """Renumber the rows of these owners 1 to n.
 
     A row that comes back beyond `PARKED` takes the place it had before the one that has it now.

@@ -1,12 +1,12 @@
 """Pagination, and errors for invalid query parameters."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
 from django.core.paginator import Page, Paginator
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
@@ -24,7 +24,7 @@ class BadParameter(BadRequest):
         super().__init__(f"{said % {'value': shown, 'name': name}} {hint}".strip())
 
 
-def page_of(request: HttpRequest, rows: Any, size: int) -> Page[Any]:
+def page_of[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int) -> Page[T]:
     """Return the page of the rows that the address asks for; raise `BadParameter` where there is none."""
     paginator = Paginator(rows, size)
     wanted = request.GET.get("page", "1")
@@ -35,7 +35,7 @@ def page_of(request: HttpRequest, rows: Any, size: int) -> Page[Any]:
     return paginator.page(int(wanted))
 
 
-def base_query(chosen: Mapping[str, Any], but: Iterable[str] = ()) -> str:
+def base_query(chosen: Mapping[str, object], but: Iterable[str] = ()) -> str:
     """Return the chosen parameters as the start of a query string, without empty ones and without `but`."""
     kept = {name: value for name, value in chosen.items() if value and name not in but}
     return f"{urlencode(kept)}&" if kept else ""

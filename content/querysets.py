@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import Q
@@ -10,7 +10,11 @@ from django.utils import timezone
 
 from content import deletion, preview_context, recording, revision
 from content.preview_context import GATES
-from content.row_values import part_of, plain, read, read_keys, recorded_fields
+from content.row_values import Values, part_of, plain, read, read_keys, recorded_fields, related_model
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+    from content.models import Content
 
 
 def moment(at: datetime | None) -> datetime:
@@ -52,7 +56,7 @@ def schedule_public(prefix: str, at: datetime | None) -> Q:
     return edition_public(prefix, at) & is_gate_open(prefix, "schedule_public_from", at)
 
 
-def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]:
+def public_parts(edition: "Edition", at: datetime | None = None) -> tuple[object, ...]:
     """Which parts of an edition are public: cache keys contain it beside the revision.
 
     In a preview there is one part more, so that nothing made there is taken for what the public gets.
@@ -67,11 +71,11 @@ def public_parts(edition: Any, at: datetime | None = None) -> tuple[object, ...]
 
 def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
     """Return the published rows of a related model, without importing it."""
-    related: Any = model._meta.get_field(relation).related_model
-    return related.objects.published(at)
+    manager: Any = related_model(model, relation)._default_manager
+    return manager.published(at)
 
 
-class ContentQuerySet[M: models.Model](models.QuerySet[M]):
+class ContentQuerySet[M: "Content"](models.QuerySet[M]):
     """A queryset whose bulk changes derive text and advance revisions as single saves do."""
 
     def published_related(self, relation: str, at: datetime | None = None) -> Any:
@@ -87,8 +91,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
 
     def stamped_editions(self) -> set[int | None]:
         """Return the keys of the editions these rows belong to; `{None}` for rows of the whole site."""
-        lookup: str = self.model.edition_lookup  # type: ignore[attr-defined]
-        if not lookup:
+        if not (lookup := self.model.edition_lookup):
             return {None}
         return set(self.order_by().values_list(lookup, flat=True).distinct())
 
@@ -105,7 +108,7 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def _before(self, written: Iterable[str]) -> dict[int, dict[str, Any]]:
+    def _before(self, written: Iterable[str]) -> dict[int, Values]:
         """Return the recorded fields that are going to be written, of all rows; nothing if there are none."""
         fields = recorded_fields(self.model)
         names = {self.model._meta.get_field(name).name for name in written} & fields.keys()
@@ -114,14 +117,14 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
     def _note(
         self,
         log: recording.Log,
-        before: dict[int, dict[str, Any]],
-        written: dict[str, Any],
+        before: dict[int, Values],
+        written: Values,
         editions: set[int | None],
     ) -> None:
         fields = recorded_fields(self.model)
         news = {self.model._meta.get_field(name).name: value for name, value in written.items()}
         news = {name: value for name, value in news.items() if name in fields}
-        after: dict[int, dict[str, Any]] = {}
+        after: dict[int, Values] = {}
         if any(hasattr(value, "resolve_expression") for value in news.values()):
             after = read_keys(self.model, before, news)
         else:
@@ -140,20 +143,21 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         return deleted
 
     def _to_delete(self) -> Self:
-        asked: Any = self
-        if self.query.is_sliced or self.query.distinct_fields or asked._fields is not None:
+        query: Any = self
+        if self.query.is_sliced or self.query.distinct_fields or query._fields is not None:
             raise TypeError("Cannot delete slices, distinct rows or values.")
-        rows = asked._chain()
+        rows = query._chain()
         rows._for_write = True
         rows.query.select_for_update = rows.query.select_related = False
         rows.query.clear_ordering(force=True)
-        return cast(Self, rows)
+        chosen: Self = rows
+        return chosen
 
     delete.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = True  # type: ignore[attr-defined]
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
-        rows: list[Any] = list(objs)
+        rows = list(objs)
         for row in rows:
             row.derive()
         with recording.together() as log:
@@ -165,13 +169,12 @@ class ContentQuerySet[M: models.Model](models.QuerySet[M]):
         return created
 
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
-        rows: list[Any] = list(objs)
+        rows = list(objs)
         for row in rows:
             row.derive()
-        model: Any = self.model
-        names = [*dict.fromkeys([*fields, *model.derived_fields])]
-        own = {*names} - {*model.derived_fields}
-        tags = {tag for row in rows for tag in row.cache_tags(own)} if own <= {*model.words} else set()
+        names = [*dict.fromkeys([*fields, *self.model.derived_fields])]
+        own = {*names} - {*self.model.derived_fields}
+        tags = {tag for row in rows for tag in row.cache_tags(own)} if own <= {*self.model.words} else set()
         with recording.together(), revision.lock(), revision.changing_only(tags or None):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:

@@ -7,7 +7,8 @@ changed inside is one act in one transaction; a change outside of any is an act 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from itertools import batched
+from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.db import models, transaction
@@ -58,14 +59,14 @@ class Log:
 
     def created(self, row: "Content") -> None:
         """Record a new row. A dependent of a new row needs no entry."""
-        model: Any = type(row)
+        model = type(row)
         key = (model._meta.label_lower, row.pk)
         above = owners(model, held_rows(row, part_of(model)))
         owner = _key(above[0]) if above else None
         if owner and not is_container(owner[0]) and owner in self.made:
             self._put(key, None, made=True)
         else:
-            self._put(key, _change(Kind.CREATED, model, row.pk, above, edition_of(row)), made=True)
+            self._put(key, _change(Kind.CREATED, model, row.pk, above, row.stamped_edition()), made=True)
 
     def changed(
         self, model: type[models.Model], key: int, before: Values, after: Values, edition: int | None
@@ -90,8 +91,9 @@ class Log:
         change.values = news
         self._put(name, change if news else None)
 
-    def deleted(self, model: type[models.Model], key: int, values: Values, **about: Any) -> None:
+    def deleted(self, row: "Content", values: Values, *, dragged: bool) -> None:
         """Record a row that is about to be deleted, with all its values."""
+        model, key = type(row), row.pk
         name = (model._meta.label_lower, key)
         known = self.pending.get(name)
         if known is not None and known.kind == Kind.CREATED:
@@ -99,8 +101,8 @@ class Log:
             return
         if known is not None and known.kind == Kind.CHANGED:
             values = {**values, **known.before()}
-        change = _change(Kind.DELETED, model, key, owners(model, values), about["edition"])
-        change.values, change.label, change.dragged = values, about["label"][:300], about["dragged"]
+        change = _change(Kind.DELETED, model, key, owners(model, values), row.stamped_edition())
+        change.values, change.label, change.dragged = values, str(row)[:300], dragged
         self._put(name, change)
 
     def refer_to(self, row: models.Model | None) -> None:
@@ -146,12 +148,6 @@ def _change(
 def is_container(label: str) -> bool:
     """Whether all content belongs to rows of this model; changes of content are recorded apart from them."""
     return bool(getattr(apps.get_model(label), "is_container", False))
-
-
-def edition_of(row: "Content") -> int | None:
-    """Return the key of the edition that a row belongs to."""
-    edition: int | None = row.stamped_edition()
-    return edition
 
 
 def new_set(reference: str = "") -> ChangeSet:
@@ -202,12 +198,15 @@ def recording(origin: str, user: User = None, detail: str = "") -> Iterator[Log]
 
 
 def row_editions(model: type[models.Model], keys: Iterable[int]) -> dict[int, int | None]:
-    """Return the edition of each of these rows. One query for 500 rows."""
+    """Return the edition of each of these rows. One query for 1,000 rows."""
     lookup: str = model.edition_lookup  # type: ignore[attr-defined]
     wanted = list(keys)
     if not lookup:
         return dict.fromkeys(wanted)
-    return {key: row[lookup] for key, row in _by_lookup(model, wanted, lookup).items()}
+    found: dict[int, int | None] = {}
+    for batch in batched(wanted, FULL, strict=False):
+        found |= dict(model._base_manager.filter(pk__in=batch).order_by().values_list("pk", lookup))
+    return found
 
 
 def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) -> None:
@@ -215,14 +214,6 @@ def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) 
 
     Authors define their institutions: a change made from an institution advances its authors' editions.
     """
-    owner: Any = links(model)[name].model
+    owner = links(model)[name].model
     if owner is not model and (keys := list(far)):
         revision.advance(row_editions(owner, keys).values())
-
-
-def _by_lookup(model: type[models.Model], keys: list[int], lookup: str) -> dict[int, Values]:
-    found: dict[int, Values] = {}
-    for start in range(0, len(keys), FULL):
-        rows = model._base_manager.filter(pk__in=keys[start : start + FULL]).order_by()
-        found |= {key: {lookup: edition} for key, edition in rows.values_list("pk", lookup)}
-    return found

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models.signals import m2m_changed
 from django.dispatch import receiver
 
 from content import revision
-from content.recording import advance_for_links, edition_of, row_editions, together
+from content.models import Content
+from content.recording import advance_for_links, row_editions, together
 from content.row_values import held_rows, linked, links, part_of, read_keys
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ def linking(model: type[models.Model], name: str, keys: Iterable[int]) -> Iterat
 
 
 @receiver(m2m_changed)
-def _links_change(sender: "type[Model]", instance: Any, action: str, **more: object) -> None:
+def _links_change(sender: "type[Model]", instance: "Model | Content", action: str, **more: object) -> None:
     """Record changes of a row's many-to-many relation. Forms write them after the row."""
-    model: Any = type(instance)
-    if not hasattr(model, "unrecorded_fields"):
+    if not isinstance(instance, Content):
         return
+    model = type(instance)
     name = next(name for name, field in links(model).items() if field.remote_field.through is sender)
     now = linked(model, name, [instance.pk])[instance.pk]
     if action.startswith("pre_"):
@@ -47,7 +48,7 @@ def _links_change(sender: "type[Model]", instance: Any, action: str, **more: obj
     if before != now:
         with together() as log:
             values = {**held_rows(instance, part_of(model)), name: before}
-            log.changed(model, instance.pk, values, {name: now}, edition_of(instance))
+            log.changed(model, instance.pk, values, {name: now}, instance.stamped_edition())
         if links(model)[name].model is model:
-            revision.advance([edition_of(instance)])
+            revision.advance([instance.stamped_edition()])
         advance_for_links(model, name, {*before} ^ {*now})

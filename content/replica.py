@@ -7,7 +7,7 @@ never cached under a revision newer than itself; editors read their own writes.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -41,10 +41,11 @@ def reading(allowed: bool = True) -> Iterator[None]:
 class ReplicaRouter:
     """Sends reading to the copy inside `reading()`, and outside of any transaction."""
 
-    def db_for_read(self, model: "type[Model]", **hints: Any) -> str | None:
+    def db_for_read(
+        self, model: "type[Model]", *, instance: "Model | None" = None, **hints: object
+    ) -> str | None:
         if not _reading.get() or REPLICA not in settings.DATABASES:
             return None
-        instance = hints.get("instance")
         # A row that was read for writing stays with its database.
         return instance._state.db if instance is not None and instance._state.db else REPLICA
 

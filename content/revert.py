@@ -10,33 +10,32 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import batched
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from django.apps import apps
 from django.core.exceptions import ValidationError
-from django.db.models import F, Model, ProtectedError, QuerySet, UniqueConstraint
+from django.db.models import F, Model, ProtectedError, UniqueConstraint
 from django.utils.translation import gettext as _
 
 from content import bulk, revision
 from content.actor import User
 from content.bulk import BulkChange, why_refused, without_long_texts
 from content.history import ChangeSet, Origin, RowChange
+from content.models import Content, Ordered
 from content.ordering import PARKED, close_gaps, has_places, owners_below
 from content.recording import is_container, recording
 from content.row_values import (
     BATCH_ROWS,
     Key,
     Values,
+    content_model,
     held_rows,
     is_recorded,
     linked,
     links,
     part_of,
     recorded_fields,
+    related_model,
 )
-
-if TYPE_CHECKING:
-    from content.models import Content
 
 type RowKeys = dict[type[Content], set[int]]
 # Returns those of the steps that somebody may take.
@@ -111,12 +110,6 @@ def keys_by_model(steps: Iterable[RevertStep]) -> RowKeys:
     for step in steps:
         found.setdefault(step.model, set()).add(step.key)
     return found
-
-
-def content_model(label: str) -> "type[Content]":
-    """Return the model of recorded rows with this label."""
-    model: type[Content] = apps.get_model(label)
-    return model
 
 
 # What changes are reverted
@@ -405,7 +398,8 @@ def _goes(model: "type[Content]", row: Sequence[int | None], going: RowKeys) -> 
         return True
     for name, owner in zip(part_of(model), owners, strict=True):
         if owner is not None:
-            return owner in going.get(model._meta.get_field(name).related_model, set())  # type: ignore[arg-type]
+            target = related_model(model, name)
+            return is_recorded(target) and owner in going.get(target, set())
     return False
 
 
@@ -434,8 +428,8 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
         moved = [step for step in changed if bulk.POSITION in step.pairs]
         for model, keys in keys_by_model(moved).items():
             # Rows that change places stand aside, as positions may be unique.
-            rows: QuerySet[Any] = model._default_manager.filter(pk__in=keys)
-            rows.update(position=F("position") + PARKED)
+            rows = model._default_manager.filter(pk__in=keys)
+            rows.update(**{bulk.POSITION: F(bulk.POSITION) + PARKED})
         reasons: list[str] = []
         for step in [*_in_order(coming), *changed]:
             try:
@@ -458,7 +452,7 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
         return log.change_set
 
 
-def _owners_of(moving: Iterable[RevertStep]) -> RowKeys:
+def _owners_of(moving: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
     """Return the models with an order, and the owners among whose rows places change."""
     found = keys_by_model(moving)
     return {model: owners_below(model, keys) for model, keys in found.items() if has_places(model)}
@@ -482,9 +476,9 @@ def _remove(going: list[RevertStep]) -> None:
 
 def _pointers(model: "type[Content]") -> "set[type[Model]]":
     """Return the models that point at this one, themselves or through what hangs on them."""
-    found: set[Any] = {relation.related_model for relation in model._meta.related_objects}
+    found = {relation.related_model for relation in model._meta.related_objects}
     for other in [one for one in found if is_recorded(one)]:
-        found.update(other._meta.get_field(name).related_model for name in part_of(other)[:1])
+        found.update(related_model(other, name) for name in part_of(other)[:1])
     return found
 
 
@@ -505,16 +499,16 @@ def _targets(step: RevertStep) -> "set[tuple[type[Content], int]]":
 
 def _write(step: RevertStep) -> None:
     is_new = step.kind == "bring back"
-    model: Any = step.model
-    row = model(pk=step.key) if is_new else model._base_manager.get(pk=step.key)
+    row = step.model() if is_new else step.model._base_manager.get(pk=step.key)
+    row.pk = step.key
     fields = recorded_fields(step.model)
     for name, (_now, then) in step.pairs.items():
         if name in fields:
             setattr(row, fields[name].attname, fields[name].to_python(then))
-    if is_new and has_places(step.model):
+    if is_new and isinstance(row, Ordered):
         # Beyond those that moved up or stand aside; it gets its place again when the gaps are closed.
         row.position += 2 * PARKED
-    elif hasattr(row, "position") and _is_taken(row):
+    elif isinstance(row, Ordered) and _is_taken(row):
         row.position = 0
     # First that what it points at is here: rules look there.
     row.clean_fields()
@@ -522,7 +516,7 @@ def _write(step: RevertStep) -> None:
     row.save(force_insert=is_new)
 
 
-def _is_taken(row: Any) -> bool:
+def _is_taken(row: "Ordered") -> bool:
     """Tell whether somebody else stands at the row's place, where places are unique."""
     unique = any("position" in getattr(one, "fields", ()) for one in row._meta.constraints)
     return unique and row.siblings().filter(position=row.position).exclude(pk=row.pk).exists()

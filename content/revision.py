@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.db import models, transaction
 from django.db.models import Case, F, Q, When
+from django.db.models.expressions import Combinable
 from django.dispatch import Signal
 from django.utils import timezone
 
@@ -122,7 +123,7 @@ def changing_only(tags: Collection[str] | None) -> Iterator[None]:
         _tags.reset(token)
 
 
-def later(now: datetime) -> dict[str, Any]:
+def later(now: datetime) -> dict[str, Combinable]:
     """Return what a revision becomes: one more, changed now, or where the clock was put back, a second later.
 
     Caches ask whether something changed since a moment, in seconds.

@@ -7,21 +7,23 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
 from itertools import batched
-from typing import TYPE_CHECKING, Any, TypeIs
+from typing import TYPE_CHECKING, TypeIs
 
-from django.db.models import Field, ManyToManyField, Model, QuerySet
+from django.apps import apps
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import Field, ManyToManyField, ManyToManyRel, Model, QuerySet
 from django.db.models.fields.files import FieldFile
 
 if TYPE_CHECKING:
     from content.models import Content
 
-type Values = dict[str, Any]
+type Values = dict[str, object]
 type Key = tuple[str, int]
 
 BATCH_ROWS = 500
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Return a value as JSON holds it."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
@@ -39,8 +41,14 @@ def is_recorded(model: type[Model]) -> "TypeIs[type[Content]]":
     return hasattr(model, "unrecorded_fields")
 
 
+def content_model(label: str) -> "type[Content]":
+    """Return the model of recorded rows with this label, such as "papers.paper"."""
+    model: type[Content] = apps.get_model(label)
+    return model
+
+
 @cache
-def recorded_fields(model: "type[Content]") -> dict[str, "Field[Any, Any]"]:
+def recorded_fields(model: "type[Content]") -> dict[str, "Field[object, object]"]:
     """Return the columns that the history follows, by name: not what is derived or counted."""
     skipped = {*model.derived_fields, *model.unrecorded_fields}
     columns = (field for field in model._meta.concrete_fields if not field.primary_key)
@@ -48,12 +56,20 @@ def recorded_fields(model: "type[Content]") -> dict[str, "Field[Any, Any]"]:
 
 
 @cache
-def links(model: Any) -> dict[str, "ManyToManyField[Any, Any]"]:
+def links(model: type[Model]) -> dict[str, "ManyToManyField[Model, Model]"]:
     """Return the relations to many on either side, by the name that this model calls them."""
     found = {field.name: field for field in model._meta.local_many_to_many}
     for relation in model._meta.related_objects:
-        if relation.many_to_many and (name := relation.get_accessor_name()):
-            found[name] = relation.remote_field
+        if isinstance(relation, ManyToManyRel) and (name := relation.get_accessor_name()):
+            found[name] = relation.field
+    return found
+
+
+def related_model(model: type[Model], name: str) -> type[Model]:
+    """Return the model at which a relation of this name points."""
+    found = model._meta.get_field(name).related_model
+    if not isinstance(found, type):
+        raise FieldDoesNotExist(f"{model._meta.label} has no relation “{name}”.")
     return found
 
 
@@ -63,7 +79,7 @@ def linked(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list
     near, far = field.m2m_column_name(), field.m2m_reverse_name()
     if field.model is not model:
         near, far = far, near
-    through: Any = field.remote_field.through
+    through: type[Model] = field.remote_field.through  # type: ignore[assignment]
     found: dict[int, list[int]] = {key: [] for key in keys}
     for batch in batched(found, BATCH_ROWS, strict=False):
         rows = through._base_manager.filter(**{f"{near}__in": batch}).order_by(far)
@@ -72,11 +88,10 @@ def linked(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list
     return found
 
 
-def read(rows: QuerySet[Any], names: Iterable[str]) -> dict[int, Values]:
+def read(rows: QuerySet[Model], names: Iterable[str]) -> dict[int, Values]:
     """Return these fields of the rows by primary key. One query."""
     wanted = list(names)
-    columns = [rows.model._meta.get_field(name).attname for name in wanted]
-    found = rows.order_by().values_list("pk", *columns)
+    found = rows.order_by().values_list("pk", *wanted)
     return {key: dict(zip(wanted, map(plain, values), strict=True)) for key, *values in found}
 
 
@@ -91,8 +106,7 @@ def read_keys(model: type[Model], keys: Iterable[int], names: Iterable[str]) -> 
 
 def held_rows(row: "Content", names: Iterable[str]) -> Values:
     """Return these fields of a row in memory."""
-    model: Any = type(row)
-    fields = recorded_fields(model)
+    fields = recorded_fields(type(row))
     return {name: plain(fields[name].to_python(getattr(row, fields[name].attname))) for name in names}
 
 
@@ -106,9 +120,8 @@ def part_of(model: "type[Content]") -> tuple[str, ...]:
 
 def owners(model: type[Model], values: Values) -> list[str]:
     """Return the names of the rows on whose pages this one stands, the nearest first."""
-    found = []
-    for name in part_of(model):
-        target: Any = model._meta.get_field(name).related_model
-        if values.get(name):
-            found.append(f"{target._meta.label_lower}:{values[name]}")
-    return found
+    return [
+        f"{related_model(model, name)._meta.label_lower}:{values[name]}"
+        for name in part_of(model)
+        if values.get(name)
+    ]

@@ -13,8 +13,11 @@ from django.db.models import Model, QuerySet
 from django.forms.formsets import DELETION_FIELD_NAME, INITIAL_FORM_COUNT, TOTAL_FORM_COUNT
 from django.http import QueryDict
 
-from content.row_values import links, plain, recorded_fields
+from content.row_values import is_recorded, links, plain, recorded_fields
 from content.versions import MARK, Seen, mark, state
+
+type Form = forms.ModelForm[Any]
+type FormSet = forms.BaseModelFormSet[Any, Form]
 
 THEIRS, MINE = "theirs", "mine"
 CHOICE = "_choose-"
@@ -25,17 +28,18 @@ class Difference:
     """A field, or a whole row (`field` empty), that is one way here and another way in what was sent."""
 
     name: str
-    model: Any
-    key: Any
+    model: type[Model]
+    key: object
     label: str
     field: str
-    theirs: Any
-    mine: Any
+    # Plain values; of a whole row "kept" or "deleted".
+    theirs: object
+    mine: object
     # Whose value holds unless somebody decides; empty where both sides changed it.
     preset: str
 
 
-def posted_values(form: Any, name: str) -> Any:
+def posted_values(form: Form, name: str) -> object:
     """Return a field as it was sent, as a plain value; what cannot be read is the text itself."""
     field, key = form.fields[name], form.add_prefix(name)
     raw = field.widget.value_from_datadict(form.data, form.files, key)
@@ -50,19 +54,19 @@ def posted_values(form: Any, name: str) -> Any:
     return plain(value)
 
 
-def shown_fields(form: Any) -> list[str]:
+def shown_fields(form: Form | type[Form]) -> list[str]:
     """Return the fields of a form, or of its class, that are compared; not what a formset adds to it."""
-    model = form._meta.model
-    known = recorded_fields(model).keys() | links(model).keys()
+    model: type[Model] = form._meta.model
+    known = {*(recorded_fields(model) if is_recorded(model) else ()), *links(model)}
     return [name for name in form.base_fields if name in known]
 
 
-def differences(form: forms.BaseForm, formsets: list[Any], seen: Seen) -> Iterator[Difference]:
+def differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Iterator[Difference]:
     """Compare what was sent with what is here; forms are bound to the rows as they are now."""
     if form is not None:
         yield from _fields(form, seen.get("", {}).get("", ""))
     for formset in formsets:
-        shown = seen.get(formset.prefix, {})
+        shown = seen.get(formset.prefix or "", {})
         for index, part in enumerate(formset.initial_forms):
             key = str(part.data.get(part.add_prefix(part.instance._meta.pk.name), ""))
             if part.instance.pk is None or part.instance._state.adding:
@@ -71,7 +75,7 @@ def differences(form: forms.BaseForm, formsets: list[Any], seen: Seen) -> Iterat
                 yield from _part(part, shown.get(key, ""), formset)
 
 
-def _fields(form: Any, base: str) -> Iterator[Difference]:
+def _fields(form: Form, base: str) -> Iterator[Difference]:
     row = form.instance
     names = shown_fields(form)
     values = state(row, names)
@@ -93,7 +97,7 @@ def _by_name(names: list[str], base: str) -> dict[str, str]:
     return dict(zip(names, found, strict=True)) if len(found) == len(names) else {}
 
 
-def _part(part: Any, base: str, formset: Any) -> Iterator[Difference]:
+def _part(part: Form, base: str, formset: FormSet) -> Iterator[Difference]:
     name = part.add_prefix(DELETION_FIELD_NAME)
     row = part.instance
     if not (formset.can_delete and part.data.get(name)):
@@ -105,20 +109,20 @@ def _part(part: Any, base: str, formset: Any) -> Iterator[Difference]:
     yield Difference(name, type(row), row.pk, str(row), "", "kept", "deleted", preset)
 
 
-def _gone(part: Any, key: str, base: str, index: int) -> Difference:
+def _gone(part: Form, key: str, base: str, index: int) -> Difference:
     """A row that was sent and is not here any more."""
     names = shown_fields(part)
     untouched = "".join(mark(posted_values(part, name)) for name in names) == base
     is_dropped = bool(part.data.get(part.add_prefix(DELETION_FIELD_NAME)))
     label = str(part.data.get(part.add_prefix("name"), "")) or f"{index + 1}"
     preset = THEIRS if untouched or is_dropped else ""
-    return Difference(part.prefix, type(part.instance), key, label, "", "deleted", "kept", preset)
+    return Difference(part.prefix or "", type(part.instance), key, label, "", "deleted", "kept", preset)
 
 
 # The choices
 
 
-def merged(data: QueryDict, form: Any, formsets: list[Any], found: list[Difference]) -> QueryDict:
+def merged(data: QueryDict, form: Form | None, formsets: list[FormSet], found: list[Difference]) -> QueryDict:
     """Return what was sent with the choices in it: theirs take the place of mine."""
     sent = data.copy()
     parts = [part for formset in formsets for part in formset.initial_forms]
@@ -145,11 +149,11 @@ def merged(data: QueryDict, form: Any, formsets: list[Any], found: list[Differen
     return sent
 
 
-def _put(sent: QueryDict, form: Any, name: str) -> None:
+def _put(sent: QueryDict, form: Form, name: str) -> None:
     """Write a field's stored value as a browser would send it."""
     field, key = form.fields[name], form.add_prefix(name)
     value = field.prepare_value(form.get_initial_for_field(field, name))
-    widget = getattr(field.widget, "widget", field.widget)
+    widget: forms.Widget = getattr(field.widget, "widget", None) or field.widget
     if isinstance(widget, forms.MultiWidget):
         suffixes: list[str] = vars(widget)["widgets_names"]
         parts = widget.decompress(value) or [None] * len(widget.widgets)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -17,7 +16,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from content.history import ChangeSet, RowChange
-from content.row_values import links, recorded_fields
+from content.row_values import content_model, links, recorded_fields
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -63,32 +62,31 @@ class RowLabels:
         for label, key in wanted:
             keys[label].add(key)
         for label, found in keys.items():
-            model: Any = apps.get_model(label)
+            model = content_model(label)
             related = [name for name, f in recorded_fields(model).items() if f.is_relation]
             rows = model._base_manager.filter(pk__in=found)
             for row in rows.select_related(*related) if related else rows:
                 self.known[label, row.pk] = str(row)
             gone = RowChange.objects.filter(model=label, object_id__in=found, kind="deleted").order_by("pk")
-            for row in gone if found - {key for name, key in self.known if name == label} else ():
-                self.known.setdefault(row.key, row.label)
+            for change in gone if found - {key for name, key in self.known if name == label} else ():
+                self.known.setdefault(change.key, change.label)
 
     def of(self, label: str, key: int) -> str:
         """Return the name of a row."""
-        model: Any = apps.get_model(label)
+        model = content_model(label)
         return self.known.get((label, key)) or f"{capfirst(model._meta.verbose_name)} {key}"
 
 
 def target_of(label: str, name: str) -> str:
     """Return the label of the model that a field points at, if it does."""
-    model: Any = apps.get_model(label)
-    found: Any = recorded_fields(model).get(name)
-    if found is not None:
-        return found.related_model._meta.label_lower if found.is_relation else ""
-    link = links(model).get(name)
-    if link is None:
+    model = content_model(label)
+    if name in recorded_fields(model):
+        target = recorded_fields(model)[name].related_model
+    elif link := links(model).get(name):
+        target = link.related_model if link.model is model else link.model
+    else:
         return ""
-    far: Any = link.related_model if link.model is model else link.model
-    return str(far._meta.label_lower)
+    return target._meta.label_lower if target else ""
 
 
 def change_set_rows(
@@ -115,7 +113,7 @@ def _named(change: RowChange) -> Iterable[tuple[str, int]]:
 
 def history_row(change: RowChange, names: RowLabels, edition: Edition | None) -> HistoryRow:
     """Return one row of an act as it is shown."""
-    model: Any = apps.get_model(change.model)
+    model = content_model(change.model)
     row = HistoryRow(
         what=str(model._meta.verbose_name),
         label=change.label or names.of(*change.key),
@@ -129,7 +127,7 @@ def history_row(change: RowChange, names: RowLabels, edition: Edition | None) ->
 
 
 def field_changes(
-    label: str, pairs: dict[str, Any], names: RowLabels, edition: Edition | None
+    label: str, pairs: Mapping[str, list[object]], names: RowLabels, edition: Edition | None
 ) -> list[FieldChange]:
     """Return the fields of a row, each with two values."""
     found = []
@@ -143,31 +141,30 @@ def field_changes(
 def field_label(label: str, name: str) -> str:
     """Return what a field is called."""
     try:
-        found: Any = apps.get_model(label)._meta.get_field(name)
+        found = content_model(label)._meta.get_field(name)
     except FieldDoesNotExist:
         return capfirst(name.replace("_", " "))
     return capfirst(str(getattr(found, "verbose_name", name)))
 
 
-def shown_value(label: str, name: str, value: Any, names: RowLabels, edition: Edition | None) -> str:
+def shown_value(label: str, name: str, value: object, names: RowLabels, edition: Edition | None) -> str:
     """Return a stored value as people read it: a name for a key, a time in the edition's zone."""
-    model: Any = apps.get_model(label)
-    found: Any = recorded_fields(model).get(name)
+    found = recorded_fields(content_model(label)).get(name)
     target = target_of(label, name)
     if value is None or value == "" or value == []:
         return "–"
     if target:
         keys = value if isinstance(value, list) else [value]
-        return "\n".join(names.of(target, key) for key in keys)
+        return "\n".join(names.of(target, key) for key in keys if isinstance(key, int))
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, list):
         return "\n".join(map(str, value))
-    if found is not None and found.get_internal_type() == "DateTimeField":
+    if found is not None and found.get_internal_type() == "DateTimeField" and isinstance(value, str):
         moment = datetime.fromisoformat(value)
         zone = edition.zone if edition else moment.tzinfo
         return f"{moment.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-    choices = dict(found.flatchoices) if found is not None else {}
+    choices: dict[object, object] = dict(found.flatchoices) if found is not None else {}
     return str(choices.get(value, value))
 
 

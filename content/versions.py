@@ -4,12 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.core import signing
 from django.db import models
 
-from content.row_values import linked, links, recorded_fields
+from content.row_values import Values, is_recorded, linked, links, recorded_fields
 from content.row_values import plain as stored_plain
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def digest(row: models.Model) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def state(row: "Model", names: Iterable[str]) -> dict[str, Any]:
+def state(row: "Model", names: Iterable[str]) -> Values:
     """Return these fields of a row as plain values; names that are no field of it are left out."""
-    model: Any = type(row)
-    fields, many = recorded_fields(model), links(model)
-    found: dict[str, Any] = {}
+    model = type(row)
+    fields, many = recorded_fields(model) if is_recorded(model) else {}, links(model)
+    found: Values = {}
     for name in names:
         if name in fields:
             found[name] = stored_plain(fields[name].to_python(getattr(row, fields[name].attname)))
@@ -44,7 +44,7 @@ def state(row: "Model", names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def comparable(value: object) -> Any:
+def comparable(value: object) -> object:
     """Return a value as a form can hold it: to the minute, without blanks around, one kind of nothing."""
     if value is None or value == "" or value == []:
         return None

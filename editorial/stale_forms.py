@@ -209,9 +209,9 @@ def difference_rows(found: list[Difference], row: Any, sent: Any) -> list[dict[s
         label = one.model._meta.label_lower
         if one.field:
             sides = [shown_value(label, one.field, side, names, edition) for side in (one.theirs, one.mine)]
-            marked: list[Any] = list(word_diff(*sides))
+            marked: list[str] = [*word_diff(*sides)]
         else:
-            marked = [words[one.theirs], words[one.mine]]
+            marked = [words[str(one.theirs)], words[str(one.mine)]]
         told.append(
             {
                 "name": f"{CHOICE}{one.name}",

@@ -42,13 +42,14 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     chosen = chooser.chosen
     detailed = chosen["view"] == "detailed"
     page = page_of(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
-    page.object_list = edition.papers.published().exactly(list(page.object_list)).cards(detailed=detailed)
+    papers = edition.papers.published().exactly(list(page)).cards(detailed=detailed)
     context = {
         "chooser": chooser,
         "chosen": chosen,
         "page": page,
+        "papers": papers,
         "detailed": detailed,
-        "groups": chooser.groups(page),
+        "groups": chooser.groups(papers),
         "files_query": f"?{narrowed}"
         if (narrowed := chooser.query(but=["sort", "seed", "by", "view"]))
         else "",

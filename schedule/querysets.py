@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import (
@@ -22,6 +22,9 @@ from content.querysets import ContentQuerySet, moment, or_draft, or_upcoming, sc
 from papers.querysets import called_off, paper_published
 from people.querysets import with_shown_names
 from schedule.gaps import PresentationGaps, SessionGaps
+
+if TYPE_CHECKING:
+    from content.models import Content
 
 # What nobody goes to a page for.
 BREAK_KINDS = ("break", "meal")
@@ -43,7 +46,7 @@ def session_published(prefix: str, at: datetime | None) -> Q:
     return schedule_public(f"{prefix}edition__", at) & own & above
 
 
-class RoomQuerySet(ContentQuerySet[Any]):
+class RoomQuerySet[M: "Content"](ContentQuerySet[M]):
     """Rooms of an edition, in order."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -274,14 +277,14 @@ class PresentationQuerySet(PresentationGaps):
         return rows.defer("abstract", "abstract_html")
 
 
-class SpeakerQuerySet(ContentQuerySet[Any]):
+class SpeakerQuerySet[M: "Content"](ContentQuerySet[M]):
     """Speakers of talks that are not papers."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(presentation_published("presentation__", at))
 
 
-class ReleaseQuerySet(ContentQuerySet[Any]):
+class ReleaseQuerySet[M: "Content"](ContentQuerySet[M]):
     """Announcements of the program."""
 
     def published(self, at: datetime | None = None) -> Self:

@@ -36,7 +36,7 @@ def cache_control(request: HttpRequest, name: str) -> str:
 
     Files that no row names are for no reader.
     """
-    fields = [(model, one) for model, one in file_fields() if name.startswith(one.upload_to)]
+    fields = [(model, one) for model, one in file_fields() if name.startswith(str(one.upload_to))]
     for model, field in fields:
         if model.objects.published().filter(**{field.name: name}).exists():
             return FOR_AN_HOUR if isinstance(field, ImageField) else ASKED_FOR

@@ -10,7 +10,7 @@ from django.utils import timezone
 from conference.models import Edition
 from content.array_lookup import Among
 from exchange.exports.dump import dump
-from exchange.records import PresentationRecord, Program
+from exchange.records import PresentationRecord, Program, is_stated
 
 LISTED = ("paper", "session", "start", "title", "board", "status")
 EVENT = (*LISTED, "kind", "abstract", "end", "room", "cancellation_reason", "recording_url", "speakers")
@@ -33,7 +33,7 @@ def app_program(edition: Edition) -> Program:
         at=at,
         only={
             "session": Q(),
-            "paper": Q(Among("uid", {one.paper for one in events if one.paper})),
+            "paper": Q(Among("uid", {one.paper for one in events if is_stated(one.paper) and one.paper})),
             "presentation": Q(Among("uid", [one.uid for one in events])),
         },
         fields={"paper": PAPER, "presentation": EVENT},
