@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conference.cache_scopes import read_scopes
+from conference.cache_lifetimes import read_cache_states
 from pagecache.entries import ENCODERS, MIN_COMPRESSED_BYTES, accepted_encodings
-from pagecache.revisions import SITE, Scopes
-from pagecache.tags import scope
+from pagecache.revisions import SITE, CacheStates
+from pagecache.tags import edition_slug
 
 READING = ("GET", "HEAD", "OPTIONS")
 # Anybody may keep a copy, but has to ask whether it still holds.
@@ -52,10 +52,10 @@ def best_encoding(request: HttpRequest, content: bytes) -> str:
     return next((name for name in ENCODERS if name in wanted and len(content) >= MIN_COMPRESSED_BYTES), "")
 
 
-def conditional(request: Any, response: HttpResponse, scopes: Scopes) -> Any:
+def conditional(request: Any, response: HttpResponse, states: CacheStates) -> Any:
     """Give a good answer its ETag and date, or 304 in its place where the asker has it already.
 
-    The date is that of the scopes which were there before it was made.
+    The date is that of the states that were read before it was made.
     """
     if not is_anonymous(request):
         response["Cache-Control"] = OWN
@@ -70,8 +70,8 @@ def conditional(request: Any, response: HttpResponse, scopes: Scopes) -> Any:
         response.render()
     changed, encoding = None, ""
     if is_anonymous(request):
-        slug = scope(request.path, request.META.get("QUERY_STRING", ""))
-        changed = int((scopes.get(slug) or scopes[SITE]).shown_at.timestamp())
+        slug = edition_slug(request.path, request.META.get("QUERY_STRING", ""))
+        changed = int((states.get(slug) or states[SITE]).shown_at.timestamp())
         response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
         patch_vary_headers(response, ["Accept-Encoding"])
         encoding = best_encoding(request, response.content)
@@ -89,13 +89,13 @@ def _let_go(answer: Any) -> None:
 class ConditionalView(APIView):
     """What all views of the API share: conditional answers, and that pages of other sites may read them."""
 
-    scopes: Scopes = {}
+    states: CacheStates = {}
 
     def initial(self, request: Any, *args: object, **kwargs: Any) -> None:
         """Read what an answer is dated by before anything that stands in it: later changes are not in it."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD") and is_anonymous(request):
-            self.scopes = read_scopes(timezone.now())
+            self.states = read_cache_states(timezone.now())
 
     def options(self, request: HttpRequest, *args: object, **kwargs: object) -> Response:
         """Answer a browser that asks whether a page of another site may read."""
@@ -115,4 +115,4 @@ class ConditionalView(APIView):
         if isinstance(finished, Response):
             finished.add_post_render_callback(_let_go)
         say_who_may_read(self.request, finished)
-        return conditional(self.request, finished, self.scopes)
+        return conditional(self.request, finished, self.states)

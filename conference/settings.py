@@ -122,7 +122,7 @@ if CACHE_URL:
 # new one is rendered; caches in front of the site may keep a page for so many.
 PAGE_CACHE_STALE_SECONDS: float = env.float("PAGE_CACHE_STALE_SECONDS", 10.0)
 SHARED_CACHE_SECONDS: int = env.int("SHARED_CACHE_SECONDS", 1)
-PAGE_CACHE_SCOPES = "conference.cache_scopes.read_scopes"
+PAGE_CACHE_STATES = "conference.cache_lifetimes.read_cache_states"
 # Where a cache in front is told what changed, by POST or PURGE, with a header such as "Fastly-Key: …".
 PURGE_URL: str = env.str("PURGE_URL", "")
 PURGE_METHOD: str = env.str("PURGE_METHOD", "PURGE").upper()

@@ -20,7 +20,7 @@ from pagecache.entries import CacheEntry, Headers, is_cacheable
 from pagecache.keys import Key, cache_key, without_unknown_parameters
 from pagecache.lru import LRUCache
 from pagecache.revisions import SITE, Revisions
-from pagecache.tags import scope, tags_of
+from pagecache.tags import edition_slug, tags_of
 
 MAX_BYTES = 50 * 1024 * 1024
 # Nothing on these pages depends on the time of day; others live for seconds while an edition runs.
@@ -133,15 +133,15 @@ class PageCache:
 
     def _render(self, key: Key, request: WSGIEnvironment) -> tuple[CacheEntry | None, Response]:
         """Return what Django answers, and the entry that it makes, if it may be cached."""
-        number, scopes = self.revisions.number, self.revisions.scopes
+        number, states = self.revisions.number, self.revisions.states
         status, headers, body = response = complete_response(self.application, request)
         if not is_cacheable(status, headers):
             # The page may have been withdrawn: stop serving the old one.
             self.entries.discard(key)
             return None, response
-        shown = scopes.get(scope(*key)) or scopes[SITE]
+        shown = states.get(edition_slug(*key)) or states[SITE]
         lifetime = (shown.steady if STEADY.fullmatch(key.path) else shown.lifetime) * spread(key)
-        tags = tags_of(key, body, (slug for slug in scopes if slug))
+        tags = tags_of(key, body, (slug for slug in states if slug))
         expires = time.monotonic() + min(lifetime, shown.next_gate)
         entry = CacheEntry(tags, number, expires, shown.shown_at, headers, body)
         self.entries.put(key, entry, replaces=lambda before: before.revision <= number)

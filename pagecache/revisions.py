@@ -27,7 +27,7 @@ SITE = ""
 
 
 @dataclass(frozen=True, slots=True)
-class CacheScope:
+class CacheState:
     """An edition or, with the key 0, the site: its revision, and how long a response may be cached (seconds).
 
     `steady` is how long if nothing in it depends on the time of day.
@@ -44,20 +44,20 @@ class CacheScope:
     next_gate: float = float("inf")
 
 
-type Scopes = Mapping[str, CacheScope]
+type CacheStates = Mapping[str, CacheState]
 
 
-def configured_reader() -> Callable[[datetime], Scopes]:
-    """Return the function that reads the scopes: which models there are is known to the apps above."""
-    reader: Callable[[datetime], Scopes] = import_string(settings.PAGE_CACHE_SCOPES)
+def configured_reader() -> Callable[[datetime], CacheStates]:
+    """Return the function that reads the states: which models there are is known to the apps above."""
+    reader: Callable[[datetime], CacheStates] = import_string(settings.PAGE_CACHE_STATES)
     return reader
 
 
 class Revisions:
-    """The scopes by slug as last read, and the numbers at which tags were invalidated."""
+    """The states by slug as last read, and the numbers at which tags were invalidated."""
 
     def __init__(self) -> None:
-        self.scopes: Scopes = {}
+        self.states: CacheStates = {}
         self.number = 0
         self._invalidated: dict[str, int] = {}
         # Everything before this number is invalid.
@@ -72,17 +72,13 @@ class Revisions:
         While one thread reads, the others use the last reading, as all do while the database is away.
         """
         is_due = time.monotonic() - self._read_at > POLL_SECONDS
-        if is_due and self._lock.acquire(blocking=not self.scopes):
+        if is_due and self._lock.acquire(blocking=not self.states):
             try:
                 if time.monotonic() - self._read_at > POLL_SECONDS:
                     self._read()
             finally:
                 self._lock.release()
-        return bool(self.scopes)
-
-    def scope(self, slug: str) -> CacheScope:
-        """Return the scope of an edition; that of the site where no edition has this slug."""
-        return self.scopes.get(slug) or self.scopes[SITE]
+        return bool(self.states)
 
     def is_valid(self, tags: Iterable[str], since: int) -> bool:
         """Whether none of these tags was invalidated after this number."""
@@ -102,13 +98,13 @@ class Revisions:
     def _read(self) -> None:
         began = time.monotonic()
         try:
-            scopes = configured_reader()(timezone.now())
-            tags = changed_tags(self.scopes, scopes) if self.scopes else set()
+            states = configured_reader()(timezone.now())
+            tags = changed_tags(self.states, states) if self.states else set()
         except DatabaseError:
             close_old_connections()
         else:
             self._remember(tags)
-            self.scopes = scopes
+            self.states = states
         self._read_at = began
 
     def _remember(self, tags: set[str] | None) -> None:
@@ -123,10 +119,10 @@ class Revisions:
         self.number = number
 
 
-def changed_tags(old: Scopes, new: Scopes) -> set[str] | None:
+def changed_tags(old: CacheStates, new: CacheStates) -> set[str] | None:
     """Return the tags that were invalidated between two readings; `None` for all. A query for each change."""
     tags: set[str] = set()
-    if {slug: scope.key for slug, scope in old.items()} != {slug: scope.key for slug, scope in new.items()}:
+    if {slug: state.key for slug, state in old.items()} != {slug: state.key for slug, state in new.items()}:
         return None
     for slug, now in new.items():
         before = old[slug]

@@ -36,7 +36,7 @@ SITE_RESOURCES = frozenset(("conferences", "editions", "institutions", "people")
 MAX_HEADER_BYTES = 600
 
 
-def scope(path: str, query: str) -> str:
+def edition_slug(path: str, query: str) -> str:
     """Return the slug of the only edition that a response shows; any other word if it may show several.
 
     A search of an edition finds what belongs to all years, too. The API names an edition behind the resource,
@@ -56,7 +56,7 @@ def scope(path: str, query: str) -> str:
 def tags_of(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]:
     """Return the tags of a response on a site that has these editions."""
     known = {*slugs}
-    shown = scope(*key)
+    shown = edition_slug(*key)
     editions = {shown} if shown in known else known
     tags = {SITE_TAG, *map(edition_tag, editions)}
     if key.query or not is_linking(key.path, known):

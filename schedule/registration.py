@@ -10,7 +10,7 @@ from django.utils.translation import ngettext_lazy
 from accounts.access_scope import OWN
 from accounts.roles import ALL, KEEP, NONE, SEE, Role, grant, restrict
 from conference import menu_sections
-from conference.cache_scopes import DATED_MODELS
+from conference.cache_lifetimes import DATED_MODELS
 from conference.menu_sections import MenuSection
 from people.models import Person
 from people.querysets import Appearance, register_appearance

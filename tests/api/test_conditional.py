@@ -13,7 +13,7 @@ from api.reader import Reader
 from conference.models import Edition
 from pagecache.keys import Key, cache_key
 from pagecache.middleware import PageCache
-from pagecache.tags import scope
+from pagecache.tags import edition_slug
 from papers.models import Paper
 from tests import factories as make
 from tests.api.asking import application
@@ -155,4 +155,4 @@ def test_wrong_parameter_fills_no_cache(paper: Paper) -> None:
     ],
 )
 def test_answer_hangs_on_the_stamp_of_what_it_shows(path: str, query: str, slug: str) -> None:
-    assert scope(path, query) == slug
+    assert edition_slug(path, query) == slug

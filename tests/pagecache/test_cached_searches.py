@@ -12,7 +12,7 @@ from operations.indexing import update
 from pagecache.entries import cache_control
 from pagecache.keys import MAX_SEARCH_LENGTH, cache_key
 from pagecache.middleware import PageCache
-from pagecache.tags import scope
+from pagecache.tags import edition_slug
 from papers.models import Paper
 from tests import factories as make
 from tests.pagecache.site import ask
@@ -91,7 +91,7 @@ def test_person_whom_another_edition_hides_is_gone_from_searches_of_this_one(cac
     paper.edition.delete()
 
     assert not found(cache)
-    assert scope("/2021/search/", "q=steam") == scope("/search/", "") == ""
+    assert edition_slug("/2021/search/", "q=steam") == edition_slug("/search/", "") == ""
 
 
 def test_answer_of_an_index_that_is_behind_is_not_kept(paper: Paper, cache: PageCache) -> None:

@@ -16,7 +16,7 @@ from conference.models import Edition
 from pagecache.entries import HEADERS_BYTES, TAG_BYTES
 from pagecache.keys import Key
 from pagecache.middleware import PageCache
-from pagecache.revisions import SITE, CacheScope
+from pagecache.revisions import SITE, CacheState
 from papers.models import Paper
 from tests import factories
 from tests.pagecache.site import BODY, Site, ask
@@ -62,7 +62,7 @@ def test_commit_is_seen_by_the_next_reader(cache: PageCache, site: Site, edition
 def test_while_an_edition_runs_what_tells_no_time_is_kept(
     cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conference.cache_scopes.LIFETIME_WHILE_RUNNING", 0.0)
+    monkeypatch.setattr("conference.cache_lifetimes.LIFETIME_WHILE_RUNNING", 0.0)
     year = timezone.now().year
     factories.make_edition(year, start_date=timezone.now().date(), end_date=timezone.now().date())
     own = [f"/{year}/{rest}" for rest in ("", "sessions/s1/x/", "schedule/", "papers/p1/x/", "schedule.ics")]
@@ -214,15 +214,15 @@ def test_pages_are_served_while_the_database_is_away(
     def fail(at: datetime) -> None:
         raise DatabaseError
 
-    monkeypatch.setattr("conference.cache_scopes.read_scopes", fail)
+    monkeypatch.setattr("conference.cache_lifetimes.read_cache_states", fail)
     assert ask(cache)[2] == BODY
     assert len(site.asked) == 1
 
 
 def test_many_readers_of_a_new_page_render_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     now = datetime.now(UTC)
-    scope = CacheScope(0, 1, now, now, lifetime=60.0, steady=60.0)
-    monkeypatch.setattr("conference.cache_scopes.read_scopes", lambda at: {SITE: scope})
+    state = CacheState(0, 1, now, now, lifetime=60.0, steady=60.0)
+    monkeypatch.setattr("conference.cache_lifetimes.read_cache_states", lambda at: {SITE: state})
     started, asked = threading.Barrier(8), []
 
     def slow(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:

@@ -3,7 +3,7 @@
 import pytest
 
 from pagecache.keys import Key
-from pagecache.tags import MAX_HEADER_BYTES, header_tags, scope, tags_of
+from pagecache.tags import MAX_HEADER_BYTES, edition_slug, header_tags, tags_of
 
 SLUGS = ["2020", "2021"]
 LINK = b'<a href="/2021/papers/17/title/">'
@@ -59,4 +59,4 @@ def test_headers_name_all_editions_in_place_of_many() -> None:
 
 
 def test_search_of_an_edition_shows_what_belongs_to_all() -> None:
-    assert (scope("/2021/search/", "q=steam"), scope("/2021/papers/", "")) == ("", "2021")
+    assert (edition_slug("/2021/search/", "q=steam"), edition_slug("/2021/papers/", "")) == ("", "2021")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from conference.cache_scopes import LIFETIME, LIFETIME_OF_STEADY, SETTLED, read_scopes
+from conference.cache_lifetimes import LIFETIME, LIFETIME_OF_STEADY, SETTLED, read_cache_states
 from conference.models import Edition
 from pagecache.middleware import PageCache
 from schedule.models import Release
@@ -19,7 +19,7 @@ MINUTE = timedelta(minutes=1)
 
 def steady(at: datetime) -> dict[str, float]:
     """How long what tells no time may be kept, by edition; "" stands for what shows several."""
-    return {slug: scope.steady for slug, scope in read_scopes(at).items()}
+    return {slug: state.steady for slug, state in read_cache_states(at).items()}
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_end_of_an_edition_is_soon_seen(now: datetime) -> None:
 
 def test_page_that_tells_no_time_outlives_one_that_does(monkeypatch: pytest.MonkeyPatch) -> None:
     make.make_edition()
-    monkeypatch.setattr("conference.cache_scopes.LIFETIME", 0.0)
+    monkeypatch.setattr("conference.cache_lifetimes.LIFETIME", 0.0)
     site = Site()
     cache = PageCache(site)
     for path in ("/2021/papers/1/title/", "/2021/schedule/2021-04-05/") * 2:
