@@ -68,7 +68,7 @@ def unseen(source: str) -> Iterator[str]:
     """Report invisible characters."""
     for sign in sorted(set(UNSEEN.findall(source))):
         words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
-        yield _("Contains a character that nobody sees: U+%(code)s, %(name)s.") % words
+        yield _("Contains an invisible character: U+%(code)s, %(name)s.") % words
 
 
 def in_capitals(title: str) -> bool:
@@ -82,7 +82,7 @@ def lost(source: str) -> Iterator[str]:
     for sign in sorted(set(CONTROLS.findall(source))):
         yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
     if "\ufffd" in source:
-        yield _("Contains the replacement character “\ufffd”: letters were lost on the way here.")
+        yield _("Contains the replacement character “\ufffd”: letters were lost before the text was entered.")
     if len(tidy(source).strip()) > MAX_CACHED_CHARS:
         yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{MAX_CACHED_CHARS:,}"}
 
@@ -97,16 +97,16 @@ def problems(text: Parsed) -> Iterator[str]:
     yield from _left_raw(text.prose)
     if LONE_DOLLAR.search(text.rest.replace("$$", "")):
         # It opens or closes no formula, and is no price.
-        yield _("A dollar sign stands alone: a formula may not be closed. For a plain one write \\$.")
+        yield _("Unpaired dollar sign: a formula may not be closed. For a plain dollar sign write \\$.")
 
 
 def _left_raw(prose: str) -> Iterator[str]:
     """Report markup that would be shown as raw text."""
     kinds = (
-        (_("The LaTeX escape “%(raw)s” is shown as it stands."), r"\\[A-Za-z]*"),
-        (_("The group in braces “%(raw)s” is shown as it stands."), r"\{[A-Za-z][^{},]{3,80}\}"),
+        (_("The LaTeX escape “%(raw)s” is shown as written."), r"\\[A-Za-z]*"),
+        (_("The group in braces “%(raw)s” is shown as written."), r"\{[A-Za-z][^{},]{3,80}\}"),
         (
-            _("The HTML “%(raw)s” is shown as it stands."),
+            _("The HTML “%(raw)s” is shown as written."),
             r"</?[A-Za-z][A-Za-z0-9]{0,9}\s?/?>|&#?[A-Za-z0-9]{2,8};",
         ),
     )
@@ -127,6 +127,6 @@ def latex_in_prose(text: Parsed) -> list[str]:
         return []
     quoted = ", ".join(f"“{raw}”" for raw in shown)
     return [
-        _("LaTeX outside of formulas: %(found)s. Better write the letters themselves, and Markdown.")
+        _("LaTeX outside of formulas: %(found)s. Use the letters themselves, and Markdown.")
         % {"found": quoted}
     ]

@@ -65,7 +65,7 @@ def test_a_large_program_has_twelve_halls_and_no_session_over_800_boards() -> No
     assert set(sizes(made, "oral").values()) == {6}
 
 
-def test_nobody_is_twice_among_the_authors_of_a_paper() -> None:
+def test_no_author_is_listed_twice() -> None:
     for paper in program(300).papers:
         uids = [author.person.uid for author in stated(paper.authors, ())]
         assert sorted(uids) == sorted(set(uids))
@@ -77,7 +77,7 @@ def test_most_people_come_back_and_some_are_new() -> None:
     assert after - before
 
 
-def test_names_stand_in_many_scripts() -> None:
+def test_names_have_many_scripts() -> None:
     natives = "".join(stated(one.native_name, "") for one in program(300).people)
     for letter in "王민र藤вعכ":
         assert letter in natives

@@ -93,7 +93,7 @@ def test_person_is_the_same_in_every_file() -> None:
 
 
 @every_year
-def test_people_are_those_whom_the_program_points_at(year: int) -> None:
+def test_people_are_those_in_the_program(year: int) -> None:
     assert set(keyed(year, "people")) == {reference["uid"] for reference in person_references(year)}
 
 
@@ -125,7 +125,7 @@ def test_namesakes_are_two_people() -> None:
 
 
 @every_year
-def test_no_author_stands_twice_on_a_paper(year: int) -> None:
+def test_papers_list_no_author_twice(year: int) -> None:
     for paper in program(year)["papers"]:
         uids = [author["person"]["uid"] for author in paper["authors"]]
         assert len(uids) == len(set(uids)), paper["uid"]

@@ -56,7 +56,7 @@ def test_number_of_facts() -> None:
 
 
 @every_fact
-def test_authors_stand_in_order_as_printed(fact: Json) -> None:
+def test_authors_are_in_order_as_printed(fact: Json) -> None:
     known = [IN_FULL.get((name, fact["year"]), name) for name in fact["authors"]]
     assert printed(paper_of(fact)) == known
 

@@ -17,7 +17,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("ut
 OWN = ("migrate", "web", "worker", "backup")
 
 
-def test_units_are_what_systemd_takes(tmp_path: Path) -> None:
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd is not installed")
     for name in UNITS:
@@ -52,7 +52,7 @@ def test_the_worker_gives_way_to_readers() -> None:
     }
 
 
-def test_what_units_and_services_run_is_there() -> None:
+def test_commands_of_units_and_services_exist() -> None:
     text = "\n".join(path.read_text("utf-8") for path in (DEPLOY / "systemd").glob("*.service"))
     text += (DEPLOY / "compose.yaml").read_text("utf-8") + (DEPLOY / "Containerfile").read_text("utf-8")
     commands = {*re.findall(r"manage\.py,? (\w+)", text)}
@@ -63,7 +63,7 @@ def test_what_units_and_services_run_is_there() -> None:
     assert text.count("website.wsgi:application") == 2
 
 
-def test_the_program_is_compiled_where_no_service_may_write() -> None:
+def test_program_is_compiled_where_no_service_may_write() -> None:
     image = (DEPLOY / "Containerfile").read_text("utf-8")
     guide = (DEPLOY.parent / "docs" / "deploying.md").read_text("utf-8")
 
@@ -72,7 +72,7 @@ def test_the_program_is_compiled_where_no_service_may_write() -> None:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_own_services_write_nowhere_and_keep_no_secret(name: str) -> None:
+def test_services_are_read_only_and_secrets_are_files(name: str) -> None:
     service = COMPOSE["services"][name]
 
     assert service["read_only"] is True
@@ -97,7 +97,7 @@ def test_services_name_what_is_declared() -> None:
     assert [name for name, one in services.items() if "ports" in one] == ["nginx"]
 
 
-def test_what_nginx_mounts_is_there() -> None:
+def test_files_mounted_by_nginx_exist() -> None:
     files = [
         place.split(":")[0]
         for place in COMPOSE["services"]["nginx"]["volumes"]
@@ -181,7 +181,7 @@ def test_the_image_is_built_in_two_stages_and_runs_as_nobody() -> None:
     ] == []
 
 
-def test_the_example_names_settings_that_are() -> None:
+def test_example_names_existing_settings() -> None:
     names = re.findall(r"^#?([A-Z][A-Z_0-9]+)=", (DEPLOY / ".env.example").read_text("utf-8"), re.M)
     known = {*re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/settings.md").read_text("utf-8"), re.M)}
     inside = {name for service in OWN for name in COMPOSE["services"][service]["environment"]}
@@ -196,7 +196,7 @@ def test_secrets_that_the_example_names_are_mounted() -> None:
     assert [name for name in OWN if not {*named} <= {*COMPOSE["services"][name]["secrets"]}] == []
 
 
-def test_the_guide_names_services_that_are() -> None:
+def test_guide_names_existing_services() -> None:
     guide = (ROOT / "docs" / "deploying.md").read_text("utf-8")
     asked = re.findall(r"deploy/compose\.yaml (?:exec|run --rm|restart|cp)(?: -T)? (\w+)", guide)
 

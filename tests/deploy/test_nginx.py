@@ -183,7 +183,7 @@ def test_the_configuration_is_right(tmp_path: Path) -> None:
 KEPT_SECONDS, STALE_SECONDS = 2, 1
 
 
-def test_a_page_is_kept_for_a_second(site: Site) -> None:
+def test_page_is_cached_for_a_second(site: Site) -> None:
     first = {site.ask("/2021/")[2] for _ in range(5)}
     time.sleep(KEPT_SECONDS + STALE_SECONDS + 0.1)
     again = site.ask("/2021/")
@@ -209,14 +209,14 @@ def test_a_page_is_renewed_in_the_background_while_readers_get_the_old_one(site:
     assert Application.asked["/slow/"] == 2
 
 
-def test_a_page_that_nobody_asked_for_is_not_shown_stale(site: Site) -> None:
+def test_unrequested_page_is_not_shown_stale(site: Site) -> None:
     site.ask("/changing/")
     time.sleep(KEPT_SECONDS + STALE_SECONDS + 0.1)
 
     assert site.ask("/changing/")[2] == "/changing/ 2"
 
 
-def test_an_upload_taken_back_is_kept_for_a_second(site: Site) -> None:
+def test_upload_is_cached_for_a_second(site: Site) -> None:
     first = site.ask("/media/material/slides.pdf")[2]
     time.sleep(KEPT_SECONDS + 0.1)
     site.ask("/media/material/slides.pdf")
@@ -236,7 +236,7 @@ def test_an_upload_taken_back_is_kept_for_a_second(site: Site) -> None:
         ("/cookie/", {}),
     ],
 )
-def test_what_is_somebodys_own_is_never_kept(site: Site, path: str, headers: dict[str, str]) -> None:
+def test_personal_pages_are_never_cached(site: Site, path: str, headers: dict[str, str]) -> None:
     said = [site.ask(path, **headers)[2] for _ in range(3)]
 
     assert said == [f"{path} {number}" for number in (1, 2, 3)]
@@ -256,7 +256,7 @@ def test_the_application_knows_who_and_how(site: Site) -> None:
     assert Application.seen["X-Request-ID"] == answer[1]["X-Request-ID"] != "mine"
 
 
-def test_kept_pages_are_served_while_no_process_answers(site: Site) -> None:
+def test_cached_pages_are_served_while_no_process_answers(site: Site) -> None:
     site.ask("/2021/")
     site.ask("/static/a.css")
     site.stop_application()
@@ -270,7 +270,7 @@ def test_kept_pages_are_served_while_no_process_answers(site: Site) -> None:
     assert "unsafe" not in new[1]["Content-Security-Policy"]
 
 
-def test_static_files_are_asked_for_once(site: Site) -> None:
+def test_static_files_are_requested_once(site: Site) -> None:
     site.ask("/static/a.css?v=1")
     time.sleep(1.1)
     site.ask("/static/a.css?v=2")
@@ -290,7 +290,7 @@ def test_http_leads_to_https(site: Site) -> None:
     assert (response.status, response.getheader("Location")) == (301, "https://program.example.org/2021/?a=b")
 
 
-def test_a_certificate_authority_that_finds_nothing_is_not_named(site: Site) -> None:
+def test_missing_acme_challenge_logs_no_address(site: Site) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", site.ports[0], timeout=10)
     connection.request("GET", "/.well-known/acme-challenge/none")
 

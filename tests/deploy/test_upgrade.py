@@ -45,7 +45,7 @@ def test_new_containers_answer_before_old_ones_go(tmp_path: Path, old: str, time
     ])  # fmt: skip
 
 
-def test_a_version_that_does_not_answer_goes_and_the_old_one_stays(tmp_path: Path) -> None:
+def test_failing_version_is_removed_and_the_old_one_stays(tmp_path: Path) -> None:
     assert upgraded(tmp_path, "a\n", answers=False) == (1, [
         *BEGUN,
         "up --detach --wait --no-deps --no-recreate --scale web=2 web",
@@ -54,5 +54,5 @@ def test_a_version_that_does_not_answer_goes_and_the_old_one_stays(tmp_path: Pat
     ])  # fmt: skip
 
 
-def test_what_does_not_run_is_started(tmp_path: Path) -> None:
+def test_stopped_container_is_started(tmp_path: Path) -> None:
     assert upgraded(tmp_path, "") == (0, [*BEGUN, "up --detach"])

@@ -20,7 +20,7 @@ WELL = [
 
 
 @pytest.mark.parametrize("source", WELL)
-def test_nothing_is_said_of_what_is_well(source: str) -> None:
+def test_good_text_gets_no_advice(source: str) -> None:
     assert advice(source, is_title=True) == []
 
 
@@ -36,20 +36,20 @@ def test_nothing_is_said_of_what_is_well(source: str) -> None:
         ("ATTENTION IS ALL YOU NEED", "The title is all in capitals."),
         ("a\u202eb", "Contains the control character U+202E."),
         ("a\x07b", "Contains the control character U+0007."),
-        ("a\u200bb", "Contains a character that nobody sees: U+200B, zero width space."),
-        ("a\u200db", "Contains a character that nobody sees: U+200D, zero width joiner."),
-        ("for $x and more", "A dollar sign stands alone: a formula may not be closed."),
-        ("a\ufffdb", "Contains the replacement character “\ufffd”: letters were lost on the way here."),
-        ("R&amp;D", "The HTML “&amp;” is shown as it stands."),
+        ("a\u200bb", "Contains an invisible character: U+200B, zero width space."),
+        ("a\u200db", "Contains an invisible character: U+200D, zero width joiner."),
+        ("for $x and more", "Unpaired dollar sign: a formula may not be closed."),
+        ("a\ufffdb", "Contains the replacement character “\ufffd”: letters were lost before the text was entered."),
+        ("R&amp;D", "The HTML “&amp;” is shown as written."),
     ],
 )
-def test_what_is_worth_a_look_is_said(source: str, sentence: str) -> None:
+def test_problems_get_advice(source: str, sentence: str) -> None:
     found = advice(source, is_title=True)
 
     assert [one[: len(sentence)] for one in found] == [sentence]
 
 
-def test_capitals_are_said_of_titles_alone() -> None:
+def test_capitals_are_reported_for_titles_only() -> None:
     assert advice("WARNING: READ THIS FIRST") == []
 
 
@@ -57,7 +57,7 @@ def test_formulas_in_capitals_do_not_make_a_title_shout() -> None:
     assert advice("NP $=$ PSPACE$(n)$ and $ABCDEF GHIJKL$", is_title=True) == []
 
 
-def test_a_hostile_text_is_told_of_in_few_sentences() -> None:
+def test_advice_on_a_hostile_text_is_short() -> None:
     source = " ".join(rf"\macro{chr(97 + n)} $\foo{chr(97 + n)}$" for n in range(26))
 
     assert len(advice(source)) == 8
@@ -66,7 +66,7 @@ def test_a_hostile_text_is_told_of_in_few_sentences() -> None:
 @pytest.mark.parametrize(
     ("source", "most"), [("a plain line", 0), (r"$x$ and \textit{y}~z", 1), ("`" * 70_000, 0)]
 )
-def test_a_text_is_parsed_once_and_never_beyond_what_is_set(
+def test_text_is_parsed_once_up_to_the_limit(
     source: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parse = Mock(wraps=PARSER.parse)

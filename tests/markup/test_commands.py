@@ -54,7 +54,7 @@ def test_spaces_accents_and_points_of_hyphenation(source: str, text: str) -> Non
     assert plain(source) == text
 
 
-def test_thin_space_and_hyphenation_keep_what_they_stand_for() -> None:
+def test_thin_space_and_hyphenation_are_kept() -> None:
     assert inline(r"10\,000") == "10\u2009000"
     assert latex(r"10\,000 a\-b") == r"10\,000 ab"
 
@@ -90,12 +90,12 @@ mathsf mathtt mathcal boldsymbol bm ensuremath uppercase protect rm sf sc tt nor
 
 
 @pytest.mark.parametrize("name", LOOKS.split())
-def test_commands_for_a_look_leave_what_they_hold(name: str) -> None:
+def test_formatting_commands_leave_their_content(name: str) -> None:
     assert inline(rf"a \{name}{{b}} c") == "a b c"
     assert [one for one in advice(rf"a \{name}{{b}} c") if "not understood" in one] == []
 
 
-def test_color_of_a_word_is_left_out_and_the_word_is_kept() -> None:
+def test_color_command_leaves_the_word() -> None:
     assert plain(r"a \textcolor{red}{word} b") == "a word b"
     assert plain(r"a \textcolor{red} b") == "a red b"
 
@@ -139,7 +139,7 @@ def test_break_before_everything_is_none() -> None:
     ("source", "text"),
     [(r"\say{hi}", "“hi”"), (r"\enquote{hi}", "“hi”"), (r"word\footnote{see}", "word(see)")],
 )
-def test_quotes_and_notes_stand_between_their_signs(source: str, text: str) -> None:
+def test_quotes_and_notes_have_their_signs(source: str, text: str) -> None:
     assert plain(source) == text
 
 
@@ -169,7 +169,7 @@ def test_code_is_shown_as_it_is_without_its_markup(source: str, html: str) -> No
         (r"\emph{{a}} {b", "<em>{a}</em> {b"),
     ],
 )
-def test_groups_hold_what_stands_in_them(source: str, html: str) -> None:
+def test_groups_render_their_content(source: str, html: str) -> None:
     assert inline(source) == html
 
 

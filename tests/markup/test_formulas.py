@@ -144,11 +144,11 @@ def test_formula_is_drawn_with_real_letters_and_spaces(tex: str, drawn: str | No
     assert rows(tex) == drawn if drawn else "mspace" not in rows(tex)
 
 
-def test_functions_stand_apart_in_the_cells_of_a_matrix_too() -> None:
+def test_functions_are_spaced_in_matrix_cells() -> None:
     assert rows(r"\begin{matrix}n\log n\end{matrix}").count("mspace") == 4
 
 
-def test_formula_says_what_it_is_to_those_who_hear_it() -> None:
+def test_formula_has_a_text_for_screen_readers() -> None:
     assert (formula.mathml("a<b") or "").startswith('<math alttext="a &lt; b"><mrow>')
     assert (formula.mathml("a", display=True) or "").startswith('<math alttext="a" display="block">')
 
@@ -198,7 +198,7 @@ def test_formula_passes_the_gate_whole(tex: str) -> None:
     assert sorted(parts(str(CLEANER.clean(drawn)))) == sorted(parts(drawn))
 
 
-def test_gate_lets_nothing_through_that_no_formula_needs() -> None:
+def test_allowed_html_is_only_what_formulas_need() -> None:
     needed = {
         part.partition("=")[0] for tex in DRAWN for part in parts(formula.mathml(tex, display=True) or "")
     }

@@ -54,7 +54,7 @@ REL = 'rel="nofollow noopener"'
         ("\n\n", ""),
     ],
 )
-def test_block_is_what_its_markdown_says(source: str, html: str) -> None:
+def test_block_renders_markdown(source: str, html: str) -> None:
     assert block(source).replace("&quot;", '"') == html.replace("&quot;", '"')
 
 
@@ -161,7 +161,7 @@ def test_ties_bind_words_numbers_and_what_is_marked_up(before: str, after: str) 
 
 
 @pytest.mark.parametrize("source", ["~5", "5~6", "a~ b", "(~b", "a~", "~", "a~-b"])
-def test_tilde_that_binds_nothing_stays(source: str) -> None:
+def test_other_tildes_stay(source: str) -> None:
     assert plain(source) == source
 
 
@@ -302,12 +302,12 @@ def test_title_shouts_with_two_words_of_nine_capitals(title: str, shouts: bool) 
 def test_latex_in_prose_is_quoted_three_times_at_most(source: str, found: str) -> None:
     said = [one for one in advice(source) if one.startswith("LaTeX")]
 
-    assert said == [f"LaTeX outside of formulas: {found}. Better write the letters themselves, and Markdown."]
+    assert said == [f"LaTeX outside of formulas: {found}. Use the letters themselves, and Markdown."]
 
 
-def test_a_dollar_alone_is_told_how_to_write() -> None:
+def test_advice_says_how_to_write_a_dollar() -> None:
     assert advice("a $x b") == [
-        "A dollar sign stands alone: a formula may not be closed. For a plain one write \\$."
+        "Unpaired dollar sign: a formula may not be closed. For a plain dollar sign write \\$."
     ]
 
 

@@ -22,7 +22,7 @@ from markup.scripts import language, language_of_line
         ("", ""),
     ],
 )
-def test_name_tells_its_script(name: str, tag: str) -> None:
+def test_script_of_a_name_is_detected(name: str, tag: str) -> None:
     assert language(name) == tag
 
 
@@ -43,6 +43,6 @@ def test_line_is_in_the_script_of_most_of_its_letters(line: str, tag: str) -> No
     assert language_of_line(line) == tag
 
 
-def test_title_says_its_language_to_those_who_hear_it() -> None:
+def test_title_has_its_language() -> None:
     assert inline("深層学習 & *翻訳*") == '<span lang="und-Hani">深層学習 &amp; <em>翻訳</em></span>'
     assert inline("Deep & *Learning*") == "Deep &amp; <em>Learning</em>"

@@ -211,7 +211,7 @@ def test_latex_keeps_displayed_formulas_and_environments() -> None:
     )
 
 
-def test_functions_stand_apart_from_their_arguments() -> None:
+def test_functions_are_spaced_from_their_arguments() -> None:
     thin = '<mspace width="0.167em"></mspace>'
     assert inline(r"$n\log n$") == (
         f'<math alttext="n log n"><mrow><mi>n</mi>{thin}<mi>log</mi>{thin}<mi>n</mi></mrow></math>'
@@ -252,7 +252,7 @@ def test_any_source_renders_without_error_or_active_content(source: str) -> None
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug(source))
 
 
-def test_nothing_that_is_printed_is_tidied_away() -> None:
+def test_printable_characters_survive_tidying() -> None:
     """What has printable letters alone is not looked at: no sign that is taken away may be one of them."""
     letters = map(chr, range(sys.maxunicode + 1))
     assert not [one for one in letters if one.isprintable() and (CONTROLS.match(one) or LINE_ENDS.match(one))]
@@ -260,7 +260,7 @@ def test_nothing_that_is_printed_is_tidied_away() -> None:
 
 
 @pytest.mark.parametrize("source", ["0. 0.", "1. 2. x", "3.\n4. y", "1. a\n2.\n3. c"])
-def test_numbers_of_lists_that_hold_nothing_else_stay_on_their_lines(source: str) -> None:
+def test_empty_list_items_keep_their_numbers(source: str) -> None:
     assert plain(f"{source}\n\nand *so* on") == f"{source}\n\nand so on"
     assert latex(f"{source}\n\nand *so* on") == f"{source}\n\nand \\emph{{so}} on"
 
@@ -357,13 +357,13 @@ def test_fold_ignores_accents_case_and_spaces() -> None:
         (r"$\foo x$", [r"The formula “\foo x” cannot be rendered."]),
         (r"\Walrus and \Walrus", [r"The LaTeX command “\Walrus” is not understood."]),
         (r"\emph{x", [r"The LaTeX command “\emph” is not understood."]),
-        (r"C:\temp", [r"The LaTeX escape “\temp” is shown as it stands."]),
+        (r"C:\temp", [r"The LaTeX escape “\temp” is shown as written."]),
         ("a\x07b", ["Contains the control character U+0007."]),
-        ("a\ufffdb", ["Contains the replacement character “\ufffd”: letters were lost on the way here."]),
-        ("R&amp;D", ["The HTML “&amp;” is shown as it stands."]),
-        ("a {good idea} {a, b}", ["The group in braces “{good idea}” is shown as it stands."]),
-        ("CO<sub>2</sub>", [f"The HTML “<{tag}>” is shown as it stands." for tag in ("sub", "/sub")]),
+        ("a\ufffdb", ["Contains the replacement character “\ufffd”: letters were lost before the text was entered."]),
+        ("R&amp;D", ["The HTML “&amp;” is shown as written."]),
+        ("a {good idea} {a, b}", ["The group in braces “{good idea}” is shown as written."]),
+        ("CO<sub>2</sub>", [f"The HTML “<{tag}>” is shown as written." for tag in ("sub", "/sub")]),
     ],
 )
-def test_problems_are_told_to_the_chair(source: str, sentences: list[str]) -> None:
+def test_problems_are_shown_to_the_chair(source: str, sentences: list[str]) -> None:
     assert problems(source) == sentences

@@ -31,7 +31,7 @@ DOCS = Path(settings.BASE_DIR) / "docs" / "privacy.md"
 NAME = "Wilhelmina Quux"
 
 
-def test_every_column_that_could_name_somebody_is_judged() -> None:
+def test_every_column_is_declared_personal_or_impersonal() -> None:
     assert [*unlisted()] == []
     assert [*listed_in_vain()] == []
 
@@ -114,7 +114,7 @@ def test_erasing_leaves_the_paper_and_no_trace(person: Person, client: Client) -
     call_command("verify", verbosity=0)
 
 
-def test_erasing_touches_nobody_else(person: Person) -> None:
+def test_erasing_changes_no_other_person(person: Person) -> None:
     authors = Provenance.objects.get(kind="paper").values["authors"]
     call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
 
@@ -122,7 +122,7 @@ def test_erasing_touches_nobody_else(person: Person) -> None:
     assert Authorship.objects.filter(name__startswith="Ada").count() == 1
 
 
-def test_who_was_merged_goes_along(person: Person) -> None:
+def test_merged_people_are_erased_too(person: Person) -> None:
     twin = make.make_person("Mina Quux", uid="twin")
     Person._base_manager.filter(pk=twin.pk).update(merged_into=person)
     call_command("erase_personal_data", person="twin", yes=True, stdout=io.StringIO())
@@ -130,7 +130,7 @@ def test_who_was_merged_goes_along(person: Person) -> None:
     assert "quux" not in everything().lower()
 
 
-def test_who_was_merged_in_a_circle_is_found(person: Person) -> None:
+def test_people_merged_in_a_circle_are_found(person: Person) -> None:
     twin = make.make_person("Mina Quux", uid="twin", merged_into=person)
     Person._base_manager.filter(pk=person.pk).update(merged_into=twin)
     subject = find_person("twin")
@@ -139,7 +139,7 @@ def test_who_was_merged_in_a_circle_is_found(person: Person) -> None:
     assert subject.uids == {"twin", "quux"}
 
 
-def test_texts_that_name_the_person_are_told(person: Person) -> None:
+def test_texts_that_name_the_person_are_listed(person: Person) -> None:
     page = make.make_page(Paper.objects.get().edition, body=f"Thanks to {NAME}.")
     out = io.StringIO()
     call_command("erase_personal_data", person="quux", yes=True, stdout=out)
@@ -180,7 +180,7 @@ def invite(edition: Edition, **fields: Any) -> Invitation:
     return invitation
 
 
-def test_who_was_invited_is_taken_out_with_the_invitation(person: Person) -> None:
+def test_invitation_is_deleted_with_the_person(person: Person) -> None:
     edition = Edition.objects.get()
     invite(edition, email="QUUX@example.org", name="Quux")
     invite(edition, person=person, name="Billy Quux")
@@ -227,7 +227,7 @@ def test_an_account_is_exported_with_its_invitations_and_where_it_is_signed_in()
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("command", ["export_personal_data", "erase_personal_data"])
-def test_nobody_is_nobody(command: str) -> None:
+def test_unknown_person_is_an_error(command: str) -> None:
     for whose in ({"person": "nobody"}, {"account": "nobody"}):
         with pytest.raises(CommandError, match="nobody called “nobody”"):
             call_command(command, **whose)

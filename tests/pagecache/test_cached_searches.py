@@ -82,7 +82,7 @@ def test_commit_is_seen_by_the_next_reader(paper: Paper, cache: PageCache, path:
     assert not found(cache, path=path)
 
 
-def test_person_whom_another_edition_hides_is_gone_from_searches_of_this_one(cache: PageCache) -> None:
+def test_person_hidden_by_another_edition_is_in_no_search(cache: PageCache) -> None:
     here, there = make.make_edition(2021), make.make_edition(2022)
     paper = make.make_paper(there, ["Ada Steam"])
     make.make_paper(here, [paper.authorships.get().person], status="draft")
@@ -94,7 +94,7 @@ def test_person_whom_another_edition_hides_is_gone_from_searches_of_this_one(cac
     assert edition_slug("/2021/search/", "q=steam") == edition_slug("/search/", "") == ""
 
 
-def test_answer_of_an_index_that_is_behind_is_not_kept(paper: Paper, cache: PageCache) -> None:
+def test_response_of_a_stale_index_is_not_cached(paper: Paper, cache: PageCache) -> None:
     found(cache)
     Paper.objects.filter(pk=paper.pk).update(title="Looms")
     with update._busy:
@@ -105,7 +105,7 @@ def test_answer_of_an_index_that_is_behind_is_not_kept(paper: Paper, cache: Page
     assert times(cache) == 3
 
 
-def test_answer_of_a_copy_that_lags_is_not_kept(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_response_of_a_lagging_replica_is_not_cached(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
     update.refresh()
     monkeypatch.setattr(
         "operations.indexing.update.settings", SimpleNamespace(DATABASES={"default": {}, "replica": {}})
@@ -117,7 +117,7 @@ def test_answer_of_a_copy_that_lags_is_not_kept(paper: Paper, monkeypatch: pytes
         assert not update.refreshed()
 
 
-def test_long_or_unknown_questions_and_those_of_who_is_signed_in_are_not_kept() -> None:
+def test_long_unknown_and_signed_in_searches_are_not_cached() -> None:
     def key(query: str, cookie: str = "") -> object:
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/search/", "QUERY_STRING": query}
         return cache_key(environ | {"HTTP_HOST": "127.0.0.1", "HTTP_COOKIE": cookie})

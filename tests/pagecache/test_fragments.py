@@ -66,7 +66,7 @@ def test_words_that_are_safe_are_not_those_that_look_the_same() -> None:
 
 
 @pytest.mark.django_db
-def test_row_of_a_model_counts_by_what_it_holds(edition: Edition) -> None:
+def test_model_instances_are_compared_by_content(edition: Edition) -> None:
     session = make.make_session(edition, title="Morning")
     before = content(session)
     session.title = "Evening"
@@ -93,7 +93,7 @@ def test_rows_that_know_each_other_count_once(edition: Edition) -> None:
     assert hash(content(session)) == hash(content(session))
 
 
-def test_what_could_change_unseen_is_refused() -> None:
+def test_values_that_could_change_unseen_are_refused() -> None:
     with pytest.raises(TypeError, match="cannot depend on set"):
         rendered(MARK, {"name": {"Best"}})
 

@@ -45,7 +45,7 @@ def environ(query: str, **more: str) -> dict[str, Any]:
     return {**base, "HTTP_HOST": "127.0.0.1", **more}
 
 
-def test_what_a_person_signed_in_asks_for_arrives_as_it_is() -> None:
+def test_requests_of_signed_in_readers_are_unchanged() -> None:
     own = environ("utm_source=mail&topic=a", HTTP_COOKIE="sessionid=1")
     assert without_unknown_parameters(own) is own
     assert cache_key(own) is None

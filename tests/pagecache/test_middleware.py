@@ -59,7 +59,7 @@ def test_commit_is_seen_by_the_next_reader(cache: PageCache, site: Site, edition
     assert len(site.asked) == 2
 
 
-def test_while_an_edition_runs_what_tells_no_time_is_kept(
+def test_pages_without_times_are_cached_while_an_edition_runs(
     cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conference.cache_lifetimes.LIFETIME_WHILE_RUNNING", 0.0)
@@ -80,7 +80,7 @@ def test_edit_in_one_edition_leaves_the_others_warm(cache: PageCache, site: Site
     assert site.asked == ["/2021/"]
 
 
-def test_end_of_an_embargo_is_seen_although_nothing_was_edited(cache: PageCache, site: Site) -> None:
+def test_end_of_an_embargo_shows_without_an_edit(cache: PageCache, site: Site) -> None:
     until = datetime.now(UTC) + timedelta(seconds=0.2)
     edition = factories.make_edition(2027, papers_public_from=until)
     ask(cache, "/2027/papers/")
@@ -105,7 +105,7 @@ def test_end_of_an_embargo_is_seen_although_nothing_was_edited(cache: PageCache,
     ],
     ids=["session", "agenda", "token", "post", "host", "admin", "words", "repeated", "long"],
 )
-def test_what_is_not_everybodys_goes_to_django_each_time(
+def test_personal_requests_bypass_the_cache(
     cache: PageCache, site: Site, headers: dict[str, str]
 ) -> None:
     path, query = headers.pop("PATH_INFO", "/2021/"), headers.pop("QUERY_STRING", "")
@@ -125,7 +125,7 @@ def test_what_is_not_everybodys_goes_to_django_each_time(
         ("200 OK", ("Vary", "Accept-Language")),
     ],
 )
-def test_answer_that_objects_is_not_kept(
+def test_private_response_is_not_cached(
     cache: PageCache, site: Site, status: str, header: tuple[str, str] | None
 ) -> None:
     site.status = status
@@ -177,7 +177,7 @@ def test_head_has_the_headers_of_get_and_no_body(cache: PageCache) -> None:
     assert head == (get[0], get[1], b"")
 
 
-def test_memory_is_bounded_and_the_least_read_page_goes_first(site: Site, edition: Edition) -> None:
+def test_memory_is_bounded_and_the_least_recently_used_page_is_dropped(site: Site, edition: Edition) -> None:
     cache = PageCache(site, max_bytes=3 * (HEADERS_BYTES + TAG_BYTES))
     for path in ("/2021/a", "/2021/b", "/2021/a", "/2021/c", "/2021/a", "/2021/b"):
         ask(cache, path)

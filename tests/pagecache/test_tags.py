@@ -35,7 +35,7 @@ EVERYTHING = {"site", "edition:2020", "edition:2021"}
         ("/", "", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
     ],
 )
-def test_tags_are_what_a_change_of_may_change_the_page(
+def test_tags_name_everything_the_page_depends_on(
     path: str, query: str, body: bytes, tags: set[str]
 ) -> None:
     assert tags_of(Key(path, query), body, SLUGS) == tags
@@ -58,5 +58,5 @@ def test_headers_name_all_editions_in_place_of_many() -> None:
     assert {f"edition:{slug}" for slug in slugs} < tags
 
 
-def test_search_of_an_edition_shows_what_belongs_to_all() -> None:
+def test_search_of_an_edition_depends_on_all_editions() -> None:
     assert (edition_slug("/2021/search/", "q=steam"), edition_slug("/2021/papers/", "")) == ("", "2021")

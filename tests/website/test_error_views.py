@@ -27,7 +27,7 @@ def visitor() -> Client:
     return Client(raise_request_exception=False)
 
 
-def test_500_says_whose_mistake_it_is(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_500_says_that_the_site_failed(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("website.context_processors.published_editions", fail(ValueError("x")))
     page = read(visitor, "/people/", 500)
 
@@ -74,7 +74,7 @@ def test_faults_lead_on(client: Client, path: str, status: int, title: str) -> N
     assert all(resolve(way) for way in ways)
 
 
-def test_403_names_who_can_help() -> None:
+def test_403_links_to_the_admin() -> None:
     User.objects.create_user("editor", password="correct horse", is_staff=True)
     client = Client()
     client.login(username="editor", password="correct horse")
@@ -84,7 +84,7 @@ def test_403_names_who_can_help() -> None:
     assert page.all("div", "fault")[0].inside("a")[0].attributes["href"] == "/admin/"
 
 
-def test_a_form_without_its_mark_says_what_to_do() -> None:
+def test_form_without_csrf_token_says_what_to_do() -> None:
     client = Client(enforce_csrf_checks=True)
     response = client.post("/admin/login/", {"username": "chair", "password": "x"})
 

@@ -57,7 +57,7 @@ def test_edit_of_words_indexes_the_paper_alone(paper: Paper) -> None:
     assert [*bookkeeping.search_index_errors()] == []
 
 
-def test_other_editions_with_papers_of_that_name_stand(paper: Paper) -> None:
+def test_pages_of_other_editions_stay_valid(paper: Paper) -> None:
     other = make.make_paper(make.make_edition(2022), uid="p1", title="Looms of old")
     make.make_award(paper.edition, [other])
     refresh()
@@ -106,14 +106,14 @@ def back_in_time(paper: Paper) -> None:
 
 
 @pytest.mark.parametrize("change", [everything, by_hand, in_bulk, with_more, many_edits, back_in_time])
-def test_what_may_be_anything_compares_edition_and_site(paper: Paper, change: Any) -> None:
+def test_other_changes_compare_edition_and_site(paper: Paper, change: Any) -> None:
     change(paper)
 
     assert compared() == [0, paper.edition_id]
     assert [*bookkeeping.search_index_errors()] == []
 
 
-def test_hidden_name_beside_words_compares_all(paper: Paper) -> None:
+def test_hidden_name_and_a_changed_text_compare_all(paper: Paper) -> None:
     retitled(paper, "Pistons")
     PersonName.objects.create(person=paper.authorships.get().person, name="Ada Byron", hidden=True)
 
@@ -211,7 +211,7 @@ def test_queries_do_not_grow_with_papers(paper: Paper, number: int, django_asser
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
-def test_who_comes_while_another_process_is_at_it_leaves_it_to_that_one(paper: Paper) -> None:
+def test_search_does_not_index_while_another_process_does(paper: Paper) -> None:
     retitled(paper, "Pistons")
     other = connection.copy()
     other.set_autocommit(False)

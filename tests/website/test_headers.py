@@ -82,7 +82,7 @@ def test_headers_of_every_kind_of_answer(strict: Client, path: str, status: int)
 
 
 @pytest.mark.django_db
-def test_pages_let_nothing_in(strict: Client) -> None:
+def test_pages_have_a_strict_content_security_policy(strict: Client) -> None:
     User.objects.create_superuser("chair", password="correct horse")
     staff = Client()
     staff.login(username="chair", password="correct horse")
@@ -104,7 +104,7 @@ def test_no_visitor_gets_a_cookie(strict: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_cookies_of_who_signs_in_are_strict(client: Client, settings: Settings) -> None:
+def test_cookies_are_secure_and_http_only(client: Client, settings: Settings) -> None:
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
     User.objects.create_superuser("chair", password="correct horse")
     client.get("/admin/login/")

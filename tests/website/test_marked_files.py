@@ -56,7 +56,7 @@ def test_every_format_shows_what_is_public(client: Client, program: dict[str, An
     assert [name for name, text in shown.items() if "Notes" not in text and "Engines" not in text] == []
 
 
-def test_agenda_of_hidden_things_says_nothing_of_them(client: Client, program: dict[str, Any]) -> None:
+def test_agenda_does_not_reveal_hidden_rows(client: Client, program: dict[str, Any]) -> None:
     stars = "+".join(f"{kind}.{LOW}-{end}" for kind in "sp" for end in ("s", "a", "b", "c", "part", "ghost"))
     query = f"?s=s.s1+{stars}"
     paths = ["/2021/agenda/", *(f"/2021/agenda.{ending}" for ending in KINDS)]
@@ -78,7 +78,7 @@ def kept(cache: PageCache, path: str, cookie: str = "") -> str:
         return f"{begun} {unpacked(b''.join(body))}"
 
 
-def test_nothing_hidden_is_kept_for_all(admin_client: Client, program: dict[str, Any]) -> None:
+def test_nothing_hidden_is_cached(admin_client: Client, program: dict[str, Any]) -> None:
     admin_client.get(f"/admin/conference/edition/{program['edition'].pk}/preview/")
     cookie = f"sessionid={admin_client.cookies['sessionid'].value}"
     # Only pages are previewed.

@@ -46,7 +46,7 @@ def test_slides_of_a_public_paper_are_for_everybody(client: Client, paper: Paper
         {"file": "material/newer.pdf"},
     ],
 )
-def test_slides_that_are_not_public_are_for_nobody(
+def test_slides_that_are_not_public_are_404(
     client: Client, paper: Paper, changed: dict[str, Any]
 ) -> None:
     tag = client.get(ADDRESS)["ETag"]
@@ -71,7 +71,7 @@ def kept_for(world: World, who: str, address: str) -> str:
     return response["Cache-Control"] if response.status_code == 200 else ""
 
 
-def test_staff_get_what_they_may_see_and_nobody_keeps_it() -> None:
+def test_files_for_staff_are_never_cached() -> None:
     world = make_world()
     for name, rows in (("ours", world.rows), ("theirs", world.others)):
         default_storage.save(f"material/{name}.pdf", ContentFile(b"x"))

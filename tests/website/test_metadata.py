@@ -43,7 +43,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_says_what_it_is(client: Client, path: str) -> None:
+def test_every_page_has_a_title_and_description(client: Client, path: str) -> None:
     """Title, description, lasting address and language; `read` sees to one <h1> above all headings."""
     make_public_program()
 
@@ -119,7 +119,7 @@ def test_pages_without_a_card_show_that_of_the_edition(client: Client) -> None:
     assert "og:image" not in dict(tags(read(client, "/people/"), "property"))
 
 
-def test_what_is_not_found_has_no_address(client: Client) -> None:
+def test_error_page_has_no_canonical_address(client: Client) -> None:
     page = read(client, "/nowhere/", 404)
 
     assert page.all("link", rel="canonical") == []

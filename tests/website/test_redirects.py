@@ -86,7 +86,7 @@ def test_old_address_leads_to_a_page_that_is_there(
         "/Conferences/2021/Schedule?showEvent=1599'--",
     ],
 )
-def test_address_of_nothing_is_404(client: Client, edition: Edition, path: str) -> None:
+def test_unknown_address_is_404(client: Client, edition: Edition, path: str) -> None:
     assert client.get(path).status_code == 404
 
 

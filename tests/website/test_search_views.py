@@ -82,7 +82,7 @@ def test_kind_narrows(client: Client, edition: Edition, kind: str, expected: lis
     assert [link.text for link in page.all("a", **{"aria-current": "page"})] != ["All"]
 
 
-def test_typing_error_is_forgiven_and_said(client: Client, edition: Edition) -> None:
+def test_typing_error_is_corrected_and_reported(client: Client, edition: Edition) -> None:
     page = read(client, "/2021/search/?q=grpahs")
 
     assert "Nothing was found for “grpahs”. These are results for graphs." in page.main
@@ -105,7 +105,7 @@ def test_hidden_name_corrects_nothing(client: Client, edition: Edition) -> None:
         ("?q=!", "Nothing to"),
     ],
 )
-def test_nothing_to_show_is_said_kindly(client: Client, edition: Edition, query: str, words: str) -> None:
+def test_empty_result_says_what_to_do(client: Client, edition: Edition, query: str, words: str) -> None:
     page = read(client, f"/2021/search/{query}")
 
     assert words in page.main
@@ -138,7 +138,7 @@ def test_result_pages_are_numbered(client: Client, edition: Edition) -> None:
     assert page.all("ol", "papers")[0].attributes["start"] == "41"
 
 
-def test_more_than_is_counted_is_said(
+def test_more_hits_than_are_counted_are_mentioned(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("search.hits.MAX_HITS", 3)

@@ -128,7 +128,7 @@ def test_papers_feed_is_valid_and_the_same_each_time(client: Client, edition: Ed
     assert client.get("/2021/papers.atom").content == client.get("/2021/papers.atom").content
 
 
-def test_search_feed_holds_what_is_found(client: Client, edition: Edition) -> None:
+def test_search_feed_lists_the_hits(client: Client, edition: Edition) -> None:
     make.make_paper(edition, ["Ada Lovelace"], title="Quantum compilers")
     make.make_paper(edition, title="Something else")
     make.make_paper(edition, title="Quantum secrets", status="draft")

@@ -94,7 +94,7 @@ def test_home_counts_the_ways_in(client: Client, edition: Edition) -> None:
     ]
 
 
-def test_home_of_an_edition_without_program_says_so(client: Client, edition: Edition) -> None:
+def test_home_without_a_program_says_so(client: Client, edition: Edition) -> None:
     assert read(client, "/2021/").texts("div", "empty") == [
         "The program is not public yet Schedule, papers and people appear here as soon as they are announced."
     ]
@@ -265,7 +265,7 @@ def test_healthz_is_plain(client: Client, django_assert_num_queries: DjangoAsser
     assert (response.content, response.headers["Content-Type"]) == (b"ok\n", "text/plain; charset=utf-8")
 
 
-def test_500_page_stands_alone(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_500_page_needs_no_context(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.raise_request_exception = False
     monkeypatch.setattr("website.context_processors.published_editions", lambda request: 1 / 0)
 

@@ -123,7 +123,7 @@ def test_marker_shows_nowhere(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_marker_shows_in_no_list_however_it_is_asked_for(client: Client) -> None:
+def test_hidden_row_is_in_no_list_with_any_parameters(client: Client) -> None:
     program = make_public_program()
     hide_in(program["edition"], program["paper"], program["person"], program["session"])
     # What names no single thing is a list.

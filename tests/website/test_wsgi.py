@@ -40,6 +40,6 @@ def test_what_only_imports_need_is_not(started: Any) -> None:
     assert {"bibtexparser", "openpyxl", "boto3"}.isdisjoint(started["modules"])
 
 
-def test_garbage_is_looked_for_in_what_requests_leave_behind(started: Any) -> None:
+def test_garbage_collection_scans_only_what_requests_leave(started: Any) -> None:
     assert started["collects"] is True
     assert started["kept"] > 100_000

@@ -38,7 +38,7 @@ def rewritten(archive: Path, member: str, content: bytes) -> Path:
     return path
 
 
-def test_an_archive_says_what_is_in_it(archive: Path) -> None:
+def test_manifest_describes_the_archive(archive: Path) -> None:
     with Archive(archive) as found:
         found.check()
         assert {*found.files} == {"logos/mark.png"}
@@ -93,7 +93,7 @@ def test_a_flipped_byte_is_noticed(archive: Path, share: float) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04"])
-def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.zip"
     path.write_bytes(content)
 

@@ -249,7 +249,7 @@ print(*leaf)
 
 
 @pytest.mark.anywhere
-def test_an_archive_of_an_older_version_comes_in(seeded: Path, tmp_path: Path) -> None:
+def test_archive_of_an_older_version_is_restored(seeded: Path, tmp_path: Path) -> None:
     older = tmp_path / "older.zip"
     # An app with more than one migration; the project's own start with one each.
     apps = {"auth"}
@@ -303,7 +303,7 @@ def as_before_0_1(archive: Path, target: Path) -> Path:
 
 
 @pytest.mark.anywhere
-def test_an_archive_from_before_0_1_comes_in_whole(seeded: Path, tmp_path: Path) -> None:
+def test_archive_from_before_0_1_is_restored(seeded: Path, tmp_path: Path) -> None:
     earlier = as_before_0_1(archive_of(seeded), tmp_path / "earlier.zip")
     restored(tmp_path / "second", earlier)
     second = backup(tmp_path / "second", tmp_path / "second.zip")

@@ -66,14 +66,14 @@ def test_saved_paper_is_found_under_its_new_title(paper: Paper) -> None:
     assert kept() == {"paper p1": "pistons", ada(): "ada lovelace"}
 
 
-def test_withdrawn_paper_goes_with_its_author_and_its_words(paper: Paper) -> None:
+def test_withdrawn_paper_leaves_the_index_with_author_and_words(paper: Paper) -> None:
     Paper.objects.filter(pk=paper.pk).update(status="withdrawn")
 
     assert kept() == {}
     assert Word.objects.count() == 0
 
 
-def test_deleted_author_goes(paper: Paper) -> None:
+def test_deleted_author_leaves_the_index(paper: Paper) -> None:
     Authorship.objects.all().delete()
 
     assert kept() == {"paper p1": "engines"}
@@ -134,7 +134,7 @@ def test_rebuilding_makes_the_same_index(paper: Paper) -> None:
     assert stale() == []
 
 
-def test_who_comes_while_another_is_at_it_does_not_wait(paper: Paper) -> None:
+def test_search_does_not_wait_for_an_indexing_process(paper: Paper) -> None:
     paper.save()
     with update._busy:
         refresh()

@@ -69,7 +69,7 @@ def test_each_answer_has_a_name_of_its_own(site: MonitoringLayer) -> None:
     ("is_behind", "given", "is_kept"),
     [(True, "0123456789abcdef", True), (True, "x\ny: z", False), (False, "0123456789abcdef", False)],
 )
-def test_the_name_that_a_proxy_gives_is_kept(
+def test_request_id_of_a_proxy_is_used(
     site: MonitoringLayer, settings: Settings, is_behind: bool, given: str, is_kept: bool
 ) -> None:
     settings.BEHIND_PROXY = is_behind
@@ -77,7 +77,7 @@ def test_the_name_that_a_proxy_gives_is_kept(
     assert (ask(site, "/healthz", HTTP_X_REQUEST_ID=given)[1]["X-Request-ID"] == given) == is_kept
 
 
-def test_what_the_cache_answers_is_counted_and_not_logged(
+def test_cached_responses_are_counted_and_not_logged(
     site: MonitoringLayer, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "plenary.requests")
@@ -119,7 +119,7 @@ def test_an_error_outside_of_django_is_counted_too(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "Bearer wrong", f"Bearer {TOKEN}x", TOKEN[:-1]])
-def test_metrics_are_nobody_elses(client: Client, settings: Settings, given: str) -> None:
+def test_metrics_need_the_token(client: Client, settings: Settings, given: str) -> None:
     settings.METRICS_TOKEN = TOKEN
     assert client.get("/metrics", headers={"Authorization": given}).status_code == 404
 

@@ -80,7 +80,7 @@ def test_not_ready_on_a_full_disk(client: Client, monkeypatch: pytest.MonkeyPatc
     assert words(client, 503)["disk"] == "failing: 5 MB free, 200 needed"
 
 
-def test_not_ready_while_nobody_works(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_not_ready_without_a_worker(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("operations.monitoring.task_queue.state", lambda: Queue(3, 1200.0))
 
     assert words(client, 503)["worker"] == "failing: 3 tasks wait, the first for 20 minutes"
@@ -97,7 +97,7 @@ def _no_redis(settings: Settings) -> None:
 
 
 @pytest.mark.usefixtures("_no_redis")
-def test_a_cache_that_is_away_is_said_and_missed_by_nobody(client: Client) -> None:
+def test_missing_cache_is_reported_and_pages_work(client: Client) -> None:
     assert words(client, 503)["cache"] == "failing: does not answer"
     assert client.get("/api/v1/").status_code == 200
 
@@ -122,5 +122,5 @@ def test_queue_counts_what_no_worker_has_taken(settings: Settings) -> None:
     assert task_queue.state(timezone.now() + timedelta(minutes=5)).waiting == 1
 
 
-def test_queue_is_empty_where_tasks_are_done_at_once() -> None:
+def test_queue_is_empty_for_immediate_tasks() -> None:
     assert task_queue.state(timezone.now() + timedelta(days=1)) == Queue(0, 0.0)

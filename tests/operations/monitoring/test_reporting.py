@@ -7,7 +7,7 @@ from pagecache import request_log
 from tests.processes import output, start
 
 
-def test_nothing_personal_is_told() -> None:
+def test_error_reports_have_no_personal_data() -> None:
     told = stripped(
         {
             "user": {"username": "chair"},

@@ -61,7 +61,7 @@ def break_index(paper: Paper) -> None:
 
 
 @pytest.mark.parametrize("wreck", [break_places, break_text, break_memory, break_stamp, break_index])
-def test_what_can_be_mended_is_found_and_mended(paper: Paper, wreck: Any) -> None:
+def test_repairable_problems_are_found_and_repaired(paper: Paper, wreck: Any) -> None:
     assert verify() == (True, [])
     wreck(paper)
     is_well, said = verify()
@@ -71,7 +71,7 @@ def test_what_can_be_mended_is_found_and_mended(paper: Paper, wreck: Any) -> Non
     assert verify() == (True, [])
 
 
-def test_mending_is_seen_by_who_keeps_pages(paper: Paper) -> None:
+def test_repair_invalidates_cached_pages(paper: Paper) -> None:
     before = Edition.objects.get().revision
     break_text(paper)
     verify(repair=True)
@@ -81,7 +81,7 @@ def test_mending_is_seen_by_who_keeps_pages(paper: Paper) -> None:
     assert Edition.objects.get().revision > before
 
 
-def test_rows_of_two_years_are_told_apart(paper: Paper) -> None:
+def test_related_row_of_another_edition_is_found(paper: Paper) -> None:
     topic = make.make_topic(make.make_edition(2022))
     Paper._base_manager.filter(pk=paper.pk).update(topic=topic)
 
@@ -100,7 +100,7 @@ def test_a_lost_file_is_named(paper: Paper) -> None:
     ]
 
 
-def test_merged_people_stand_nowhere_and_lead_somewhere(paper: Paper) -> None:
+def test_circular_merges_of_people_are_found(paper: Paper) -> None:
     first, second = (row.person_id for row in paper.authorships.order_by("position")[:2])
     Person._base_manager.filter(pk=first).update(merged_into=second)
     Person._base_manager.filter(pk=second).update(merged_into=first)
@@ -110,7 +110,7 @@ def test_merged_people_stand_nowhere_and_lead_somewhere(paper: Paper) -> None:
     assert len(re.findall("who was merged into another", text)) == 2
 
 
-def test_merged_institutions_stand_nowhere_and_lead_somewhere(paper: Paper) -> None:
+def test_merged_institution_in_use_is_found(paper: Paper) -> None:
     first, second = make.make_institution("Tech"), make.make_institution("MIT")
     author = paper.authorships.order_by("position")[0]
     author.institutions.add(first)
@@ -130,7 +130,7 @@ def test_texts_that_only_sqlite_takes_are_named(paper: Paper) -> None:
     assert f"    paper {paper.pk}: “pages” is over 30 characters" in verify()[1]
 
 
-def test_what_was_deleted_and_may_come_back_is_no_fault(paper: Paper) -> None:
+def test_provenance_of_deleted_rows_is_no_problem(paper: Paper) -> None:
     Provenance.objects.create(kind="paper", object_id=paper.pk, edition=paper.edition)
     paper.delete()
     refresh()
@@ -145,7 +145,7 @@ def test_a_change_that_no_search_has_seen_is_no_fault(paper: Paper) -> None:
     assert verify() == (True, [])
 
 
-def test_every_check_says_what_must_hold() -> None:
+def test_every_check_describes_its_invariant() -> None:
     titles = [check.title for check in CHECKS]
 
     assert len({*titles}) == len(titles) == 10
