@@ -82,7 +82,7 @@ def lost(source: str) -> Iterator[str]:
     for sign in sorted(set(CONTROLS.findall(source))):
         yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
     if "\ufffd" in source:
-        yield _("Contains the replacement character “\ufffd”: letters were lost before the text was entered.")
+        yield _("Contains the replacement character “\ufffd”: letters were lost.")
     if len(tidy(source).strip()) > MAX_CACHED_CHARS:
         yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{MAX_CACHED_CHARS:,}"}
 

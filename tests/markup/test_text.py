@@ -359,7 +359,7 @@ def test_fold_ignores_accents_case_and_spaces() -> None:
         (r"\emph{x", [r"The LaTeX command “\emph” is not understood."]),
         (r"C:\temp", [r"The LaTeX escape “\temp” is shown as written."]),
         ("a\x07b", ["Contains the control character U+0007."]),
-        ("a\ufffdb", ["Contains the replacement character “\ufffd”: letters were lost before the text was entered."]),
+        ("a\ufffdb", ["Contains the replacement character “\ufffd”: letters were lost."]),
         ("R&amp;D", ["The HTML “&amp;” is shown as written."]),
         ("a {good idea} {a, b}", ["The group in braces “{good idea}” is shown as written."]),
         ("CO<sub>2</sub>", [f"The HTML “<{tag}>” is shown as written." for tag in ("sub", "/sub")]),

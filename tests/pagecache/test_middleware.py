@@ -105,9 +105,7 @@ def test_end_of_an_embargo_shows_without_an_edit(cache: PageCache, site: Site) -
     ],
     ids=["session", "agenda", "token", "post", "host", "admin", "words", "repeated", "long"],
 )
-def test_personal_requests_bypass_the_cache(
-    cache: PageCache, site: Site, headers: dict[str, str]
-) -> None:
+def test_personal_requests_bypass_the_cache(cache: PageCache, site: Site, headers: dict[str, str]) -> None:
     path, query = headers.pop("PATH_INFO", "/2021/"), headers.pop("QUERY_STRING", "")
     ask(cache, path, query, **headers)
     ask(cache, path, query, **headers)

@@ -35,9 +35,7 @@ EVERYTHING = {"site", "edition:2020", "edition:2021"}
         ("/", "", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
     ],
 )
-def test_tags_name_everything_the_page_depends_on(
-    path: str, query: str, body: bytes, tags: set[str]
-) -> None:
+def test_tags_name_everything_the_page_depends_on(path: str, query: str, body: bytes, tags: set[str]) -> None:
     assert tags_of(Key(path, query), body, SLUGS) == tags
 
 

@@ -46,9 +46,7 @@ def test_slides_of_a_public_paper_are_for_everybody(client: Client, paper: Paper
         {"file": "material/newer.pdf"},
     ],
 )
-def test_slides_that_are_not_public_are_404(
-    client: Client, paper: Paper, changed: dict[str, Any]
-) -> None:
+def test_slides_that_are_not_public_are_404(client: Client, paper: Paper, changed: dict[str, Any]) -> None:
     tag = client.get(ADDRESS)["ETag"]
     material = paper.materials.get()
     for path, value in changed.items():
