@@ -89,6 +89,10 @@ class Findings:
         return bool(self._problems)
 
     @property
+    def problem_count(self) -> int:
+        return len(self._problems) + self._more
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         return tuple(self._notes)
 

@@ -19,10 +19,10 @@ from exchange.files import Context, Format, Source
 from exchange.problems import Findings, Where
 from exchange.reading.archives import member_names, unpacked
 from exchange.reading.checks import checked
-from exchange.reading.papers import WEB, Gathering, listed, parsed, tidy, uid_of
+from exchange.reading.papers import WEB, PaperParts, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, read_csv
 from exchange.reading.textfiles import ending, read_yaml, scalar
-from exchange.reading.values import UnfitError, moment, slug, zone_called
+from exchange.reading.values import UnfitError, moment, slug, tidy, zone_called
 from exchange.records import (
     UNSTATED,
     CommitteeRecord,
@@ -106,7 +106,7 @@ class PaperReader:
     has_table: bool = False
 
     def __post_init__(self) -> None:
-        self.gathered = Gathering(self.findings)
+        self.parts = PaperParts(self.findings)
 
     def add(self, sheet: Sheet) -> None:
         self.has_table = True
@@ -121,7 +121,7 @@ class PaperReader:
                     self.of_session[session.strip()].append(paper.uid)
 
     def _paper(self, row: Row) -> PaperRecord:
-        cells = {name: self.gathered.text(value, row.where, name) for name, value in row.cells.items()}
+        cells = {name: self.parts.text(value, row.where, name) for name, value in row.cells.items()}
         links = [(name, kind) for name, kind in LINKS.items() if WEB.match(cells.get(name, ""))]
         has = cells.keys()
         return PaperRecord(
@@ -129,11 +129,11 @@ class PaperReader:
             uid=uid_of(cells["uid"]),
             title=tidy(cells["title"]),
             status="published",
-            authors=tuple(self.gathered.author(name, row.where) for name in parts(cells["authors"])),
+            authors=tuple(self.parts.author(name, row.where) for name in parts(cells["authors"])),
             materials=tuple(material(cells[name], kind, row) for name, kind in links) or UNSTATED,
             abstract=cells["abstract"].strip() if "abstract" in has else UNSTATED,
             keywords=tuple(dict.fromkeys(parts(cells["keywords"]))) if "keywords" in has else UNSTATED,
-            topic=self.gathered.topic(cells["track"], row.where) if "track" in has else UNSTATED,
+            topic=self.parts.topic(cells["track"], row.where) if "track" in has else UNSTATED,
             track=tidy(cells["paper_type"]) if "paper_type" in has else UNSTATED,
         )
 
@@ -422,8 +422,8 @@ def _program(papers: PaperReader, parts: dict[str, object], context: Context, fi
     return Program(
         edition=edition if config or committee else None,
         people=tuple(sessions.people.values()),
-        institutions=tuple(papers.gathered.institutions.values()),
-        topics=tuple(papers.gathered.topics.values()),
+        institutions=tuple(papers.parts.institutions.values()),
+        topics=tuple(papers.parts.topics.values()),
         papers=tuple(papers.papers.values()),
         sessions=tuple(sessions.sessions.values()),
         presentations=tuple(sessions.presentations.values()),

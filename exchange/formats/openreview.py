@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where
 from exchange.reading.checks import checked
-from exchange.reading.papers import WEB, Gathering, listed, tidy
-from exchange.reading.shapes import in_words
-from exchange.reading.textfiles import head, outer_names, read_list
+from exchange.reading.papers import WEB, PaperParts, listed
+from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, read_list
+from exchange.reading.values import noted_text, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program, Stated
 
 LIMIT = 1000
@@ -63,6 +63,8 @@ LEFT_OUT = {
     "submission": "not decided",
 }
 VENUE_LEFT_OUT = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
+# The fields that are lists; others are text, whatever a venue makes of them.
+LISTS = ("keywords", "authors", "authorids")
 KINDS = ("oral", "spotlight", "poster")
 
 
@@ -78,7 +80,7 @@ class NoteReader:
     seen: int = 0
 
     def __post_init__(self) -> None:
-        self.gathered = Gathering(self.findings)
+        self.parts = PaperParts(self.findings)
 
     def add(self, row: object, where: Where) -> None:
         self.seen += 1
@@ -87,7 +89,7 @@ class NoteReader:
             message = gettext("This must be a note of OpenReview, not %(what)s.")
             self.findings.problem(where, "content", message, what=what)
             return
-        content = Content(row["content"], where, self.gathered)
+        content = JsonObject(bare(row["content"]), where, self.findings)
         key = row.get("forum") or row.get("id")
         if not isinstance(key, str) or not key:
             self.findings.problem(where, "id", gettext("The note has no id."))
@@ -103,11 +105,11 @@ class NoteReader:
         else:
             self.papers[paper_uid(key)] = self._paper(content, key, where)
 
-    def _paper(self, content: "Content", key: str, where: Where) -> PaperRecord:
+    def _paper(self, content: JsonObject, key: str, where: Where) -> PaperRecord:
         is_decided = bool(content.line("venue") or content.line("venueid"))
         if not is_decided:
             self.undecided.append(key)
-        abstract, keywords = content.text("abstract"), content.words("keywords")
+        abstract, keywords = content.text("abstract"), words(content, "keywords")
         summary = content.text("lay_summary") or content.text("TLDR") or content.text("TL;DR")
         topic = content.line("primary_area") or content.line("subject_area")
         bibtex = content.text("_bibtex")
@@ -115,15 +117,15 @@ class NoteReader:
             where=where,
             uid=paper_uid(key),
             title=content.line("title"),
-            abstract=abstract if "abstract" in content else UNSTATED,
+            abstract=abstract if content.has("abstract") else UNSTATED,
             lay_summary=summary or UNSTATED,
-            topic=self.gathered.topic(topic, where) or UNSTATED,
-            keywords=keywords if "keywords" in content else UNSTATED,
+            topic=self.parts.topic(topic, where) or UNSTATED,
+            keywords=keywords if content.has("keywords") else UNSTATED,
             decision=decision(content.line("venue")) if is_decided else UNSTATED,
             status="published" if is_decided else UNSTATED,
             doi=_bibtex_field(bibtex, "doi") or UNSTATED,
             pages=_bibtex_field(bibtex, "pages").replace("--", "-") or UNSTATED,
-            authors=authors(content, self.gathered),
+            authors=authors(content, self.parts),
             materials=materials(content, key),
         )
 
@@ -140,52 +142,25 @@ class NoteReader:
             self.findings.note("doubt", Where(), message, count=len(keys), keys=listed(keys))
 
 
-class Content:
-    """The fields of a note: `{"value": …}` as version 2 has them, or bare as version 1 had."""
+def bare(content: dict[str, object]) -> dict[str, object]:
+    """Return the fields of a note: `{"value": …}` as version 2 has them, or bare as version 1 had."""
+    found = {name: one.get("value") if isinstance(one, dict) else one for name, one in content.items()}
+    for name, value in found.items():
+        if isinstance(value, list) and name not in LISTS and all(isinstance(part, str) for part in value):
+            found[name] = "; ".join(value)
+    return found
 
-    def __init__(self, fields: dict[str, object], where: Where, gathered: Gathering) -> None:
-        self.fields, self.where, self.gathered = fields, where, gathered
 
-    def __contains__(self, name: str) -> bool:
-        return self.value(name) is not None
-
-    def value(self, name: str) -> object:
-        found = self.fields.get(name)
-        return found.get("value") if isinstance(found, dict) else found
-
-    def text(self, name: str) -> str:
-        value = self.value(name)
-        if value is None:
-            return ""
-        if isinstance(value, list) and all(isinstance(part, str) for part in value):
-            value = "; ".join(value)
-        if not isinstance(value, str):
-            message = gettext("This must be text, not %(value)s.")
-            self.gathered.findings.problem(self.where, name, message, value=in_words(value))
-            return ""
-        return self.gathered.text(value, self.where, name)
-
-    def line(self, name: str) -> str:
-        return tidy(self.text(name))
-
-    def words(self, name: str) -> tuple[str, ...]:
-        """Return a list of words; text is split at semicolons, else at commas."""
-        value = self.value(name)
-        if isinstance(value, list):
-            parts = [part for part in value if isinstance(part, str)]
-        else:
-            text = self.text(name)
-            parts = text.split(";" if ";" in text else ",")
-        cleaned = (tidy(self.gathered.text(part, self.where, name)) for part in parts)
-        return tuple(dict.fromkeys(filter(None, cleaned)))
-
-    def rows(self, name: str) -> list[object]:
-        value = self.value(name)
-        if value is None or isinstance(value, list):
-            return value or []
-        message = gettext("This must be a list, not %(value)s.")
-        self.gathered.findings.problem(self.where, name, message, value=in_words(value))
-        return []
+def words(content: JsonObject, name: str) -> tuple[str, ...]:
+    """Return a list of words; text is split at semicolons, else at commas."""
+    value = content.content.get(name)
+    if isinstance(value, list):
+        parts = [part for part in value if isinstance(part, str)]
+    else:
+        text = content.text(name)
+        parts = text.split(";" if ";" in text else ",")
+    cleaned = (tidy(noted_text(part, content.where, name, content.findings)) for part in parts)
+    return tuple(dict.fromkeys(filter(None, cleaned)))
 
 
 def paper_uid(key: str) -> str:
@@ -193,7 +168,7 @@ def paper_uid(key: str) -> str:
     return key if key[:1].isalnum() else f"n{key}"
 
 
-def left_out(content: Content) -> str:
+def left_out(content: JsonObject) -> str:
     """Say why a submission does not appear, or nothing: by its venue's id, else by the venue's words."""
     last = content.line("venueid").rstrip("/").rpartition("/")[2].lower()
     if last in LEFT_OUT:
@@ -213,10 +188,10 @@ def decision(venue: str) -> str:
     return f"Accept ({kind})" if kind else "Accept"
 
 
-def authors(content: Content, gathered: Gathering) -> Stated[tuple[AuthorRecord, ...]]:
+def authors(content: JsonObject, parts: PaperParts) -> Stated[tuple[AuthorRecord, ...]]:
     """Return the authors with their profiles' names; e-mail addresses in place of profiles are dropped."""
-    rows, profiles = content.rows("authors"), content.rows("authorids")
-    if "authors" not in content:
+    rows, profiles = content.items("authors"), content.items("authorids")
+    if not content.has("authors"):
         return UNSTATED
     found = []
     for index, row in enumerate(rows):
@@ -226,15 +201,15 @@ def authors(content: Content, gathered: Gathering) -> Stated[tuple[AuthorRecord,
             name, profile = row.get("fullname") or row.get("name"), row.get("username") or profile
         if not isinstance(name, str):
             message = gettext("This must be a name, not %(name)s.")
-            gathered.findings.problem(content.where, f"authors[{index}]", message, name=in_words(name))
+            parts.findings.problem(content.where, f"authors[{index}]", message, name=in_words(name))
             continue
         ids = ((SCHEME, profile),) if isinstance(profile, str) and profile.startswith("~") else ()
-        printed = gathered.text(name, content.where, f"authors[{index}]")
-        found.append(gathered.author(printed, content.where, ids=ids))
+        printed = parts.text(name, content.where, f"authors[{index}]")
+        found.append(parts.author(printed, content.where, ids=ids))
     return tuple(found)
 
 
-def materials(content: Content, key: str) -> tuple[MaterialRecord, ...]:
+def materials(content: JsonObject, key: str) -> tuple[MaterialRecord, ...]:
     """Return the paper's file, its page with the reviews, its supplement, its code."""
     links = [("pdf", "pdf", ""), ("supplementary_material", "other", "Supplementary material")]
     links += [(kind, kind, "") for kind in ("code", "video", "poster", "slides")]
@@ -247,7 +222,7 @@ def materials(content: Content, key: str) -> tuple[MaterialRecord, ...]:
             found.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
         elif link:
             message = gettext("%(name)s is no address and was left out.")
-            content.gathered.findings.note("warning", content.where, message, name=name)
+            content.findings.note("warning", content.where, message, name=name)
     return tuple(found)
 
 
@@ -268,8 +243,8 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         findings.problem(Where(), "", message)
     reader.say_what_was_left_out()
     program = Program(
-        institutions=tuple(reader.gathered.institutions.values()),
-        topics=tuple(reader.gathered.topics.values()),
+        institutions=tuple(reader.parts.institutions.values()),
+        topics=tuple(reader.parts.topics.values()),
         papers=tuple(reader.papers.values()),
     )
     return checked(program, findings)

@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.checks import RECORD_LISTS, checked
-from exchange.reading.shapes import Location, fields_of, in_words, read_part
-from exchange.reading.textfiles import head, outer_names, read_object
+from exchange.reading.shapes import Location, fields_of, read_part
+from exchange.reading.textfiles import head, in_words, only_one, outer_names, read_object
 from exchange.reading.values import zone_of
 from exchange.records import ConferenceRecord, EditionRecord, Program, Record
 
@@ -29,15 +29,11 @@ KNOWN_KEYS = ("format", "version", *HEAD, *LISTS)
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read one file. References stay as they are: the loader resolves them."""
-    findings = Findings()
-    program = Program()
-    if len(sources) != 1:
-        message = gettext("Give one file of this format, not %(sources)s.")
-        findings.problem(Where(), "", message, sources=len(sources))
-    for source in sources[:1]:
-        content = read_object(source, findings)
-        if content is not None and _is_ours(content, source, findings):
-            program = _read_program(content, source, findings)
+    findings, program = Findings(), Program()
+    source = only_one(sources, findings)
+    content = read_object(source, findings) if source else None
+    if source and content is not None and _is_ours(content, source, findings):
+        program = _read_program(content, source, findings)
     return checked(program, findings)
 
 

@@ -18,9 +18,10 @@ from exchange.files import Context, Format, Source
 from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import ZIP
 from exchange.reading.checks import checked
-from exchange.reading.papers import ACCEPTED, DECLINED, WEB, Gathering, listed, parsed, tidy, uid_of
+from exchange.reading.papers import ACCEPTED, DECLINED, WEB, PaperParts, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, heading, read_csv, read_workbook, sheets
 from exchange.reading.textfiles import decode, ending
+from exchange.reading.values import tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
@@ -142,7 +143,7 @@ class PaperReader:
     has_papers: bool = False
 
     def __post_init__(self) -> None:
-        self.gathered = Gathering(self.findings)
+        self.parts = PaperParts(self.findings)
 
     def add(self, sheet: Sheet) -> bool:
         """Take a sheet if it is one of papers or of authors; say which columns were not taken."""
@@ -174,7 +175,7 @@ class PaperReader:
 
     def _add_paper(self, cells: dict[str, str], row: Row) -> None:
         where = row.where
-        title = tidy(self.gathered.text(cells.get("title", ""), where, "title"))
+        title = tidy(self.parts.text(cells.get("title", ""), where, "title"))
         uid = uid_of(cells.get("uid", "")) or uid_of(title)
         if not title:
             self.findings.problem(where, "title", gettext("The title is missing."))
@@ -191,7 +192,7 @@ class PaperReader:
 
     def _paper(self, uid: str, title: str, cells: dict[str, str], where: Where) -> PaperRecord:
         text = {
-            name: self.gathered.text(cells[name], where, name)
+            name: self.parts.text(cells[name], where, name)
             for name in ("abstract", "lay_summary", "track", "decision", "doi", "pages")
             if name in cells
         }
@@ -201,7 +202,7 @@ class PaperReader:
         topics = words(cells.get("topic", ""), is_list=True)
         more = (*topics[1:], *words(cells.get("more_topics", ""), is_list=True))
         keywords = (*words(cells.get("keywords", "")), *more)
-        cleaned = (self.gathered.text(word, where, "keywords") for word in keywords)
+        cleaned = (self.parts.text(word, where, "keywords") for word in keywords)
         authors, names = cells.get("authors", ""), cells.get("author_names", "")
         # The column of authors may hold affiliations that a second column of bare names does not.
         byline = authors if "(" in authors else names or authors
@@ -210,7 +211,7 @@ class PaperReader:
             uid=uid,
             title=title,
             **text,
-            topic=self.gathered.topic(topics[0], where) if topics else UNSTATED,
+            topic=self.parts.topic(topics[0], where) if topics else UNSTATED,
             keywords=tuple(dict.fromkeys(cleaned)) if "keywords" in cells or more else UNSTATED,
             status="published" if is_accepted else UNSTATED,
             authors=self._authors(byline, where) if byline else UNSTATED,
@@ -218,14 +219,14 @@ class PaperReader:
         )
 
     def _authors(self, cell: str, where: Where) -> tuple[AuthorRecord, ...]:
-        names = parsed(self.gathered.text(cell, where, "authors"))
+        names = parsed(self.parts.text(cell, where, "authors"))
         if len(names) > 1 and all(name.name and " " not in name.name for name in names) and cell.isascii():
             message = gettext(
                 "All authors have one name only: %(cell)s. Do commas part family and given names?"
             )
             self.findings.note("doubt", where, message, cell=cell[:60])
         return tuple(
-            self.gathered.author(
+            self.parts.author(
                 one.name, where, affiliations=one.affiliations, corresponding=one.is_corresponding
             )
             for one in names
@@ -247,12 +248,12 @@ class PaperReader:
         if not uid:
             self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
             return
-        text = {name: self.gathered.text(value, row.where, name) for name, value in cells.items()}
+        text = {name: self.parts.text(value, row.where, name) for name, value in cells.items()}
         name = text.get("name") or f"{text.get('first', '')} {text.get('last', '')}"
         parts = [text.get("affiliation", ""), text.get("country", "")]
         affiliation = ", ".join(filter(None, parts if text.get("affiliation") else []))
         position = text.get("position", "")
-        author = self.gathered.author(
+        author = self.parts.author(
             name,
             row.where,
             affiliations=[affiliation],
@@ -326,8 +327,8 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     _judge(strange, found, findings)
     program = Program(
         papers=reader.finish(),
-        institutions=tuple(reader.gathered.institutions.values()),
-        topics=tuple(reader.gathered.topics.values()),
+        institutions=tuple(reader.parts.institutions.values()),
+        topics=tuple(reader.parts.topics.values()),
     )
     if not (program.papers or reader.declined or findings.has_problems):
         message = gettext("The table has columns of papers, but no rows.")

@@ -26,8 +26,9 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.checks import checked
-from exchange.reading.papers import WEB, Gathering, listed, tidy, uid_of
+from exchange.reading.papers import WEB, PaperParts, listed, uid_of
 from exchange.reading.textfiles import decode, is_too_large
+from exchange.reading.values import tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 FORMULA = re.compile(r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)
@@ -134,7 +135,7 @@ class EntryReader:
 
     def __post_init__(self) -> None:
         self.books: list[str] = []
-        self.gathered = Gathering(self.findings)
+        self.parts = PaperParts(self.findings)
 
     def papers(self, source: Source) -> Iterable[PaperRecord]:
         if is_too_large(source, MAX_BYTES, self.findings):
@@ -203,7 +204,7 @@ class EntryReader:
         except (ValueError, RecursionError):
             self.findings.problem(where, name, gettext("Braces are nested too deeply here."))
             return ""
-        return self.gathered.text(text, where, name)
+        return self.parts.text(text, where, name)
 
     def _authors(self, value: str, where: Where) -> tuple[AuthorRecord, ...]:
         found = []
@@ -219,7 +220,7 @@ class EntryReader:
                 self.findings.problem(where, "author", message, name=short(name))
                 continue
             words = [*parts.first, *parts.von, *parts.last, *parts.jr]
-            found.append(self.gathered.author(self._text(" ".join(words), where, "author"), where))
+            found.append(self.parts.author(self._text(" ".join(words), where, "author"), where))
         return tuple(found)
 
     def _links(self, fields: dict[str, str], where: Where) -> Iterable[MaterialRecord]:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from exchange.problems import Findings, Where
 from exchange.reading.checks import UID
-from exchange.reading.values import UnfitError, checked_text, slug
+from exchange.reading.values import noted_text, slug, tidy
 from exchange.records import AuthorRecord, InstitutionRecord, PersonRef, TopicRecord
 
 # As long as its parts may be: no more is looked at from each place of a long text.
@@ -25,11 +25,6 @@ ACCEPTED = re.compile(
 )
 
 
-def tidy(text: str) -> str:
-    """Return a name or title on one line, with single blanks."""
-    return " ".join(text.split())
-
-
 def uid_of(text: str) -> str:
     """Return the key of a source as a uid: as it is where it can be one, else made of it."""
     text = text.strip()
@@ -44,7 +39,7 @@ def listed(keys: Iterable[str]) -> str:
 
 
 @dataclass
-class Gathering:
+class PaperParts:
     """Topics and institutions by slug: spellings that make the same slug are one, named as met first."""
 
     findings: Findings
@@ -52,17 +47,7 @@ class Gathering:
     institutions: dict[str, InstitutionRecord] = field(default_factory=dict)
 
     def text(self, value: str, where: Where, name: str) -> str:
-        """Return a text without control characters, and report what was wrong."""
-        try:
-            text = checked_text(value)
-        except UnfitError as error:
-            self.findings.problem(where, name, str(error))
-            return ""
-        if text != value:
-            self.findings.note(
-                "warning", where, gettext("Control characters were removed from %(name)s."), name=name
-            )
-        return text
+        return noted_text(value, where, name, self.findings)
 
     def topic(self, name: str, where: Where) -> str | None:
         name = tidy(name)

@@ -13,7 +13,8 @@ from typing import Any, Protocol, get_args, get_origin, get_type_hints
 from django.utils.translation import gettext
 
 from exchange.problems import Findings, Where
-from exchange.reading.values import UnfitError, checked_text, day, moment, whole_number
+from exchange.reading.textfiles import in_words
+from exchange.reading.values import UnfitError, day, moment, noted_text, whole_number
 from exchange.records import UNSTATED, Record, Stated
 
 # A person's own reference is not an object inside the person: its fields are the person's.
@@ -64,7 +65,7 @@ class ScalarShape:
             message = gettext("This must be %(words)s, not %(value)s.")
             raise UnfitError(message, words=self.words, value=in_words(value))
         if isinstance(value, str):
-            return _noted_text(value, place)
+            return noted_text(value, place.where, place.path, place.findings)
         return whole_number(value) if isinstance(value, int) else value
 
     def write(self, value: object, zone: tzinfo) -> object:
@@ -223,17 +224,3 @@ def shape_of(hint: object) -> Shape:
     if isinstance(hint, type) and issubclass(hint, Record):
         return fields_of(hint)
     return SCALARS[hint]
-
-
-def in_words(value: object) -> str:
-    """Name the type of a JSON value as the maker of the file knows it."""
-    kinds = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
-    return kinds.get(type(value), "a number")
-
-
-def _noted_text(value: str, place: Location) -> str:
-    text = checked_text(value)
-    if text != value:
-        message = gettext("Control characters were removed from %(text)s.")
-        place.findings.note("warning", place.where, message, text=place.path or "a text")
-    return text

@@ -1,4 +1,4 @@
-"""From bytes to text, JSON and YAML, or a sentence that says why the file holds none.
+"""From bytes to text, JSON and YAML, or why the file holds none; typed looks at objects.
 
 YAML is judged before it is built, and its single values stay text as written (a title `No` is not false).
 """
@@ -6,7 +6,8 @@ YAML is judged before it is built, and its single values stay text as written (a
 import codecs
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
 import yaml
@@ -14,6 +15,7 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
+from exchange.reading.values import noted_text, tidy
 
 JSON_ADVICE = gettext("Save it as JSON in the encoding UTF-8.")
 YAML_ADVICE = "Save it as YAML in the encoding UTF-8."
@@ -112,6 +114,81 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 
 def _constant(name: str) -> object:
     raise RefusedError(gettext("%(name)s is not JSON. Leave the field out instead.") % {"name": name})
+
+
+def only_one(sources: Sequence[Source], findings: Findings) -> Source | None:
+    """Return the file, or report that there must be one."""
+    if len(sources) == 1:
+        return sources[0]
+    message = gettext("Give one file of this format, not %(sources)s.")
+    findings.problem(Where(), "", message, sources=len(sources))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObject:
+    """A typed look at one object of a file: what does not fit is reported and read as empty.
+
+    `path` leads to it from the row at `where`: "authors[0]."
+    """
+
+    content: Mapping[str, object]
+    where: Where
+    findings: Findings
+    path: str = ""
+
+    def has(self, name: str) -> bool:
+        return self.content.get(name) is not None
+
+    def problem(self, name: str, message: str, **values: object) -> None:
+        self.findings.problem(self.where, f"{self.path}{name}", message, **values)
+
+    def text(self, name: str) -> str:
+        """Return a text without control characters; nothing where there is none."""
+        value = self.content.get(name)
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return noted_text(value, self.where, f"{self.path}{name}", self.findings)
+        self.problem(name, gettext("This must be text, not %(value)s."), value=in_words(value))
+        return ""
+
+    def line(self, name: str) -> str:
+        """Return a text on one line."""
+        return tidy(self.text(name))
+
+    def number(self, name: str) -> int | None:
+        value = self.content.get(name)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63):
+            return value
+        shown = f'"{short(value)}"' if isinstance(value, str) else in_words(value)
+        self.problem(name, gettext("This must be a whole number, not %(value)s."), value=shown)
+        return None
+
+    def items(self, name: str) -> list[object]:
+        value = self.content.get(name)
+        if value is None or isinstance(value, list):
+            return value or []
+        self.problem(name, gettext("This must be a list, not %(value)s."), value=in_words(value))
+        return []
+
+    def objects(self, name: str, *, is_place: bool = False) -> Iterator["JsonObject"]:
+        """Yield the objects of a list. `is_place`: each is a place of its own, not a part of this row."""
+        for index, part in enumerate(self.items(name)):
+            path = f"{self.path}{name}[{index}]"
+            if not isinstance(part, dict):
+                message = gettext("This must be an object, not %(value)s.")
+                self.findings.problem(self.where, path, message, value=in_words(part))
+            elif is_place:
+                yield JsonObject(part, Where(self.where.file, f"{self.where.place}.{path}"), self.findings)
+            else:
+                yield JsonObject(part, self.where, self.findings, f"{path}.")
+
+
+def in_words(value: object) -> str:
+    """Name the type of a JSON value as the maker of the file knows it."""
+    kinds = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
+    return kinds.get(type(value), "a number")
 
 
 def read_object(source: Source, findings: Findings) -> dict[str, object] | None:

@@ -10,7 +10,7 @@ from anyascii import anyascii
 from django.utils.translation import gettext
 
 from exchange.files import Context
-from exchange.problems import nearest, short
+from exchange.problems import Findings, Where, nearest, short
 from exchange.records import Program, stated
 
 # Everything but tab, line feed and carriage return: PDF viewers leave these in copied text. And marks that
@@ -43,6 +43,24 @@ def checked_text(text: str) -> str:
         )
         raise UnfitError(message)
     return CONTROL.sub("", text)
+
+
+def noted_text(text: str, where: Where, name: str, findings: Findings) -> str:
+    """Return the text without control characters, and report what was wrong with it."""
+    try:
+        kept = checked_text(text)
+    except UnfitError as error:
+        findings.problem(where, name, str(error))
+        return ""
+    if kept != text:
+        message = gettext("Control characters were removed from %(name)s.")
+        findings.note("warning", where, message, name=name or gettext("a text"))
+    return kept
+
+
+def tidy(text: str) -> str:
+    """Return a name or title on one line, with single blanks."""
+    return " ".join(text.split())
 
 
 def whole_number(number: int) -> int:

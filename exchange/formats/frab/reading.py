@@ -5,8 +5,7 @@ have, a track, links or files, is a session that holds one presentation of a pap
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import count
 from zoneinfo import ZoneInfo
@@ -29,8 +28,8 @@ from exchange.formats.frab.wording import (
 )
 from exchange.problems import Findings, Where, short
 from exchange.reading.checks import checked
-from exchange.reading.shapes import in_words
-from exchange.reading.values import UnfitError, checked_text, day, moment, slug, zone_called, zone_of
+from exchange.reading.textfiles import JsonObject, is_too_large, only_one
+from exchange.reading.values import UnfitError, day, moment, slug, tidy, zone_called, zone_of
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -57,39 +56,34 @@ type Loading = Callable[[Source, Findings], dict[str, object] | None]
 def read_one(sources: Sequence[Source], context: Context, load: Loading) -> Program:
     """Read one file. `load` returns {"base_url", "conference": {…, "days": […]}}, or reports a problem."""
     findings, program = Findings(), Program()
-    if len(sources) != 1:
-        message = gettext("Give one file of this format, not %(sources)s.")
-        findings.problem(Where(), "", message, sources=len(sources))
-    elif len(sources[0].content) > MAX_BYTES:
-        message = gettext("The file is larger than %(megabytes)s MB, which no schedule is.")
-        findings.problem(Where(sources[0].name), "", message, megabytes=MAX_BYTES // 1_000_000)
-    else:
-        schedule = load(sources[0], findings)
+    source = only_one(sources, findings)
+    if source and not is_too_large(source, MAX_BYTES, findings):
+        schedule = load(source, findings)
         if schedule is not None:
-            raw = RawObject(schedule, Where(sources[0].name, "schedule"), findings)
-            program = _program(raw, context, findings)
+            program = _program(JsonObject(schedule, Where(source.name, "schedule"), findings), context)
     return checked(program, findings)
 
 
-def _program(schedule: "RawObject", context: Context, findings: Findings) -> Program:
+def _program(schedule: JsonObject, context: Context) -> Program:
+    findings = schedule.findings
     inner = schedule.content.get("conference")
     if not isinstance(inner, dict) or not isinstance(inner.get("days"), list):
         message = gettext("This is no schedule of frab or pretalx: it has no days.")
         schedule.problem("conference.days", message)
         return Program()
-    conference = RawObject(inner, Where(schedule.where.file, "conference"), findings)
+    conference = JsonObject(inner, Where(schedule.where.file, "conference"), findings)
     zone = _zone(conference, context, findings)
     address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
     reader = EventReader(findings, zone, host_of(address) or slug(acronym or "frab"))
-    for room in conference.parts("rooms"):
-        reader.add_room(room.text("name"), room.number("capacity"))
-    for one in conference.parts("days"):
+    for room in conference.objects("rooms"):
+        reader.add_room(room.line("name"), room.number("capacity"))
+    for one in conference.objects("days", is_place=True):
         for name, event, own, begin in _events(one, zone):
             reader.add(event, name, own, begin)
     return reader.program()
 
 
-def _zone(conference: "RawObject", context: Context, findings: Findings) -> ZoneInfo:
+def _zone(conference: JsonObject, context: Context, findings: Findings) -> ZoneInfo:
     """Return the zone of times without offset: the file's own. If it is not the edition's, a note says so."""
     ours, name = zone_of(Program(), context), conference.line("time_zone_name")
     try:
@@ -103,7 +97,7 @@ def _zone(conference: "RawObject", context: Context, findings: Findings) -> Zone
     return own
 
 
-def _events(one: "RawObject", zone: ZoneInfo) -> Iterator[tuple[str, "RawObject", date | None, time]]:
+def _events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, date | None, time]]:
     """Yield for each event of a day: its room, the event, the day, the start of the day."""
     try:
         own = day(one.line("date")) if one.content.get("date") else None
@@ -120,100 +114,12 @@ def _events(one: "RawObject", zone: ZoneInfo) -> Iterator[tuple[str, "RawObject"
         return
     for name, events in rooms.items():
         place = f"{one.where.place}.rooms.{short(name)}"
-        inside = RawObject({"": events}, Where(one.where.file, place), one.findings)
-        for index, event in enumerate(inside.parts("")):
+        inside = JsonObject({name: events}, Where(one.where.file, place), one.findings)
+        for index, event in enumerate(inside.objects(name)):
             title = event.content.get("title")
             called = f" ({short(title)})" if isinstance(title, str) and title else ""
             where = Where(one.where.file, f"{place}[{index}]{called}")
-            yield name, RawObject(event.content, where, one.findings), own, begin
-
-
-@dataclass(frozen=True, slots=True)
-class RawObject:
-    """A typed look at one object of a file; what does not fit is reported and read as empty."""
-
-    content: Mapping[str, object]
-    where: Where
-    findings: Findings
-
-    def problem(self, field: str, message: str, **values: object) -> None:
-        self.findings.problem(self.where, field, message, **values)
-
-    def text(self, field: str) -> str:
-        """Return a text without control characters; nothing where there is none."""
-        value = self.content.get(field)
-        if value is None:
-            return ""
-        if not isinstance(value, str):
-            message = gettext("This must be text in quotation marks, not %(value)s.")
-            self.problem(field, message, value=in_words(value))
-            return ""
-        try:
-            return LINE_END.sub("\n", checked_text(value)).strip()
-        except UnfitError as error:
-            self.problem(field, str(error))
-            return ""
-
-    def line(self, field: str) -> str:
-        return " ".join(self.text(field).split())
-
-    def number(self, field: str) -> int | None:
-        value = self.content.get(field)
-        if value is None:
-            return None
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
-            return value
-        shown = f'"{short(value)}"' if isinstance(value, str) else in_words(value)
-        self.problem(field, gettext("This must be a whole number, not %(value)s."), value=shown)
-        return None
-
-    def parts(self, field: str) -> list["RawObject"]:
-        """Return the objects of a list, each located by its index."""
-        rows = self.content.get(field)
-        if rows is not None and not isinstance(rows, list):
-            self.problem(field, gettext("This must be a list, not %(value)s."), value=in_words(rows))
-            return []
-        found = []
-        for index, part in enumerate(rows or []):
-            place = f"{field}[{index}]"
-            if isinstance(part, dict):
-                where = Where(self.where.file, f"{self.where.place}.{place}")
-                found.append(RawObject(part, where, self.findings))
-            else:
-                self.problem(place, gettext("This must be an object, not %(value)s."), value=in_words(part))
-        return found
-
-    def start(self, day: date | None, day_start: time, zone: tzinfo) -> datetime | None:
-        """Return when the event begins: its date, or its time on the day that lists it."""
-        try:
-            if self.content.get("date"):
-                return moment(self.text("date"), zone)
-            clock = CLOCK.match(self.text("start"))
-            if clock is None or day is None:
-                raise UnfitError(gettext("The time is missing. Write it as 2026-07-08T10:00:00+09:00."))
-            wall = f"{clock[1]}:{clock[2]}"
-            later = timedelta(days=1 if wall < f"{day_start:%H:%M}" else 0)
-            return moment(f"{day + later} {wall}", zone)
-        except UnfitError as error:
-            self.problem("date", str(error))
-            return None
-
-    def end(self, start: datetime, zone: tzinfo) -> datetime:
-        """Return when the event ends: as stated, or after its duration."""
-        try:
-            if self.content.get("end"):
-                return moment(self.text("end"), zone)
-            match = DURATION.match(self.text("duration"))
-            if match is None:
-                message = gettext('"%(text)s" is not a duration. Write it as 00:45.')
-                raise UnfitError(message, text=short(self.text("duration")))
-            hours, minutes, seconds = (int(part or 0) for part in match.groups())
-            # Of moments, not of clocks: a night may have an hour more or less.
-            lasts = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-            return (start.astimezone(UTC) + lasts).astimezone(start.tzinfo)
-        except UnfitError as error:
-            self.problem("end" if self.content.get("end") else "duration", str(error))
-            return start
+            yield name, JsonObject(event.content, where, one.findings), own, begin
 
 
 class EventReader:
@@ -238,7 +144,7 @@ class EventReader:
 
     def add_room(self, name: str, capacity: int | None = None) -> str | None:
         """Return the key of a room; nothing for the place of what has none."""
-        name = " ".join(name.split())
+        name = tidy(name)
         if name in ("", NO_ROOM):
             return None
         if name not in self.rooms:
@@ -247,9 +153,9 @@ class EventReader:
             self.rooms[name] = RoomRecord(slug=key, name=name, position=position, capacity=size)
         return self.rooms[name].slug
 
-    def add(self, raw: RawObject, room: str, day: date | None, day_start: time) -> None:
+    def add(self, raw: JsonObject, room: str, day: date | None, day_start: time) -> None:
         """Read one event, listed under a room and a day."""
-        uid, start = self._uid(raw), raw.start(day, day_start, self.zone)
+        uid, start = self._uid(raw), self._start(raw, day, day_start)
         title = ": ".join(filter(None, (raw.line("title"), raw.line("subtitle"))))
         if start is None or not uid:
             return
@@ -259,15 +165,20 @@ class EventReader:
             return
         self._take(raw, uid, title, start, self.add_room(raw.line("room") or room))
 
-    def _take(self, raw: RawObject, uid: str, title: str, start: datetime, room: str | None) -> None:
+    def _take(self, raw: JsonObject, uid: str, title: str, start: datetime, room: str | None) -> None:
         is_cancelled = title.startswith(CANCELLED)
         title = title.removeprefix(CANCELLED)
-        text, reason = joined(raw.text("abstract"), raw.text("description")), ""
+        text, reason = (
+            joined(*(LINE_END.sub("\n", raw.text(name)).strip() for name in ("abstract", "description"))),
+            "",
+        )
         first, rest = parted(text)
         if is_cancelled and first.startswith(CANCELLED):
             text, reason = rest, first.removeprefix(CANCELLED)
         own, materials = self._links(raw)
-        people = [person for person in map(self._person, raw.parts("persons")) if person.name]
+        people = [
+            person for person in map(self._person, raw.objects("persons", is_place=True)) if person.name
+        ]
         track = raw.line("track")
         kind, shown = self._kinds(raw)
         is_talk = bool(track or materials or shown == "demo")
@@ -277,7 +188,7 @@ class EventReader:
             title=title,
             abstract="" if is_talk else text,
             start=start,
-            end=raw.end(start, self.zone),
+            end=self._end(raw, start),
             room=room,
             status="cancelled" if is_cancelled else "published",
             cancellation_reason=reason,
@@ -305,7 +216,39 @@ class EventReader:
         self.papers.append(paper)
         self.presentations.append(presentation)
 
-    def _uid(self, raw: RawObject) -> str:
+    def _start(self, raw: JsonObject, day: date | None, day_start: time) -> datetime | None:
+        """Return when the event begins: its date, or its time on the day that lists it."""
+        try:
+            if raw.content.get("date"):
+                return moment(raw.line("date"), self.zone)
+            clock = CLOCK.match(raw.line("start"))
+            if clock is None or day is None:
+                raise UnfitError(gettext("The time is missing. Write it as 2026-07-08T10:00:00+09:00."))
+            wall = f"{clock[1]}:{clock[2]}"
+            later = timedelta(days=1 if wall < f"{day_start:%H:%M}" else 0)
+            return moment(f"{day + later} {wall}", self.zone)
+        except UnfitError as error:
+            raw.problem("date", str(error))
+            return None
+
+    def _end(self, raw: JsonObject, start: datetime) -> datetime:
+        """Return when the event ends: as stated, or after its duration."""
+        try:
+            if raw.content.get("end"):
+                return moment(raw.line("end"), self.zone)
+            match = DURATION.match(raw.line("duration"))
+            if match is None:
+                message = gettext('"%(text)s" is not a duration. Write it as 00:45.')
+                raise UnfitError(message, text=short(raw.line("duration")))
+            hours, minutes, seconds = (int(part or 0) for part in match.groups())
+            # Of moments, not of clocks: a night may have an hour more or less.
+            lasts = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+            return (start.astimezone(UTC) + lasts).astimezone(start.tzinfo)
+        except UnfitError as error:
+            raw.problem("end" if raw.content.get("end") else "duration", str(error))
+            return start
+
+    def _uid(self, raw: JsonObject) -> str:
         """Return what identifies the event for ever: its guid, else its number, else its code."""
         guid, number = raw.line("guid"), raw.number("id")
         if guid and not GUID.match(guid):
@@ -317,7 +260,7 @@ class EventReader:
             raw.problem("guid", gettext("The event has neither guid nor id. Give it one of them."))
         return uid
 
-    def _kinds(self, raw: RawObject) -> tuple[str, str]:
+    def _kinds(self, raw: JsonObject) -> tuple[str, str]:
         name = raw.line("type").lower().replace(" ", "_").replace("-", "_")
         if name and name not in KINDS:
             message = gettext("Events of type %(type)s are taken as of another kind.")
@@ -332,17 +275,17 @@ class EventReader:
             self.topics[track] = TopicRecord(slug=key, name=track, parent=None, position=len(self.topics) + 1)
         return self.topics[track].slug
 
-    def _person(self, raw: RawObject) -> PersonRef:
+    def _person(self, raw: JsonObject) -> PersonRef:
         name = raw.line("name") or raw.line("public_name")
         number, code = raw.number("id"), raw.line("code")
         key = str(number) if number else code
         return PersonRef(name=name, ids=((self.host, key),) if key else (), where=raw.where)
 
-    def _links(self, raw: RawObject) -> tuple[dict[str, str], list[MaterialRecord]]:
+    def _links(self, raw: JsonObject) -> tuple[dict[str, str], list[MaterialRecord]]:
         own: dict[str, str] = {}
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):
-            for link in raw.parts(field):
+            for link in raw.objects(field, is_place=True):
                 title, kind = link.line("title"), link.line("type")
                 address = link.line("url")
                 name = OWN_LINKS.get((title, kind)) if field == "links" and not materials else None

@@ -16,11 +16,11 @@ from exchange.formats.orals_posters.rows import InputRow, read_event
 from exchange.problems import Findings, Where, short
 from exchange.reading.checks import checked
 from exchange.reading.textfiles import head, outer_names, read_object
-from exchange.reading.values import UnfitError, checked_text, zone_of
+from exchange.reading.values import noted_text, zone_of
 from exchange.records import Program, RoomRecord
 
 
-class Collected:
+class EventFiles:
     """What the files hold together: events by number, abstracts by event, and the host of relative links."""
 
     def __init__(self, findings: Findings) -> None:
@@ -66,14 +66,7 @@ class Collected:
 
     def _add_abstracts(self, content: dict[str, object], name: str) -> None:
         for key, text in content.items():
-            try:
-                self.abstracts[key] = checked_text(str(text))
-            except UnfitError as error:
-                self.findings.problem(Where(name, short(key)), "", str(error))
-            else:
-                if self.abstracts[key] != text:
-                    message = gettext("Control characters were removed from the abstract.")
-                    self.findings.note("warning", Where(name, short(key)), message)
+            self.abstracts[key] = noted_text(str(text), Where(name, short(key)), "", self.findings)
 
 
 def _place(index: int, row: object) -> str:
@@ -84,7 +77,7 @@ def _place(index: int, row: object) -> str:
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read the events, and the abstracts where their file is given too."""
     findings = Findings()
-    collected = Collected(findings)
+    collected = EventFiles(findings)
     for source in sources:
         collected.add(source)
     if not (collected.has_events or findings.has_problems):
@@ -98,7 +91,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
     return all(found) and any("results" in names for names in found)
 
 
-def _program(collected: Collected, context: Context) -> Program:
+def _program(collected: EventFiles, context: Context) -> Program:
     findings = collected.findings
     events = list(collected.events.values())
     # The host of relative links is the file's own, else that of the authors' pages.

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from exchange.formats.orals_posters.rows import InputRow, encoded
 from exchange.problems import Findings, short
-from exchange.reading.papers import tidy
+from exchange.reading.values import tidy
 from exchange.records import MaterialRecord
 
 UNKNOWN_HOST = "orals-posters"

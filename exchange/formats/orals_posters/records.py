@@ -17,8 +17,7 @@ from exchange.files import Context
 from exchange.formats.orals_posters.links import UNKNOWN_HOST, materials_of, public_host, track_of
 from exchange.formats.orals_posters.rows import EventAuthor, InputRow
 from exchange.problems import Findings, Where
-from exchange.reading.papers import tidy
-from exchange.reading.values import shortened, slug
+from exchange.reading.values import shortened, slug, tidy
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
