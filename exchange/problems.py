@@ -39,6 +39,11 @@ class ProgramError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+def refused(message: str, file: str = "", /, **values: object) -> ProgramError:
+    """Return the error that one sentence says; `values` fill its placeholders."""
+    return ProgramError([Problem(Where(file), "", message % values if values else message)])
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something a chair should look at, though the file was taken. `kind`: "doubt", "repeat" or "warning"."""

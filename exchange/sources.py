@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from exchange.files import OutputFile, Source
-from exchange.problems import Problem, ProgramError, Where
+from exchange.problems import refused
 
 MEGABYTE = 1_000_000
 MAX_BYTES = 500 * MEGABYTE
@@ -43,10 +43,6 @@ def _source(file: Path) -> Source:
         return Source(file.name, file.read_bytes())
     except OSError as error:
         raise refused(f"The file cannot be read: {error.strerror}.", str(file)) from error
-
-
-def refused(message: str, file: str = "") -> ProgramError:
-    return ProgramError([Problem(Where(file), "", message)])
 
 
 def write_outputs(outputs: Iterable[OutputFile], target: Path) -> list[Path]:

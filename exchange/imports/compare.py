@@ -328,7 +328,7 @@ def _leave(plan: RowPlan, findings: Findings) -> None:
     if plan.merge.taken or plan.merge.clashes:
         stays = ", ".join([*plan.merge.taken, *plan.merge.clashes])
         message = gettext("%(row)s is not yours to change and stays as it is here: %(fields)s.")
-        findings.note("warning", plan.where, message % {"row": plan.row, "fields": stays})
+        findings.note("warning", plan.where, message, row=plan.row, fields=stays)
     plan.merge, plan.old = Merge(memory=plan.memory.values if plan.memory else {}), {}
     plan.is_mentioned = True
 
@@ -361,8 +361,8 @@ def _note_absent(kind: Kind, present: set[int], rows: EditionRows, findings: Fin
         noun = kind.many if len(gone) > 1 else kind.name
         message = gettext(
             "%(gone)s %(noun)s imported earlier, not in this file, left as they are: %(shown)s%(more)s."
-        ) % {"gone": len(gone), "noun": noun, "shown": shown, "more": more}
-        findings.note("warning", Where(), message)
+        )
+        findings.note("warning", Where(), message, gone=len(gone), noun=noun, shown=shown, more=more)
 
 
 def _give_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
@@ -407,11 +407,8 @@ def _as_one(found: list[FilePerson], people: People) -> FilePerson:
     described.sort(key=lambda one: one.uid in people.successors)
     first = (described or found)[0]
     for other in [one for one in described[1:] if one.uid not in people.successors]:
-        message = gettext("%(name)s and %(other)s are one person here. Keep one record.") % {
-            "name": other.name,
-            "other": first.name,
-        }
-        people.findings.problem(other.where, "uid", message)
+        message = gettext("%(name)s and %(other)s are one person here. Keep one record.")
+        people.findings.problem(other.where, "uid", message, name=other.name, other=first.name)
     ids = {pair for one in found for pair in one.ids}
     orcid = next((one.orcid for one in found if one.orcid), "")
     return FilePerson(first.name, first.where, uid=first.uid, orcid=orcid, ids=ids, record=first.record)

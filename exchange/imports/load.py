@@ -21,7 +21,7 @@ from exchange.imports.rows import NOBODY, Concealed, EditionRows
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_rows
 from exchange.models import ImportRun
-from exchange.problems import Findings, Note, Problem, ProgramError, Where, short
+from exchange.problems import Findings, Note, Problem, ProgramError, Where, refused, short
 from exchange.records import EditionRecord, Program, stated
 
 EDITIONS_SHOWN = 20
@@ -116,7 +116,7 @@ def load(
 
 def _refused(reason: str, error: Exception) -> ProgramError:
     said = gettext("%(reason)s Nothing was written. Try again. (%(error)s)")
-    return ProgramError([Problem(Where(), "", said % {"reason": reason, "error": error})])
+    return refused(said, reason=reason, error=error)
 
 
 def _planned(
@@ -202,8 +202,8 @@ def edition_for(program: Program, slug: str) -> Edition:
         message = gettext(
             "There is no edition “%(slug)s”. "
             "Create it in the admin, or import a program_json file that holds it. Existing: %(known)s."
-        ) % {"slug": short(slug), "known": known}
-        raise ProgramError([Problem(Where(), "", message)])
+        )
+        raise refused(message, slug=short(slug), known=known)
     return Edition(slug=slug, conference=_conference_of(program, record))
 
 

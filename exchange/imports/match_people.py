@@ -131,10 +131,8 @@ class FilePeople:
         known = stated(record.affiliation, "")
         entry = self._add(record.ref, record.where, NO_LOCATION, (known,))
         if entry.record:
-            message = gettext("This is the same person as %(place)s. Keep one of them.") % {
-                "place": entry.record.where.place
-            }
-            self.findings.problem(record.where, "uid", message)
+            message = gettext("This is the same person as %(place)s. Keep one of them.")
+            self.findings.problem(record.where, "uid", message, place=entry.record.where.place)
         entry.record, entry.name = record, names.normal(record.ref.name)
         entry.names.update(map(names.normal, stated(record.other_names, ())))
 
@@ -150,8 +148,8 @@ class FilePeople:
         if len(found) > 1:
             message = gettext(
                 "The ids of %(name)s belong to two people of this file; the first one is taken."
-            ) % {"name": name}
-            self.findings.note("doubt", where, message)
+            )
+            self.findings.note("doubt", where, message, name=name)
             ref = PersonRef(name=ref.name)
         for key in keys:
             self._by_key.setdefault(key, entry)
@@ -169,8 +167,8 @@ class FilePeople:
         listed = ", ".join(dict.fromkeys(f"{owner.name} ({owner.uid})" for owner in foreign.values()))
         message = gettext(
             "An id of %(name)s (%(uid)s) is that of %(listed)s too. They are kept apart without it."
-        ) % {"name": ref.name, "uid": ref.uid, "listed": listed}
-        self.findings.note("doubt", where, message)
+        )
+        self.findings.note("doubt", where, message, name=ref.name, uid=ref.uid, listed=listed)
         ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
         orcid = "" if ("orcid", names.normal_orcid(ref.orcid)) in foreign else ref.orcid
         return replace(ref, ids=ids, orcid=orcid)
@@ -351,11 +349,8 @@ class People:
                 self._doubt_stranger(entry, found[0], by_uid)
             if len(found) > 1:
                 listed = " and ".join(f"{person.name} ({person.uid})" for person in found)
-                self._doubt(
-                    entry,
-                    gettext("The ids of %(name)s belong to %(listed)s here; the first is taken.")
-                    % {"name": entry.name, "listed": listed},
-                )
+                message = gettext("The ids of %(name)s belong to %(listed)s here; the first is taken.")
+                self._doubt(entry, message, listed=listed)
 
     def _doubt_stranger(self, entry: FilePerson, person: Person, by_uid: dict[str, Person]) -> None:
         """Say so where an id makes one of two who differ in uid and name: the id may be a slip."""
@@ -363,9 +358,10 @@ class People:
         if entry.uid and entry.uid not in by_uid and differs:
             known = f"{person.name} ({person.uid})"
             message = gettext(
-                "%(name)s (%(uid)s) is taken for %(known)s because of an id that both have."
-            ) % {"name": entry.name, "uid": entry.uid, "known": known}
-            self._doubt(entry, gettext("%(message)s Correct the id if they are two.") % {"message": message})
+                "%(name)s (%(uid)s) is taken for %(known)s because of an id that both have. "
+                "Correct the id if they are two."
+            )
+            self._doubt(entry, message, uid=entry.uid, known=known)
 
     def _people(self, column: str, values: list[str]) -> dict[str, Person]:
         found: dict[str, Person] = {}
@@ -421,7 +417,7 @@ class People:
         elif len(fits) == 1 and not others:
             self._settle(entry, fits[0])
             if doubt := namesakes.doubt(entry, fits[0]):
-                self._doubt(entry, doubt)
+                self.findings.note("doubt", entry.where, doubt)
         elif self._is_only_rival(entry, others, namesakes):
             self._settle(entry, self.rows[others[0]])
         else:
@@ -477,8 +473,8 @@ class People:
         told = " and ".join(filter(None, parts)) or "another person of this file"
         message = gettext(
             "%(name)s is also the name of %(told)s. They are kept apart; merge them if they are one."
-        ) % {"name": entry.name, "told": told}
-        self._doubt(entry, message)
+        )
+        self._doubt(entry, message, told=told)
 
     # New ones
 
@@ -487,8 +483,7 @@ class People:
         person = Person(uid=uid, name=entry.name)
         self.rows[entry] = self.by_uid[uid] = person
         for sentence in names.suspicions(entry.name):
-            said = gettext("The name “%(name)s” should be looked at. %(why)s")
-            self._doubt(entry, said % {"name": entry.name, "why": sentence})
+            self._doubt(entry, gettext("The name “%(name)s” should be looked at. %(why)s"), why=sentence)
 
     def _fresh_uid(self, entry: FilePerson) -> str:
         """Return the uid of the source; one made of its first id, the same everywhere; else a new one."""
@@ -504,8 +499,8 @@ class People:
             in_use.update(Person.objects.filter(uid__in=batch).values_list("uid", flat=True))
         return in_use
 
-    def _doubt(self, entry: FilePerson, message: str) -> None:
-        self.findings.note("doubt", entry.where, message)
+    def _doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
+        self.findings.note("doubt", entry.where, message, name=entry.name, **values)
 
 
 def _made_uids(entry: FilePerson) -> list[str]:

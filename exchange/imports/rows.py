@@ -58,7 +58,7 @@ def report_concealed(where: Where, field: str, name: str, findings: Findings) ->
         "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
         "Ask somebody who may."
     )
-    findings.problem(where, field, said % {"name": short(name)})
+    findings.problem(where, field, said, name=short(name))
 
 
 # Rows by their keys
@@ -205,11 +205,9 @@ class EditionRows:
             if id(row) in seen and key in merged:
                 continue
             if id(row) in seen:
-                message = gettext("Another %(name)s is the same: %(row)s. Keep one of them.") % {
-                    "name": kind.name,
-                    "row": seen[id(row)],
-                }
-                findings.problem(record.where, kind.key, f"“{short(key)}”: {message}")
+                message = gettext("“%(key)s”: Another %(name)s is the same: %(row)s. Keep one of them.")
+                values = {"key": short(key), "name": kind.name, "row": seen[id(row)]}
+                findings.problem(record.where, kind.key, message, **values)
                 continue
             seen[id(row)] = record.where
             yield row, record

@@ -112,13 +112,12 @@ class StatedValues:
             "There is no %(kind)s “%(key)s” in this file or in edition %(edition)s.%(hint)s "
             "Correct it, or add the %(kind)s."
         )
-        words = {"kind": kind, "key": short(key), "edition": self._own_slug, "hint": hint}
-        self._report(where, path, said % words)
+        self._report(where, path, said, kind=kind, key=short(key), edition=self._own_slug, hint=hint)
         return False
 
-    def _report(self, where: Where, path: str, message: str) -> None:
+    def _report(self, where: Where, path: str, message: str, /, **values: object) -> None:
         self._broken_count += 1
-        self.findings.problem(where, path, message)
+        self.findings.problem(where, path, message, **values)
 
     def _parts(self, listing: Listing, parts: tuple[Record, ...], record: Record) -> list[Values]:
         if listing is MENU:
@@ -141,11 +140,8 @@ class StatedValues:
 
     def _note_repeat(self, listing: Listing, values: Values, record: Record) -> None:
         who = values.get("name") or values.get("paper") or self.rows.people[values["person"]].name
-        message = gettext("%(who)s stands twice in %(name)s; taken once, at the first place.") % {
-            "who": who,
-            "name": listing.name,
-        }
-        self.findings.note("repeat", record.where, message)
+        message = gettext("%(who)s stands twice in %(name)s; taken once, at the first place.")
+        self.findings.note("repeat", record.where, message, who=who, name=listing.name)
 
     def _part(self, listing: Listing, part: Record, record: Record, path: str) -> Values:
         values: Values = {}
@@ -174,20 +170,15 @@ class StatedValues:
 
     def _check_grant(self, grant: GrantRecord, values: Values, record: Record, path: str) -> None:
         if bool(grant.paper) == bool(grant.person):
-            self._report(
-                record.where, path, gettext("An award goes to a paper or a person: give one of them.")
-            )
+            message = gettext("An award goes to a paper or a person: give one of them.")
+            self._report(record.where, path, message)
         if self._is_elsewhere(grant):
             if (grant.edition, grant.paper) not in self.rows.papers_elsewhere:
-                message = gettext("There is no paper “%(paper)s” in edition “%(edition)s”.") % {
-                    "paper": short(grant.paper),
-                    "edition": short(grant.edition),
-                }
-                self._report(
-                    record.where,
-                    path,
-                    gettext("%(message)s Import that edition first.") % {"message": message},
+                message = gettext(
+                    "There is no paper “%(paper)s” in edition “%(edition)s”. Import that edition first."
                 )
+                places = {"paper": short(grant.paper), "edition": short(grant.edition)}
+                self._report(record.where, path, message, **places)
         else:
             values["edition"] = ""
             self.is_known("paper", grant.paper, record.where, f"{path}.paper")
@@ -197,11 +188,8 @@ class StatedValues:
         if any(child["children"] for child in children):
             self._report(where, path, gettext("The menu nests once: move the lines of the third level up."))
         if not line.target:
-            self._report(
-                where,
-                path,
-                gettext("The line “%(label)s” leads nowhere. Add its target.") % {"label": short(line.label)},
-            )
+            message = gettext("The line “%(label)s” leads nowhere. Add its target.")
+            self._report(where, path, message, label=short(line.label))
         elif line.kind == "section" and line.target not in SECTIONS:
             listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(SECTIONS)}
             said = gettext("There is no section “%(name)s” of the site.") % {"name": short(line.target)}

@@ -99,10 +99,8 @@ def _sentence(row: Content, field: str, error: ValidationError) -> str:
     if getattr(error, "code", None) == "invalid_choice":
         choices = getattr(row._meta.get_field(field), "choices", None) or ()
         value = short(str(getattr(row, field)))
-        return gettext("“%(value)s” is not one of %(choices)s.") % {
-            "value": value,
-            "choices": ", ".join((str(key) for key, _ in choices)),
-        }
+        known = ", ".join(str(key) for key, _ in choices)
+        return gettext("“%(value)s” is not one of %(choices)s.") % {"value": value, "choices": known}
     return " ".join(error.messages)
 
 
@@ -119,15 +117,11 @@ def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Content], findings: 
             seen.add(id(above))
             above = _parent(above)
         if above is not None:
-            message = gettext("A %(name)s cannot stand below itself. Correct the parent.") % {
-                "name": step.kind.name
-            }
-            findings.problem(step.where, "parent", message)
+            message = gettext("A %(name)s cannot stand below itself. Correct the parent.")
+            findings.problem(step.where, "parent", message, name=step.kind.name)
         elif step.kind.name == "topic" and len(seen) > TOPIC_LEVELS:
-            message = gettext("Topics nest %(topic_levels)s levels deep: choose a higher one.") % {
-                "topic_levels": TOPIC_LEVELS
-            }
-            findings.problem(step.where, "parent", message)
+            message = gettext("Topics nest %(topic_levels)s levels deep: choose a higher one.")
+            findings.problem(step.where, "parent", message, topic_levels=TOPIC_LEVELS)
         elif step.kind.name == "session" and len(seen) > 2:
             message = gettext("Sessions nest once: choose one that is not itself part of another.")
             findings.problem(step.where, "parent", message)
@@ -150,12 +144,8 @@ def _check_unique(
         if not value or field not in step.merge.taken:
             continue
         if value in claims:
-            message = gettext("“%(value)s” belongs to %(row)s too (%(where)s).") % {
-                "value": value,
-                "row": claims[value].row,
-                "where": claims[value].where,
-            }
-            findings.problem(step.where, field, message)
+            other, message = claims[value], gettext("“%(value)s” belongs to %(row)s too (%(where)s).")
+            findings.problem(step.where, field, message, value=value, row=other.row, where=other.where)
         claims.setdefault(value, step)
     for batch in in_batches(claims):
         for row in kind.model._default_manager.filter(**{f"{field}__in": batch}).defer(
@@ -165,8 +155,5 @@ def _check_unique(
             if row.pk in concealed:
                 report_concealed(step.where, field, getattr(row, field), findings)
             elif row.pk != step.row.pk:
-                message = gettext("“%(field)s” belongs to %(row)s here already.") % {
-                    "field": getattr(row, field),
-                    "row": row,
-                }
-                findings.problem(step.where, field, message)
+                message = gettext("“%(value)s” belongs to %(row)s here already.")
+                findings.problem(step.where, field, message, value=getattr(row, field), row=row)

@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.utils.translation import gettext
 
 from exchange.files import Pages, Source
-from exchange.problems import Problem, ProgramError, Where
+from exchange.problems import ProgramError, refused
 from exchange.sources import MAX_BYTES, MEGABYTE
 
 TRIES = 5
@@ -50,8 +50,8 @@ class _PassingError(Exception):
         self.after = after
 
 
-def refused(url: str, message: str) -> ProgramError:
-    return ProgramError([Problem(Where(url.partition("?")[0]), "", message)])
+def _refused(url: str, message: str, /, **values: object) -> ProgramError:
+    return refused(message, url.partition("?")[0], **values)
 
 
 def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = None) -> list[Source]:
@@ -64,19 +64,15 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
         try:
             page = pages.page(content)
         except ValueError as error:
-            raise refused(
-                address, gettext("The answer is not a page of this format: %(error)s.") % {"error": error}
-            ) from error
+            said = gettext("The answer is not a page of this format: %(error)s.")
+            raise _refused(address, said, error=error) from error
         if found and page.rows and content == found[-1].content:
-            raise refused(
-                address, gettext("The site gives the same page again and again. Save its file instead.")
-            )
+            said = gettext("The site gives the same page again and again. Save its file instead.")
+            raise _refused(address, said)
         size += len(content)
         if size > MAX_BYTES:
-            raise refused(
-                address,
-                gettext("The answers hold more than %(value)s MB.") % {"value": MAX_BYTES // MEGABYTE},
-            )
+            said = gettext("The answers hold more than %(value)s MB.")
+            raise _refused(address, said, value=MAX_BYTES // MEGABYTE)
         rows += page.rows
         found.append(Source(f"{_host(url)}-{len(found) + 1}.json", content))
         is_last = not page.rows or (page.total is not None and rows >= page.total)
@@ -84,7 +80,7 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
             progress("fetched", rows, rows if is_last else max(page.total or 0, rows + 1))
         if is_last:
             return found
-    raise refused(url, gettext("The program has more than %(most_pages)s pages.") % {"most_pages": MAX_PAGES})
+    raise _refused(url, gettext("The program has more than %(most_pages)s pages."), most_pages=MAX_PAGES)
 
 
 def _host(url: str) -> str:
@@ -102,17 +98,12 @@ def _patiently(url: str, policy: Policy) -> bytes:
         except (OSError, http.client.HTTPException) as error:
             last, after = _in_words(error), None
         if after is not None and after > MAX_WAIT_SECONDS:
-            raise refused(
-                url,
-                gettext("%(last)s It asks to wait %(after)s seconds. Try again then.")
-                % {"last": last, "after": format(after, ".0f")},
-            )
+            said = gettext("%(last)s It asks to wait %(after)s seconds. Try again then.")
+            raise _refused(url, said, last=last, after=format(after, ".0f"))
         if attempt + 1 < TRIES:
             policy.wait(after if after is not None else float(2**attempt))
-    raise refused(
-        url,
-        gettext("%(last)s It was asked %(tries)s times. Try again later.") % {"last": last, "tries": TRIES},
-    )
+    said = gettext("%(last)s It was asked %(tries)s times. Try again later.")
+    raise _refused(url, said, last=last, tries=TRIES)
 
 
 def _in_words(error: Exception) -> str:
@@ -120,10 +111,8 @@ def _in_words(error: Exception) -> str:
         return gettext("The site did not answer in time.")
     if isinstance(error, http.client.IncompleteRead):
         return gettext("The answer broke off.")
-    return gettext("The site cannot be reached (%(name)s: %(error)s).") % {
-        "name": type(error).__name__,
-        "error": error,
-    }
+    said = gettext("The site cannot be reached (%(name)s: %(error)s).")
+    return said % {"name": type(error).__name__, "error": error}
 
 
 def _asked(url: str, policy: Policy) -> bytes:
@@ -143,29 +132,22 @@ def _body(response: http.client.HTTPResponse, url: str, policy: Policy) -> bytes
     """Return what an answer holds, read in pieces, so that neither size nor slowness has no end."""
     status = response.status
     if status in PASSING:
-        raise _PassingError(
-            gettext("The site answers %(status)s.") % {"status": status},
-            _seconds(response.headers.get("Retry-After")),
-        )
+        said = gettext("The site answers %(status)s.") % {"status": status}
+        raise _PassingError(said, _seconds(response.headers.get("Retry-After")))
     if status in REFUSED:
-        raise refused(
-            url,
-            gettext("The site answers %(status)s: the token is missing, expired or not allowed this.")
-            % {"status": status},
-        )
+        said = gettext("The site answers %(status)s: the token is missing, expired or not allowed this.")
+        raise _refused(url, said, status=status)
     if 300 <= status < 400:
-        raise refused(
-            url, gettext("The site sends us elsewhere; redirects are not followed. Give the final address.")
-        )
+        said = gettext("The site sends us elsewhere; redirects are not followed. Give the final address.")
+        raise _refused(url, said)
     if status != 200:
-        raise refused(url, gettext("The site answers %(status)s. Is the address right?") % {"status": status})
+        raise _refused(url, gettext("The site answers %(status)s. Is the address right?"), status=status)
     end, content = time.monotonic() + policy.page_seconds, bytearray()
     while piece := response.read1(CHUNK_BYTES):
         content += piece
         if len(content) > MAX_BYTES:
-            raise refused(
-                url, gettext("The answer holds more than %(value)s MB.") % {"value": MAX_BYTES // MEGABYTE}
-            )
+            said = gettext("The answer holds more than %(value)s MB.")
+            raise _refused(url, said, value=MAX_BYTES // MEGABYTE)
         if time.monotonic() > end:
             raise TimeoutError
     if response.length:
@@ -191,29 +173,23 @@ def _judged(parts: SplitResult, url: str, policy: Policy) -> str:
     """Return the network address to ask, or refuse the host."""
     host = (parts.hostname or "").lower()
     if parts.scheme != "https" and not policy.is_local:
-        raise refused(url, gettext("The address must begin with https://."))
+        raise _refused(url, gettext("The address must begin with https://."))
     if parts.username or parts.password:
-        raise refused(url, gettext("The address must not hold a password. Give the token apart."))
+        raise _refused(url, gettext("The address must not hold a password. Give the token apart."))
     if host not in policy.hosts:
         allowed = ", ".join(sorted(policy.hosts)) or "none"
-        raise refused(
-            url,
-            gettext("Programs are fetched only from: %(allowed)s. The setting IMPORT_HOSTS names them.")
-            % {"allowed": allowed},
-        )
+        said = gettext("Programs are fetched only from: %(allowed)s. The setting IMPORT_HOSTS names them.")
+        raise _refused(url, said, allowed=allowed)
     try:
         port = parts.port
     except ValueError:
-        raise refused(url, gettext("The port in the address is no number.")) from None
+        raise _refused(url, gettext("The port in the address is no number.")) from None
     found = socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)
     addresses = [str(entry[4][0]) for entry in found]
     inside = [address for address in addresses if not ipaddress.ip_address(address).is_global]
     if inside and not policy.is_local:
-        raise refused(
-            url,
-            gettext("%(host)s leads to %(inside)s, which is inside a network. It was not asked.")
-            % {"host": host, "inside": inside[0]},
-        )
+        said = gettext("%(host)s leads to %(inside)s, which is inside a network. It was not asked.")
+        raise _refused(url, said, host=host, inside=inside[0])
     return addresses[0]
 
 

@@ -22,7 +22,7 @@ from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.import_permissions import concealed, permit, protected
 from exchange.jobs.preview import digest, store
 from exchange.models import ImportJob, PlannedRow
-from exchange.problems import Problem, ProgramError, Where
+from exchange.problems import ProgramError, refused
 from exchange.records import Program
 
 logger = logging.getLogger(__name__)
@@ -153,14 +153,14 @@ def _sources(job: ImportJob, progress: private_files.ProgressWriter) -> list[Sou
     try:
         return private_files.kept(job.pk, job.files)
     except FileNotFoundError:
-        raise _refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
+        raise refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
 
 
 def _fetch(job: ImportJob, progress: private_files.ProgressWriter) -> None:
     """Fetch the program from its address, once: what is shown is what will be written."""
     pages = readable()[job.format].pages
     if pages is None:
-        raise _refused(gettext("This format cannot be fetched. Upload the file."))
+        raise refused(gettext("This format cannot be fetched. Upload the file."))
     token = private_files.take_token(job.pk) or os.environ.get(pages.token, "")
     found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
     private_files.keep(job.pk, ([source.content] for source in found))
@@ -171,18 +171,14 @@ def _fetch(job: ImportJob, progress: private_files.ProgressWriter) -> None:
 def _new_slug(program: Program) -> str:
     """Return the slug of the edition that the file describes; one that is here must have been chosen."""
     if program.edition is None:
-        raise _refused(
+        raise refused(
             gettext("The file describes no edition. Choose the one that it is for, or make one first.")
         )
     slug = program.edition.slug
     if Edition.objects.filter(slug=slug).exists():
         said = gettext("The file holds edition “%(slug)s”, which is here already. Choose it for the import.")
-        raise _refused(said % {"slug": slug})
+        raise refused(said, slug=slug)
     return slug
-
-
-def _refused(message: str) -> ProgramError:
-    return ProgramError([Problem(Where(), "", message)])
 
 
 def sweep(at: datetime | None = None) -> int:

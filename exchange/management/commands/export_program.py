@@ -11,8 +11,8 @@ from conference.models import Edition
 from exchange.exports.dump import dumped_for, writing_context
 from exchange.files import OutputFile
 from exchange.formats import writable
-from exchange.problems import ProgramError
-from exchange.sources import refused, write_outputs
+from exchange.problems import ProgramError, refused
+from exchange.sources import write_outputs
 
 
 class Command(BaseCommand):

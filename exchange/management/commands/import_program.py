@@ -19,8 +19,8 @@ from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
 from exchange.imports.load import Report, load
 from exchange.jobs.fetch import Policy, fetch
-from exchange.problems import ProgramError
-from exchange.sources import read_sources, refused
+from exchange.problems import ProgramError, refused
+from exchange.sources import read_sources
 
 WIDTH = 30
 NOTES_SHOWN = 20
