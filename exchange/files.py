@@ -141,3 +141,7 @@ class Format:
     pages: Pages | None = None
     takes_stream: bool = False
     recognizes: Recognizer | None = None
+
+    def outputs(self, program: Program, context: Context) -> Iterable[OutputFile]:
+        """Return the files that it makes of a program; none where it can only be read."""
+        return self.write(program, context) if self.write else ()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import chain
 
 from django.conf import settings
 from django.db.models import Q
@@ -40,26 +39,33 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
     fmt = writable().get(form)
     if fmt is None or file not in downloads.file_names(fmt, edition):
         raise Http404("There is no such file.")
-    write = fmt.write
-
-    def made() -> Iterable[bytes]:
-        outputs = write(_program(fmt, edition), writing_context(edition)) if write else ()
-        return next(output.chunks for output in outputs if output.name == file)
-
-    return reply(request, state_of(edition), file, fmt.media_type, made)
+    return _file(request, edition, fmt, file, lambda: _program(fmt, edition))
 
 
 @edition_page
 def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the schedule as conference apps follow it: at an address that lasts."""
     fmt = writable()[downloads.APPS[ending]]
-    write = fmt.write
+    (written,) = downloads.file_names(fmt, edition)
+    name = f"{edition.slug}-schedule.{ending}"
+    return _file(request, edition, fmt, name, lambda: _program(fmt, edition), written)
+
+
+def _file(
+    request: HttpRequest,
+    edition: Edition,
+    fmt: Format,
+    name: str,
+    program: Callable[[], Program],
+    written: str = "",
+) -> HttpResponseBase:
+    """Send one of the files that a format makes of a program. `written`: what the format calls it."""
 
     def made() -> Iterable[bytes]:
-        outputs = write(_program(fmt, edition), writing_context(edition)) if write else ()
-        return chain.from_iterable(output.chunks for output in outputs)
+        outputs = fmt.outputs(program(), writing_context(edition))
+        return next(output.chunks for output in outputs if output.name == (written or name))
 
-    return reply(request, state_of(edition), f"{edition.slug}-schedule.{ending}", fmt.media_type, made)
+    return reply(request, state_of(edition), name, fmt.media_type, made)
 
 
 def _program(fmt: Format, edition: Edition) -> Program:
@@ -130,14 +136,7 @@ def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpRespon
     """Send the papers that the parameters of the list leave as a table."""
     wanted, fmt = asked_for(edition, request.GET), writable()[form]
     name = f"{edition.slug}-papers.{form}"
-    write = fmt.write
-
-    def made() -> Iterable[bytes]:
-        program = stream(edition, only={"paper": wanted})
-        outputs = write(program, writing_context(edition)) if write else ()
-        return next(output.chunks for output in outputs if output.name == name)
-
-    return reply(request, state_of(edition), name, fmt.media_type, made)
+    return _file(request, edition, fmt, name, lambda: stream(edition, only={"paper": wanted}))
 
 
 # Calendars

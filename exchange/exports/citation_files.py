@@ -5,13 +5,12 @@ from django.http import QueryDict
 
 from conference.models import Edition
 from exchange.citations import apa, citation_key, citations
-from exchange.exports.dump import dump, writing_context
+from exchange.exports.dump import dump, record_of, writing_context
 from exchange.files import Context
 from exchange.formats import bibtex, citation_formats
+from exchange.imports.kinds import CONFERENCE, EDITION
 from exchange.records import (
     AuthorRecord,
-    ConferenceRecord,
-    EditionRecord,
     PaperRecord,
     PersonRecord,
     PersonRef,
@@ -53,16 +52,8 @@ def _program(paper: Paper, edition: Edition) -> Program:
     people = {one.person.uid: one.person for one in authors}
     conference = edition.conference
     return Program(
-        conference=ConferenceRecord(
-            slug=conference.slug, name=conference.name, full_name=conference.full_name
-        ),
-        edition=EditionRecord(
-            slug=edition.slug,
-            year=edition.year,
-            name=edition.name,
-            city=edition.city,
-            country=edition.country,
-        ),
+        conference=record_of(CONFERENCE, conference),
+        edition=record_of(EDITION, edition, conference=conference.slug),
         people=tuple(
             PersonRecord(ref=PersonRef(name=one.name, uid=uid), given=one.given, family=one.family)
             for uid, one in people.items()

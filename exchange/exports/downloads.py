@@ -131,7 +131,7 @@ def schedule_url(edition: Edition) -> str:
 
 def file_names(fmt: Format, edition: Edition) -> list[str]:
     """Return the names of the files that a format makes of an edition; they do not depend on its content."""
-    return [output.name for output in fmt.write(Program(), writing_context(edition))] if fmt.write else []
+    return [output.name for output in fmt.outputs(Program(), writing_context(edition))]
 
 
 def _calendar(edition: Edition) -> DownloadFile:

@@ -152,7 +152,7 @@ class Dump:
         institutions: Any = Rows(lambda wanted: self._institutions())
         people: Any = Rows(lambda wanted: self._people())
         return Program(
-            conference=_record(CONFERENCE, self.edition.conference),
+            conference=record_of(CONFERENCE, self.edition.conference),
             edition=self._edition(),
             institutions=institutions,
             people=people if self.with_people else (),
@@ -166,7 +166,7 @@ class Dump:
             listing.name: self.part_records(listing, found.get(listing.name, {}).get(own, []))
             for listing in EDITION.listings
         }
-        record: EditionRecord = _record(EDITION, self.edition, conference=conference, **lists)
+        record: EditionRecord = record_of(EDITION, self.edition, conference=conference, **lists)
         return record
 
     def _shown(self, model: Any) -> Any:
@@ -291,7 +291,7 @@ class Dump:
             yield from sorted(found.values(), key=lambda record: str(record.slug))
 
 
-def _record(kind: Kind, row: Content, **values: object) -> Any:
+def record_of(kind: Kind, row: Content, **values: object) -> Any:
     """Return the record of a row that was fetched whole."""
     plain = {name: getattr(row, name) for name in (kind.key, *kind.plain)}
     return kind.record(**plain, **values)  # type: ignore[arg-type]  # the table of kinds says which it has

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db.models import FilteredRelation, Q
 from django.utils.translation import gettext
 
 from conference.models import Edition
@@ -78,19 +79,31 @@ def merge(ours: Values, base: Values, theirs: Values) -> Merge:
 
 @dataclass(slots=True)
 class Memory:
-    """What is remembered of one row: where it is stored, and the values."""
+    """What is remembered of one row: where it is stored, the values, and the undecided conflicts by field."""
 
     key: int
     values: Values
+    conflicts: dict[str, Conflict] = field(default_factory=dict)
+
+    def knows(self, name: str, clash: Clash) -> bool:
+        """Whether exactly this conflict waits for a decision already."""
+        known = self.conflicts.get(name)
+        return known is not None and Clash(known.base, known.ours, known.theirs) == clash
 
 
 def remembered(kind: Kind, rows: Iterable[int]) -> dict[int, Memory]:
     """Return what is remembered of these rows, by primary key."""
     found: dict[int, Memory] = {}
     for batch in in_batches(rows):
+        undecided = FilteredRelation("conflicts", condition=Q(conflicts__resolved_at__isnull=True))
         stored = Provenance.objects.filter(kind=kind.name, object_id__in=batch)
-        for key, row, values in stored.values_list("pk", "object_id", "values"):
-            found[row] = Memory(key, values)
+        columns = (f"undecided__{name}" for name in ("pk", *CONFLICT))
+        lines = stored.annotate(undecided=undecided).values_list("pk", "object_id", "values", *columns)
+        for key, row, values, conflict, *said in lines.order_by():
+            memory = found.setdefault(row, Memory(key, values))
+            if conflict is not None:
+                known = dict(zip(CONFLICT, said, strict=True))
+                memory.conflicts[known["field"]] = Conflict(pk=conflict, provenance_id=key, **known)
     return found
 
 
@@ -98,15 +111,6 @@ def imported_rows(kind: Kind, edition: Edition) -> set[int]:
     """Return the primary keys of all rows of a kind that any import brought into an edition."""
     rows = Provenance.objects.filter(kind=kind.name, edition=edition)
     return set(rows.values_list("object_id", flat=True))
-
-
-def open_conflicts(memories: Iterable[int]) -> dict[tuple[int, str], Conflict]:
-    """Return the undecided conflicts by provenance and field."""
-    found: dict[tuple[int, str], Conflict] = {}
-    for batch in in_batches(memories):
-        for conflict in Conflict.objects.filter(provenance__in=batch, resolved_at__isnull=True):
-            found[conflict.provenance_id, conflict.field] = conflict
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,8 @@ def _once(listing: Listing, parts: list[Values]) -> list[Values]:
 
 ABSENT_SHOWN = 10
 # Fields of a person that are rows of their own.
+# What is read of a conflict.
+CONFLICT = ("field", "label", "base", "ours", "theirs")
 PERSON_LISTS = ("other_names", "ids")
 WORDS = ("new", "changed", "kept", "conflicting", "skipped")
 
@@ -175,6 +181,13 @@ class RowPlan:
     def remembers_more(self) -> bool:
         """Whether the memory of this row differs from what is stored."""
         return self.memory is None or self.memory.values != self.merge.memory
+
+    @property
+    def is_news(self) -> bool:
+        """Whether it writes more than conflicts that are known already."""
+        clashes, memory = self.merge.clashes, self.memory
+        is_known = memory is not None and all(memory.knows(*one) for one in clashes.items())
+        return self.is_new or bool(self.merge.taken) or self.remembers_more or not is_known
 
     @property
     def is_idle(self) -> bool:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import recording, revision
 from content.history import Origin
-from exchange.imports.compare import Clash, Plan, Progress, Tally, compare, open_conflicts, records_of
+from exchange.imports.compare import Plan, Progress, Tally, compare, records_of
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
 from exchange.imports.match_people import People
 from exchange.imports.rows import NOBODY, Concealed, EditionRows
@@ -152,7 +152,7 @@ def _report(plan: Plan, notes: Iterable[Note]) -> Report:
 
 def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
     """Write down the run and what it leaves behind, unless all it has is conflicts that are known already."""
-    if not _has_news(plan):
+    if not any(step.is_news for steps in plan.steps.values() for step in steps):
         return None
     run.edition = plan.edition
     run.counts = {name: tally.as_dict() for name, tally in report.tallies.items()}
@@ -163,23 +163,6 @@ def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
     run.save()
     write_memory(plan, run)
     return run
-
-
-def _has_news(plan: Plan) -> bool:
-    """Whether any step writes more than conflicts that are already open."""
-    steps = [step for steps in plan.steps.values() for step in steps]
-    if any(step.is_new or step.merge.taken or step.remembers_more for step in steps):
-        return True
-    clashing = {step.memory.key: step for step in steps if step.memory and step.merge.clashes}
-    known = {
-        key: Clash(conflict.base, conflict.ours, conflict.theirs)
-        for key, conflict in open_conflicts(clashing).items()
-    }
-    return any(
-        known.get((key, name)) != clash
-        for key, step in clashing.items()
-        for name, clash in step.merge.clashes.items()
-    )
 
 
 # Which edition an import is for

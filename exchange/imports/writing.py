@@ -13,7 +13,7 @@ from content import recording, revision
 from content.models import Content
 from content.ordering import PARKED
 from content.relations import linking
-from exchange.imports.compare import Clash, Plan, Progress, RowPlan, open_conflicts
+from exchange.imports.compare import Plan, Progress, RowPlan
 from exchange.imports.kinds import (
     AUTHORS,
     EDITION,
@@ -279,24 +279,20 @@ def _remembered_values(step: RowPlan) -> Values:
 
 def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run: ImportRun) -> None:
     """Keep one open conflict per field; replace it when the file says something else now."""
-    known = open_conflicts(step.memory.key for step in steps if step.memory)
     now = timezone.now()
     fresh, changed, settled = [], [], []
     for step in steps:
         key = step.memory.key if step.memory else keys.get((step.kind.name, step.row.pk), 0)
+        known = step.memory.conflicts if step.memory else {}
         for name, clash in step.merge.clashes.items():
-            conflict = known.get((key, name))
-            if conflict is None:
-                conflict = Conflict(provenance_id=key, field=name, label=str(step.row)[:200])
-                fresh.append(conflict)
-            elif Clash(conflict.base, conflict.ours, conflict.theirs) == clash:
+            if step.memory and step.memory.knows(name, clash):
                 continue
-            else:
-                changed.append(conflict)
+            conflict = known.get(name) or Conflict(provenance_id=key, field=name, label=str(step.row)[:200])
+            (changed if name in known else fresh).append(conflict)
             conflict.base, conflict.ours, conflict.theirs = clash.base, clash.ours, clash.theirs
             conflict.run, conflict.created_at = run, now
         # Both sides say the same again: the conflict is over.
-        settled += [known[key, name].pk for name in step.merge.agreed if (key, name) in known]
+        settled += [known[name].pk for name in step.merge.agreed if name in known]
     Conflict.objects.bulk_create(fresh, batch_size=BATCH_ROWS)
     Conflict.objects.bulk_update(changed, ["base", "ours", "theirs", "run", "created_at"])
     for batch in in_batches(settled):

@@ -12,7 +12,6 @@ from exchange.imports.compare import (
     Successors,
     imported_rows,
     merge,
-    open_conflicts,
     remembered,
     with_successors,
 )
@@ -151,4 +150,5 @@ def test_open_conflicts_are_the_undecided_ones_of_these_rows(two_years: tuple[Ed
     )
     Conflict.objects.create(provenance=second, field="title", **common)
 
-    assert open_conflicts([first.pk]) == {(first.pk, "title"): wanted}
+    found = remembered(KINDS["paper"], [first.object_id])
+    assert {key: memory.conflicts for key, memory in found.items()} == {first.object_id: {"title": wanted}}
