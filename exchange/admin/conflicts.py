@@ -9,7 +9,8 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
+from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -18,6 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
+from content.models import Content
 from content.timeline import word_diff
 from content.versions import mark
 from editorial.access import ScopedAdmin
@@ -27,7 +29,7 @@ from editorial.model_admin import change_list
 from editorial.ordering import POSITION
 from exchange.admin.runs import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
-from exchange.jobs.conflicts import CannotTakeError, Finder, current, decide, settle
+from exchange.jobs.conflicts import CannotTakeError, Finder, Outcome, current, decide, settle
 from exchange.models import Conflict, Decision
 from exchange.wording import Naming, label, told
 
@@ -57,7 +59,7 @@ class Sides:
     """The three values of a conflict, with our current value. `seen` detects later changes."""
 
     title: str
-    ours: Any
+    ours: object
     seen: str
     base: str | SafeString = ""
     here: str | SafeString = ""
@@ -67,7 +69,7 @@ class Sides:
     reasons: list[str] = field(default_factory=list)
 
 
-def sides(conflict: Conflict, row: Any) -> Sides:
+def sides(conflict: Conflict, row: Content | None) -> Sides:
     """Return the three values as a page shows them, in the zone of the edition."""
     kind, edition = KINDS[conflict.provenance.kind], conflict.run.edition
     ours = current(kind, row, conflict.field, edition) if row is not None else conflict.ours
@@ -107,14 +109,12 @@ class OpenFilter(admin.SimpleListFilter):
     title = _("state")
     parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Conflict]) -> list[tuple[str, str]]:
         return [("open", pgettext("conflicts", "Open")), ("decided", pgettext("conflicts", "Decided"))]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        rows: Any = queryset
-        narrow = {"open": lambda: rows.undecided(), "decided": lambda: rows.decided()}
-        narrowed: QuerySet[Any] = narrow.get(self.value() or "", lambda: rows)()
-        return narrowed
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> QuerySet[Conflict]:
+        is_open = {"open": True, "decided": False}.get(self.value() or "")
+        return queryset if is_open is None else queryset.filter(resolved_at__isnull=is_open)
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -130,14 +130,14 @@ def shortened(text: str) -> str:
 
 @admin.action(permissions=["change"], description=_("Keep what is here"))
 def keep_ours(
-    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Any]
+    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Conflict]
 ) -> HttpResponseBase | None:
     return model_admin.decided_together(request, queryset, Decision.OURS, "keep_ours")
 
 
 @admin.action(permissions=["change"], description=_("Take what the file says"))
 def take_theirs(
-    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Any]
+    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Conflict]
 ) -> HttpResponseBase | None:
     return model_admin.decided_together(request, queryset, Decision.THEIRS, "take_theirs")
 
@@ -150,7 +150,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     search_fields = ["label"]
     actions = [keep_ours, take_theirs]
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return ScopedAdmin.has_change_permission(self, request, obj)
 
     @admin.display(description=_("kind"), ordering="provenance__kind")
@@ -176,12 +176,12 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     def rows_of(
         self, request: HttpRequest, conflicts: list[Conflict], *, is_locking: bool = False
-    ) -> dict[tuple[str, int], Any]:
+    ) -> dict[tuple[str, int], Content]:
         """Return the rows of these conflicts that somebody may change, by kind and key. A query a kind."""
         keys: dict[str, set[int]] = defaultdict(set)
         for one in conflicts:
             keys[one.provenance.kind].add(one.provenance.object_id)
-        found: dict[tuple[str, int], Any] = {}
+        found: dict[tuple[str, int], Content] = {}
         for kind, wanted in keys.items():
             desk = self.admin_site.get_model_admin(KINDS[kind].model)
             ordered = sorted(wanted)
@@ -202,7 +202,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         request: HttpRequest,
         object_id: str,
         form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         """Show the three values side by side; with POST, decide."""
         with transaction.atomic():
@@ -251,7 +251,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "admin/exchange/conflict/decide.html", context)
 
-    def edit_form(self, request: HttpRequest, conflict: Conflict, row: Any) -> Any:
+    def edit_form(self, request: HttpRequest, conflict: Conflict, row: Content) -> ModelForm[Content] | None:
         """Return the one field of the row's own form, if it has it. Lists are edited on the form itself."""
         desk = self.admin_site.get_model_admin(type(row))
         if KINDS[conflict.provenance.kind].listing(conflict.field) or conflict.field in (
@@ -265,7 +265,9 @@ class ConflictAdmin(ReadOnlyAdmin):
         sent = request.POST if request.POST.get("decision") == Decision.EDITED else None
         return form_class(sent, instance=row, prefix="edit")
 
-    def decided(self, request: HttpRequest, conflict: Conflict, row: Any, form: Any) -> list[str]:
+    def decided(
+        self, request: HttpRequest, conflict: Conflict, row: Content | None, form: ModelForm[Content] | None
+    ) -> list[str]:
         """Carry out what was chosen. Return why that cannot be."""
         choice = request.POST.get("decision", "")
         if choice == Decision.EDITED and form is not None:
@@ -283,10 +285,10 @@ class ConflictAdmin(ReadOnlyAdmin):
         outcome = decide([conflict], choice, rows, signed_in(request))
         return [reason for _conflict, reason in outcome.refused]
 
-    def waiting(self, request: HttpRequest, conflict: Conflict) -> Any:
+    def waiting(self, request: HttpRequest, conflict: Conflict) -> QuerySet[Conflict]:
         """Return the open conflicts of the same edition."""
-        rows: Any = self.get_queryset(request)
-        return rows.undecided().filter(run__edition=conflict.run.edition)
+        rows = self.get_queryset(request)
+        return rows.filter(resolved_at__isnull=True, run__edition=conflict.run.edition)
 
     def next_one(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
         """Go to the next conflict of the edition, or back to the list."""
@@ -302,7 +304,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     # In bulk
 
     def decided_together(
-        self, request: HttpRequest, queryset: QuerySet[Any], decision: str, action: str
+        self, request: HttpRequest, queryset: QuerySet[Conflict], decision: str, action: str
     ) -> HttpResponseBase | None:
         """Say what will be decided; once that is confirmed, do it."""
         if "confirmed" in request.POST:
@@ -330,14 +332,14 @@ class ConflictAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
 
     def to_decide(
-        self, request: HttpRequest, queryset: Any, *, is_locking: bool = False
-    ) -> tuple[list[Conflict], dict[tuple[str, int], Any]]:
+        self, request: HttpRequest, queryset: QuerySet[Conflict], *, is_locking: bool = False
+    ) -> tuple[list[Conflict], dict[tuple[str, int], Content]]:
         """Return the open conflicts among these whose rows somebody may change, and the rows."""
-        chosen = list(queryset.undecided().select_related("provenance", "run__edition"))
+        chosen = list(queryset.filter(resolved_at__isnull=True).select_related("provenance", "run__edition"))
         rows = self.rows_of(request, chosen, is_locking=is_locking)
         return [one for one in chosen if (one.provenance.kind, one.provenance.object_id) in rows], rows
 
-    def report(self, request: HttpRequest, outcome: Any) -> None:
+    def report(self, request: HttpRequest, outcome: Outcome) -> None:
         said = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
         if outcome.done:
             messages.success(request, said % {"count": outcome.done})

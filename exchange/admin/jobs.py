@@ -7,11 +7,11 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -83,7 +83,7 @@ def _words(what: str, state: str) -> str:
     return _("Reading the files")
 
 
-def facts(job: ImportJob) -> dict[str, Any]:
+def facts(job: ImportJob) -> dict[str, object]:
     """Return what every page of a job can show of it. No query."""
     fmt = formats().get(job.format)
     counts = [
@@ -122,11 +122,11 @@ class ImportJobAdmin(ScopedAdmin):
     list_select_related = ["edition", "user"]
     show_full_result_count = False
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.progress_view)
         return [path("<int:key>/progress/", view, name="exchange_importjob_progress"), *super().get_urls()]
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
@@ -156,7 +156,7 @@ class ImportJobAdmin(ScopedAdmin):
     # Upload
 
     def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -190,7 +190,7 @@ class ImportJobAdmin(ScopedAdmin):
 
     # One job
 
-    def job(self, request: HttpRequest, key: Any) -> ImportJob:
+    def job(self, request: HttpRequest, key: int | str) -> ImportJob:
         """Return a job that somebody may see."""
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -202,7 +202,7 @@ class ImportJobAdmin(ScopedAdmin):
         job: ImportJob = found
         return job
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportJob]:
         return super().get_queryset(request).select_related("edition", "run__edition", "user")
 
     def change_view(
@@ -210,7 +210,7 @@ class ImportJobAdmin(ScopedAdmin):
         request: HttpRequest,
         object_id: str,
         form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         """Show what the job is at; with POST, let it go on."""
         job = self.job(request, object_id)
@@ -249,7 +249,7 @@ class ImportJobAdmin(ScopedAdmin):
         else:
             messages.warning(request, _("This import has gone on meanwhile: see below what it is at."))
 
-    def preview(self, request: HttpRequest, job: ImportJob) -> dict[str, Any]:
+    def preview(self, request: HttpRequest, job: ImportJob) -> dict[str, object]:
         """Return what a page of the preview shows: rows of a kind, or of one fate."""
         what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
         rows = job.rows.all() if what == "all" else job.rows.not_skipped()
@@ -266,7 +266,7 @@ class ImportJobAdmin(ScopedAdmin):
         response["Cache-Control"] = "no-store"
         return response
 
-    def frame(self, request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
+    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
         """Return what every page of the admin needs."""
         runs = reverse("admin:exchange_importrun_changelist")
         return {

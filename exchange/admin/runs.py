@@ -32,7 +32,7 @@ class ReadOnlyAdmin(ScopedAdmin):
 
     show_full_result_count = False
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -109,7 +109,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
         request: HttpRequest,
         object_id: str,
         form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         run = self.get_object(request, object_id)
         can_undo = run is not None and run.undone_at is None and may_undo(self, request, run)
@@ -117,7 +117,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
         return super().change_view(request, object_id, form_url, more)
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         jobs = self.admin_site.get_model_admin(ImportJob)
         may = {
@@ -126,10 +126,9 @@ class ImportRunAdmin(ReadOnlyAdmin):
         }
         return super().changelist_view(request, {**may, **(extra_context or {})})
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
         still_open = Count("conflicts", filter=Q(conflicts__resolved_at__isnull=True))
-        rows: Any = super().get_queryset(request)
-        counted: QuerySet[Any] = rows.annotate(open_count=still_open)
+        counted: QuerySet[ImportRun] = super().get_queryset(request).annotate(open_count=still_open)
         return counted
 
     @admin.display(description=_("files"))

@@ -232,7 +232,7 @@ class Dump:
 
     def part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
         if listing is MENU:
-            return tuple(_line(part) for part in parts)
+            return menu_lines(parts)
         names = [name for name in FIELDS[listing.name] if name in parts[0]] if parts else []
         return tuple(self._part_record(listing, names, part) for part in parts)
 
@@ -302,9 +302,8 @@ def _frozen(values: list[Any]) -> list[Any]:
     return [tuple(value) if type(value) is list else value for value in values]
 
 
-def _line(part: Values) -> MenuRecord:
-    children = tuple(_line(child) for child in part["children"])
-    return MenuRecord(label=part["label"], kind=part["kind"], target=part["target"], children=children)
+def menu_lines(parts: list[Values]) -> tuple[MenuRecord, ...]:
+    return tuple(MenuRecord(**{**part, "children": menu_lines(part["children"])}) for part in parts)
 
 
 def _column(kind: Kind, name: str) -> str:

@@ -7,7 +7,6 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Q, QuerySet
@@ -18,10 +17,11 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference.models import Edition
+from conference.models import Edition, MenuItem
+from content.models import Content
 from editorial.list_export import FILES, ListFile
 from exchange.exports.citation_files import FORMATS
-from exchange.exports.dump import Dump, dump, writing_context
+from exchange.exports.dump import Dump, dump, menu_lines, writing_context
 from exchange.formats.program_json import NAME, VERSION
 from exchange.formats.tables.rows import CHILDREN, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
@@ -30,9 +30,6 @@ from exchange.imports.rows import in_batches, parts_by_owner, persons
 from exchange.reading.shapes import fields_of
 from exchange.reading.sheets import heading, sheet_pieces
 from papers.models import Paper
-
-if TYPE_CHECKING:
-    from content.models import Content
 
 # What a list of the admin shows -> its table.
 KINDS_BY_MODEL = {kind.model: kind for kind in KINDS.values()}
@@ -51,7 +48,7 @@ class SelectedRecord(Entry):
         return self.edition.zone if self.edition else UTC
 
 
-def table_of(model: "type[Content]") -> Table:
+def table_of(model: type[Content]) -> Table:
     """Return the table that rows of a model are lines of."""
     if model in KINDS_BY_MODEL:
         kind = KINDS_BY_MODEL[model]
@@ -59,7 +56,7 @@ def table_of(model: "type[Content]") -> Table:
     return TABLES[LISTINGS_BY_MODEL[model][1].name]
 
 
-def editions_of(rows: QuerySet[Any]) -> list[Edition]:
+def editions_of(rows: QuerySet[Content]) -> list[Edition]:
     """Return the editions of rows, newest first; none for models without an edition."""
     lookup = _edition_lookup(rows.model)
     if not lookup:
@@ -68,16 +65,18 @@ def editions_of(rows: QuerySet[Any]) -> list[Edition]:
     return list(Edition.objects.filter(pk__in=[key for key in keys if key]))
 
 
-def _edition_lookup(model: "type[Content]") -> str:
+def _edition_lookup(model: type[Content]) -> str:
     if model in (Edition, CONFERENCE.model, INSTITUTION.model, PERSON.model):
         return ""
     return str(model.edition_lookup)
 
 
-def selected_records(rows: QuerySet[Any], wanted: Collection[str] | None = None) -> Iterator[SelectedRecord]:
+def selected_records(
+    rows: QuerySet[Content], wanted: Collection[str] | None = None
+) -> Iterator[SelectedRecord]:
     """Read rows in order, in batches. `wanted`: the fields of their records, `None` for all."""
-    model: Any = rows.model
-    if model is MENU.model:
+    model = rows.model
+    if model is MenuItem:
         yield from _menus([*rows.values_list("pk", flat=True)])
         return
     for batch in in_batches(rows.values_list("pk", flat=True)):
@@ -92,13 +91,12 @@ def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
 
     Parents of selected lines are included.
     """
-    lines: Any = MENU.model._default_manager
+    lines = MenuItem._default_manager
     wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
     for edition, here in _by_edition(wanted, "edition").items():
         dump = Dump(edition or Edition(), drafts=True)
         for parts in parts_by_owner(MENU, lines.filter(pk__in=here), dump.edition).values():
-            records: Any = dump.part_records(MENU, parts)
-            for entry in menu_entries(records, 1):
+            for entry in menu_entries(menu_lines(parts)):
                 yield SelectedRecord(entry.link, entry.record, edition)
 
 
@@ -106,7 +104,7 @@ def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Ite
     if kind is PERSON:
         yield from (SelectedRecord("", record, None) for record in persons(keys))
         return
-    rows: Any = kind.model._default_manager.filter(pk__in=keys)
+    rows = kind.model._default_manager.filter(pk__in=keys)
     lookup = _edition_lookup(kind.model)
     found: dict[int, SelectedRecord] = {}
     for edition, here in _by_edition(rows, lookup).items():
@@ -117,7 +115,7 @@ def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Ite
     yield from (found[key] for key in keys if key in found)
 
 
-def _by_edition(rows: Any, lookup: str) -> dict[Edition | None, list[int]]:
+def _by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | None, list[int]]:
     """Group the keys of rows by edition."""
     if not lookup:
         return {None: list(rows.order_by().values_list("pk", flat=True))}
@@ -129,7 +127,7 @@ def _by_edition(rows: Any, lookup: str) -> dict[Edition | None, list[int]]:
 
 
 def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRecord]:
-    rows: Any = listing.model._default_manager.filter(pk__in=keys)
+    rows = listing.model._default_manager.filter(pk__in=keys)
     owner = listing.owner
     link = f"{owner}__{kind.key}"
     owners = dict(rows.order_by().values_list(f"{owner}_id", link))
@@ -148,7 +146,7 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRe
     yield from (found[key] for key in keys if key in found)
 
 
-def lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[list[str]]:
+def lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[list[str]]:
     """Yield headings, then a line for each row; with the edition where there are several."""
     table = table_of(rows.model)
     return _lines(table, selected_records(rows, {column.field for column in table.columns}), editions)
@@ -167,7 +165,7 @@ WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 def reply(
-    pieces: Iterable[bytes], rows: QuerySet[Any], editions: list[Edition], ending: str
+    pieces: Iterable[bytes], rows: QuerySet[Content], editions: list[Edition], ending: str
 ) -> HttpResponseBase:
     """Stream a file. Admin responses are not cached."""
     place = f"{editions[0].slug}-" if len(editions) == 1 else ""
@@ -178,24 +176,24 @@ def reply(
     return response
 
 
-def settled(rows: QuerySet[Any]) -> QuerySet[Any]:
+def settled(rows: QuerySet[Content]) -> QuerySet[Content]:
     """Return the same rows, read for their keys alone."""
     return rows.select_related(None).prefetch_related(None)
 
 
-def as_csv(rows: QuerySet[Any]) -> HttpResponseBase:
+def as_csv(rows: QuerySet[Content]) -> HttpResponseBase:
     """Write the one table."""
     editions = editions_of(rows)
     return reply(sheet_pieces(lines(settled(rows), editions)), rows, editions, "csv")
 
 
-def as_workbook(rows: QuerySet[Any]) -> HttpResponseBase:
+def as_workbook(rows: QuerySet[Content]) -> HttpResponseBase:
     """Write the table, and the tables of related rows, such as authors."""
     editions = editions_of(rows)
     return reply(workbook(_sheets(settled(rows), editions)), rows, editions, "xlsx")
 
 
-def _sheets(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[tuple[str, Iterator[list[str]]]]:
+def _sheets(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[tuple[str, Iterator[list[str]]]]:
     table = table_of(rows.model)
     yield table.name, lines(rows, editions)
     for child in CHILDREN:
@@ -203,21 +201,21 @@ def _sheets(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[tuple[str,
             yield child.name, _lines(child, _below(child, rows), editions)
 
 
-def _below(table: Table, rows: QuerySet[Any]) -> Iterator[SelectedRecord]:
+def _below(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRecord]:
     key = KINDS_BY_MODEL[rows.model].key
     for one in selected_records(rows, {table.field}):
         for part in getattr(one.record, table.field):
             yield SelectedRecord(getattr(one.record, key), part, one.edition)
 
 
-def as_json(rows: QuerySet[Any]) -> HttpResponseBase:
+def as_json(rows: QuerySet[Content]) -> HttpResponseBase:
     """Write records as `program_json` holds them, a program for each edition; parts of things as lines."""
     editions = editions_of(rows)
     written = _programs if rows.model in KINDS_BY_MODEL else _json_lines
     return reply(written(settled(rows), editions), rows, editions, "json")
 
 
-def _programs(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
+def _programs(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
     kind = KINDS_BY_MODEL[rows.model]
     head = {"format": NAME, "version": VERSION}
     lookup = getattr(rows.model, "edition_lookup", "")
@@ -235,7 +233,7 @@ def _programs(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
     yield b"]\n"
 
 
-def _program(head: dict[str, Any], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
+def _program(head: dict[str, object], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
     yield f"{json.dumps(head, ensure_ascii=False)[:-1]},\n {json.dumps(name)}: [".encode()
     for number, one in enumerate(found):
         value = fields_of(type(one.record)).write(one.record, one.zone)
@@ -243,7 +241,7 @@ def _program(head: dict[str, Any], name: str, found: Iterable[SelectedRecord]) -
     yield b"\n]}\n"
 
 
-def _json_lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
+def _json_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
     found = lines(rows, editions)
     names = next(found)
     yield b"["
@@ -253,13 +251,13 @@ def _json_lines(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]
     yield b"\n]\n"
 
 
-def as_bibtex(rows: QuerySet[Any]) -> HttpResponseBase:
+def as_bibtex(rows: QuerySet[Content]) -> HttpResponseBase:
     """Write an entry for each paper. A line on top names those that are not public."""
     editions = editions_of(rows)
     return reply(_entries(settled(rows), editions), rows, editions, "bib")
 
 
-def _entries(rows: QuerySet[Any], editions: list[Edition]) -> Iterator[bytes]:
+def _entries(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
     wanted = Q(pk__in=rows.order_by().values("pk"))
     public = Paper.objects.published().filter(wanted)
     drafts = list(

@@ -280,7 +280,9 @@ def _remembered_values(step: RowPlan) -> Values:
 def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run: ImportRun) -> None:
     """Keep one open conflict per field; replace it when the file says something else now."""
     now = timezone.now()
-    fresh, changed, settled = [], [], []
+    fresh: list[Conflict] = []
+    changed: list[Conflict] = []
+    settled: list[int] = []
     for step in steps:
         key = step.memory.key if step.memory else keys.get((step.kind.name, step.row.pk), 0)
         known = step.memory.conflicts if step.memory else {}
