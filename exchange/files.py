@@ -17,25 +17,10 @@ class Source:
     content: bytes
 
 
-def unchanged(text: str) -> str:
-    """Return a text unchanged."""
-    return text
-
-
 def last_word_apart(name: str) -> tuple[str, str]:
     """Part a name into given and family names the plain way."""
     given, _, family = name.rpartition(" ")
     return given, family
-
-
-def no_version() -> str:
-    """Say that no release of the program is known."""
-    return ""
-
-
-def no_uids(kind: str) -> Iterable[str]:
-    """Say that nothing is known of an edition beside the program at hand."""
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +38,11 @@ class Context:
     year: int
     timezone: str
     site_url: str = ""
-    plain: Callable[[str], str] = unchanged
-    latex: Callable[[str], str] = unchanged
+    plain: Callable[[str], str] = str
+    latex: Callable[[str], str] = str
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
-    version: Callable[[], str] = no_version
-    uids: Callable[[str], Iterable[str]] = no_uids
+    version: Callable[[], str] = str
+    uids: Callable[[str], Iterable[str]] = lambda kind: ()
     language: str = "en"
 
 

@@ -39,7 +39,7 @@ def label(kind: Kind, name: str) -> str:
     return str(LABELS.get(name) or field_label(kind.model._meta.label_lower, name))
 
 
-def told(kind: Kind, name: str, value: Any, naming: Naming, edition: Edition | None) -> str:
+def value_in_words(kind: Kind, name: str, value: Any, naming: Naming, edition: Edition | None) -> str:
     """Return a value in words, a list line by line."""
     if value is None or value in ("", []):
         return NOTHING

@@ -31,7 +31,7 @@ from exchange.admin.runs import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
 from exchange.jobs.conflicts import CannotTakeError, Finder, Outcome, current, decide, settle
 from exchange.models import Conflict, Decision
-from exchange.wording import Naming, label, told
+from exchange.wording import Naming, label, value_in_words
 
 # A list of conflicts resolves no names: it shows keys.
 BY_KEY = Naming(lambda uid: uid, lambda kind, key: key)
@@ -39,7 +39,7 @@ BY_KEY = Naming(lambda uid: uid, lambda kind, key: key)
 
 def as_it_is(conflict: Conflict, value: object) -> str:
     """Return one of the three values for a list."""
-    return told(KINDS[conflict.provenance.kind], conflict.field, value, BY_KEY, None)
+    return value_in_words(KINDS[conflict.provenance.kind], conflict.field, value, BY_KEY, None)
 
 
 def naming(finder: Finder) -> Naming:
@@ -75,7 +75,8 @@ def sides(conflict: Conflict, row: Content | None) -> Sides:
     ours = current(kind, row, conflict.field, edition) if row is not None else conflict.ours
     names = naming(Finder(edition))
     base, here, there = (
-        told(kind, conflict.field, value, names, edition) for value in (conflict.base, ours, conflict.theirs)
+        value_in_words(kind, conflict.field, value, names, edition)
+        for value in (conflict.base, ours, conflict.theirs)
     )
     found = Sides(label(kind, conflict.field), ours, mark(ours))
     if conflict.base is None:

@@ -117,7 +117,7 @@ class ImportJobAdmin(ScopedAdmin):
     """Uploads: what they would do, how far they are, what came of them."""
 
     desk_order = 10
-    list_display = ["__str__", "edition", "told_state", "format", "user", "created_at"]
+    list_display = ["__str__", "edition", "shown_state", "format", "user", "created_at"]
     list_filter = ["edition", "state"]
     list_select_related = ["edition", "user"]
     show_full_result_count = False
@@ -130,7 +130,7 @@ class ImportJobAdmin(ScopedAdmin):
         return False
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
-    def told_state(self, job: ImportJob) -> str:
+    def shown_state(self, job: ImportJob) -> str:
         return _("Stopped") if job.is_lost() else job.get_state_display()
 
     # Who may import
@@ -220,11 +220,11 @@ class ImportJobAdmin(ScopedAdmin):
                 raise PermissionDenied
             self.go_on(request, job, request.POST.get("do", ""))
             return redirect("admin:exchange_importjob_change", job.pk)
-        told = progress_of(job)
+        stage = progress_of(job)
         page = "progress" if job.is_working else job.state
         more = self.preview(request, job) if job.state == State.READY else {}
         context = self.frame(
-            request, _("Import: %(job)s") % {"job": job}, job=job, may=may, told=told, **facts(job), **more
+            request, _("Import: %(job)s") % {"job": job}, job=job, may=may, stage=stage, **facts(job), **more
         )
         return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
 
@@ -261,7 +261,7 @@ class ImportJobAdmin(ScopedAdmin):
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Return how far a job is, as a part of its page."""
         job = self.job(request, key)
-        context = {"job": job, "told": progress_of(job)}
+        context = {"job": job, "stage": progress_of(job)}
         response = TemplateResponse(request, "admin/exchange/importjob/_progress.html", context)
         response["Cache-Control"] = "no-store"
         return response

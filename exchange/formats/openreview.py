@@ -17,7 +17,7 @@ from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where
 from exchange.reading.checks import checked
 from exchange.reading.papers import WEB, PaperParts, listed
-from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, read_list
+from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, place_of, read_list
 from exchange.reading.values import noted_text, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program, Stated
 
@@ -237,7 +237,8 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     reader = NoteReader(findings)
     for source in sources:
         for index, row in enumerate(read_list(source, "notes", findings)):
-            reader.add(row, Where(source.name, _place(index, row)))
+            key = row.get("id") if isinstance(row, dict) else None
+            reader.add(row, Where(source.name, place_of("notes", index, key)))
     if not (reader.seen or findings.has_problems):
         message = gettext("There are no notes in the file. Did the address need a token?")
         findings.problem(Where(), "", message)
@@ -257,11 +258,6 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 def _has_notes(text: str) -> bool:
     return "notes" in outer_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)
-
-
-def _place(index: int, row: object) -> str:
-    key = row.get("id") if isinstance(row, dict) else None
-    return f"notes[{index}] ({key[:40]})" if isinstance(key, str) else f"notes[{index}]"
 
 
 FORMAT = Format(

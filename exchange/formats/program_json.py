@@ -13,10 +13,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.problems import Findings, Where, short
+from exchange.problems import Findings, Where
 from exchange.reading.checks import RECORD_LISTS, checked
 from exchange.reading.shapes import Location, fields_of, read_part
-from exchange.reading.textfiles import head, in_words, only_one, outer_names, read_object
+from exchange.reading.textfiles import head, in_words, only_one, outer_names, place_of, read_object
 from exchange.reading.values import zone_of
 from exchange.records import ConferenceRecord, EditionRecord, Program, Record
 
@@ -83,14 +83,11 @@ def _read_list(
         return
     shape = fields_of(record)
     for index, row in enumerate(rows):
-        found = read_part(shape, row, Location(findings, Where(source.name, _place(name, index, row))))
+        key = (row.get("uid") or row.get("slug")) if isinstance(row, dict) else None
+        where = Where(source.name, place_of(name, index, key))
+        found = read_part(shape, row, Location(findings, where))
         if isinstance(found, Record):
             yield found
-
-
-def _place(name: str, index: int, row: object) -> str:
-    key = (row.get("uid") or row.get("slug")) if isinstance(row, dict) else None
-    return f"{name}[{index}] ({short(key)})" if isinstance(key, str) else f"{name}[{index}]"
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:

@@ -289,14 +289,14 @@ class PaperReader:
             groups[tidy(word)].append(uid)
         for word, uids in sorted(groups.items()):
             message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
-            told = {"word": word[:60], "count": len(uids), "keys": listed(uids)}
-            self.findings.note("warning", Where(), message, **told)
+            values = {"word": word[:60], "count": len(uids), "keys": listed(uids)}
+            self.findings.note("warning", Where(), message, **values)
         if self.undecided:
             message = gettext(
                 "Without a decision that accepts them, new papers are drafts: %(count)s (%(keys)s)."
             )
-            told = {"count": len(self.undecided), "keys": listed(self.undecided)}
-            self.findings.note("warning", Where(), message, **told)
+            values = {"count": len(self.undecided), "keys": listed(self.undecided)}
+            self.findings.note("warning", Where(), message, **values)
 
 
 def words(cell: str, *, is_list: bool = False) -> tuple[str, ...]:

@@ -435,7 +435,7 @@ class People:
         """Several people have the name: match one on the same paper, else keep separate."""
         candidates = {person.pk for entry in unmatched for person in namesakes.fitting(entry)}
         known = locations_of(candidates, self.edition)
-        told: set[str] = set()
+        reported: set[str] = set()
         for entry in unmatched:
             fits = namesakes.fitting(entry)
             locations = {
@@ -450,8 +450,8 @@ class People:
             elif self._match_safely(entry, rivals, namesakes) or self._take_by_location(entry, locations):
                 continue
             self._make(entry)
-            if entry.name not in told:
-                told.add(entry.name)
+            if entry.name not in reported:
+                reported.add(entry.name)
                 self._keep_apart(entry, rivals, namesakes)
 
     def _take_by_location(self, entry: FilePerson, locations: dict[Location, list[Person]]) -> bool:
@@ -470,11 +470,11 @@ class People:
             f"{count} people of this file" if count > 1 else "",
             f"{', '.join(here)} here" if here else "",
         ]
-        told = " and ".join(filter(None, parts)) or "another person of this file"
+        others = " and ".join(filter(None, parts)) or "another person of this file"
         message = gettext(
-            "%(name)s is also the name of %(told)s. They are kept apart; merge them if they are one."
+            "%(name)s is also the name of %(others)s. They are kept apart; merge them if they are one."
         )
-        self._doubt(entry, message, told=told)
+        self._doubt(entry, message, others=others)
 
     # New ones
 

@@ -10,7 +10,7 @@ from content.timeline import word_diff
 from exchange.imports.compare import Plan, RowPlan, is_empty
 from exchange.imports.kinds import KINDS
 from exchange.models import ImportJob, PlannedRow
-from exchange.wording import Naming, label, told
+from exchange.wording import Naming, label, value_in_words
 
 BATCH_ROWS = 500
 TAKEN, KEPT, CLASH = "taken", "kept", "conflict"
@@ -84,7 +84,7 @@ def _person(plan: Plan, uid: str) -> str:
 
 def _fields(step: RowPlan, plan: Plan, naming: Naming) -> Iterator[list[str]]:
     def words(name: str, *values: object) -> list[str]:
-        return [told(step.kind, name, value, naming, plan.edition) for value in values]
+        return [value_in_words(step.kind, name, value, naming, plan.edition) for value in values]
 
     for name, value in step.merge.taken.items():
         if not (step.is_new and is_empty(value)):

@@ -113,21 +113,21 @@ class ProgressWriter:
 
 
 @contextmanager
-def telling(job: int) -> Iterator[ProgressWriter]:
+def reporting(job: int) -> Iterator[ProgressWriter]:
     """Let it be seen how far a worker is, and that it is alive, while the block runs."""
     folder(job).mkdir(parents=True, exist_ok=True, mode=0o700)
-    told, over = ProgressWriter(job), threading.Event()
-    told("", 0, 0)
+    writer, over = ProgressWriter(job), threading.Event()
+    writer("", 0, 0)
 
     def beat() -> None:
         while not over.wait(BEAT):
-            told.still_alive()
+            writer.still_alive()
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
     try:
-        yield told
+        yield writer
     finally:
         over.set()
         thread.join()
-        told.file.unlink(missing_ok=True)
+        writer.file.unlink(missing_ok=True)

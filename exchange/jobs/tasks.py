@@ -56,7 +56,7 @@ def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.Progr
     job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
     if job is None:
         return
-    with private_files.telling(key) as progress:
+    with private_files.reporting(key) as progress:
         try:
             work(job, progress)
         except ProgramError as error:

@@ -274,7 +274,7 @@ def plain(value: object) -> str:
     return CODED.sub(lambda code: chr(int(code[1], 16)), str(value))
 
 
-# Recognised by the beginning
+# Recognized by the beginning
 
 
 def columns(source: Source) -> set[str]:

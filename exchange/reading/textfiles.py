@@ -28,7 +28,7 @@ NOTHING = frozenset(("", "~", "null", "Null", "NULL", "None"))
 OPENING = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
 CLOSING = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 UNREADABLE = object()
-# By what a format is recognised, not read.
+# By what a format is recognized, not read.
 HEAD_BYTES = 65_536
 # Strings, and the signs that open and close objects and lists.
 PIECES = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
@@ -183,6 +183,12 @@ class JsonObject:
                 yield JsonObject(part, Where(self.where.file, f"{self.where.place}.{path}"), self.findings)
             else:
                 yield JsonObject(part, self.where, self.findings, f"{path}.")
+
+
+def place_of(name: str, index: int, key: object) -> str:
+    """Return where a row of a list is: `papers[3] (p17)`, without a key that is neither text nor number."""
+    is_key = isinstance(key, str) or type(key) is int
+    return f"{name}[{index}] ({short(str(key))})" if is_key and key != "" else f"{name}[{index}]"
 
 
 def in_words(value: object) -> str:

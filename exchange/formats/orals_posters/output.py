@@ -12,9 +12,16 @@ from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from exchange.files import Context, OutputFile
-from exchange.formats.orals_posters.links import sorted_links
+from exchange.formats.orals_posters.events import (
+    FIELDS,
+    KINDS,
+    MAX_TOPIC_LEVELS,
+    EventAuthor,
+    encoded,
+    levels,
+    sorted_links,
+)
 from exchange.formats.orals_posters.records import TopicTree, distinct, split_affiliations
-from exchange.formats.orals_posters.rows import FIELDS, KINDS, MAX_TOPIC_LEVELS, EventAuthor, encoded, levels
 from exchange.reading.values import slug, tidy, zone_of
 from exchange.records import (
     AuthorRecord,

@@ -13,11 +13,20 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
-from exchange.files import Context
-from exchange.formats.orals_posters.links import UNKNOWN_HOST, materials_of, public_host, track_of
-from exchange.formats.orals_posters.rows import EventAuthor, InputRow
-from exchange.problems import Findings, Where
-from exchange.reading.values import shortened, slug, tidy
+from exchange.files import Context, Source
+from exchange.formats.orals_posters.events import (
+    UNKNOWN_HOST,
+    EventAuthor,
+    InputRow,
+    materials_of,
+    public_host,
+    read_event,
+    track_of,
+)
+from exchange.problems import Findings, Where, short
+from exchange.reading.checks import checked
+from exchange.reading.textfiles import head, outer_names, place_of, read_object
+from exchange.reading.values import noted_text, shortened, slug, tidy, zone_of
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -25,6 +34,8 @@ from exchange.records import (
     PaperRecord,
     PersonRef,
     PresentationRecord,
+    Program,
+    RoomRecord,
     SessionRecord,
     Stated,
     TopicRecord,
@@ -127,9 +138,9 @@ class PaperReader:
                     "Event %(id)s (%(kind)s) has another title: “%(name)s”. "
                     "The title of event %(taken)s (%(taken_kind)s) was taken."
                 )
-                told = {"id": other.id, "kind": other.kind, "name": other.name}
-                told |= {"taken": main.id, "taken_kind": main.kind}
-                self.findings.note("warning", other.where, message, **told)
+                values = {"id": other.id, "kind": other.kind, "name": other.name}
+                values |= {"taken": main.id, "taken_kind": main.kind}
+                self.findings.note("warning", other.where, message, **values)
         track = next((event.sourceurl for event in events if event.sourceurl), "")
         topic = next((event.topic for event in events if event.topic), ())
         keywords = next((event.keywords for event in events if event.keywords), ())
@@ -245,8 +256,8 @@ class SessionReader:
             return
         for other in {event.session for event in events} - {first.session}:
             message = gettext("Session %(uid)s has a second title: “%(other)s”. “%(session)s” was taken.")
-            told = {"uid": first.parent_id, "other": other, "session": first.session}
-            self.findings.note("warning", first.where, message, **told)
+            values = {"uid": first.parent_id, "other": other, "session": first.session}
+            self.findings.note("warning", first.where, message, **values)
         ends = [event.end for event in events if event.end]
         rooms = {slug(event.room) if event.room else None for event in events}
         uid = str(first.parent_id) if first.parent_id is not None else self._made_uid(first, min(starts))
@@ -287,3 +298,102 @@ class SessionReader:
         if event.start2 is None:
             return [first]
         return [first, replace(first, uid=f"{first.uid}-2", start=event.start2, end=event.end2)]
+
+
+# Files
+
+
+class EventFiles:
+    """What the files hold together: events by number, abstracts by event, and the host of relative links."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.events: dict[int, InputRow] = {}
+        self.abstracts: dict[str, str] = {}
+        self.host = ""
+        self.has_events = False
+
+    def add(self, source: Source) -> None:
+        """Read one file by its shape: a page of events, or an object of event number -> abstract."""
+        content = read_object(source, self.findings)
+        if content is None:
+            return
+        rows = content.get("results")
+        if isinstance(rows, list):
+            self._add_page(rows, content, source.name)
+        elif all(isinstance(text, str) for text in content.values()):
+            self._add_abstracts(content, source.name)
+        else:
+            message = gettext(
+                'This is neither a page with "results" nor an object of event number -> abstract.'
+            )
+            self.findings.problem(Where(source.name), "", message)
+
+    def _add_page(self, rows: list[object], content: dict[str, object], name: str) -> None:
+        self.has_events = True
+        for index, row in enumerate(rows):
+            number = row.get("id") if isinstance(row, dict) else None
+            event = read_event(row, Where(name, place_of("results", index, number)), self.findings)
+            if event and event.id in self.events:
+                message = gettext("Another event has this number: %(place)s.")
+                self.findings.problem(event.where, "id", message, place=self.events[event.id].where.place)
+            elif event:
+                self.events[event.id] = event
+        count = content.get("count")
+        if isinstance(count, int) and count > len(rows):
+            message = gettext(
+                "The file says that there are %(count)s events and holds %(rows)s. Get the rest too."
+            )
+            self.findings.note("warning", Where(name), message, count=count, rows=len(rows))
+        following = content.get("next")
+        self.host = self.host or (public_host(following) if isinstance(following, str) else "")
+
+    def _add_abstracts(self, content: dict[str, object], name: str) -> None:
+        for key, text in content.items():
+            self.abstracts[key] = noted_text(str(text), Where(name, short(key)), "", self.findings)
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read the events, and the abstracts where their file is given too."""
+    findings = Findings()
+    collected = EventFiles(findings)
+    for source in sources:
+        collected.add(source)
+    if not (collected.has_events or findings.has_problems):
+        findings.problem(Where(), "", gettext('Give the file with the events: the one that holds "results".'))
+    return checked(_program(collected, context), findings)
+
+
+def recognizes(sources: Sequence[Source]) -> bool:
+    """Whether the files are objects, and one of them a page of events."""
+    found = [outer_names(head(source)) for source in sources]
+    return all(found) and any("results" in names for names in found)
+
+
+def _program(collected: EventFiles, context: Context) -> Program:
+    findings = collected.findings
+    events = list(collected.events.values())
+    # The host of relative links is the file's own, else that of the authors' pages.
+    addresses = (author.url for event in events for author in event.authors)
+    host = collected.host or next(filter(None, map(public_host, addresses)), "")
+    papers = PaperReader(context, host, collected.abstracts, findings)
+    sessions = SessionReader(zone_of(Program(), context), findings)
+    sessions.add(events)
+    groups = grouped(events)
+    records = tuple(papers.paper(group) for group in groups)
+    paper_of: dict[int, str] = {}
+    for group, record in zip(groups, records, strict=True):
+        paper_of.update(dict.fromkeys((event.id for event in group), record.uid))
+    shown = [found for event in events for found in sessions.presentations(event, paper_of[event.id])]
+    left = [key for key in collected.abstracts if not (key.isdecimal() and int(key[:18]) in collected.events)]
+    if left:
+        message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.")
+        findings.note("warning", Where(), message, count=len(left), first=short(left[0]))
+    return Program(
+        institutions=tuple(papers.institutions.values()),
+        topics=tuple(papers.topics.topics.values()),
+        rooms=tuple(RoomRecord(slug=key, name=name) for key, name in sessions.rooms.items()),
+        papers=records,
+        sessions=tuple(sessions.sessions.values()),
+        presentations=tuple(shown),
+    )

@@ -308,9 +308,9 @@ class RowReader:
                 "%(name)s: the clock shows %(value)s twice on this day. "
                 "The first was taken; for the second, write %(second)s."
             )
-            told = {"name": heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}"}
-            told["second"] = value.replace(fold=1).isoformat(" ", "minutes")
-            self.findings.note("warning", self.row.where, message, **told)
+            values = {"name": heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}"}
+            values["second"] = value.replace(fold=1).isoformat(" ", "minutes")
+            self.findings.note("warning", self.row.where, message, **values)
         return value.astimezone(UTC)
 
     def _person(self, *, name: str = "", **fields: Any) -> PersonRef:
