@@ -49,7 +49,7 @@ def measure_schedule(options: argparse.Namespace) -> None:
 
 
 def after_change(address: str) -> tuple[float, float, bytes]:
-    """Return the best milliseconds after a change of everything, by the clock and computing, and the file."""
+    """Return the best times after a change of everything (clock and CPU, milliseconds), and the file."""
     from conference.models import Edition
     from content.revision import advance
 
@@ -86,7 +86,7 @@ def fill_large(number: int) -> None:
     generate.fill(min(number, COPIED_PAPERS))
     papers = [*Paper.objects.order_by("pk")]
     authorships = [*Authorship.objects.order_by("pk")]
-    # A plain queryset writes rows as they are, past the history and the search index.
+    # A plain queryset bypasses the history and the search index.
     rows: QuerySet[Paper] = QuerySet(Paper)
     authors: QuerySet[Authorship] = QuerySet(Authorship)
     for copy in range(1, number // COPIED_PAPERS):
@@ -101,7 +101,7 @@ def fill_large(number: int) -> None:
 
 
 def write_csv(database: str) -> None:
-    """Write the file to nowhere; print seconds by the clock and computing, its size and the peak in MB."""
+    """Discard the file; print clock and CPU seconds, its size and peak memory in MB."""
     with django_on(database):
         from conference.models import Edition
         from exchange.exports.dump import dumped_for, writing_context

@@ -120,7 +120,7 @@ def program(
         if not (Edition.objects.exists() or Document.objects.exists()):
             (fill or generate.fill)(options.papers)
         with connection.cursor() as cursor:
-            # As databases do by themselves some minutes after an import.
+            # As autovacuum does some minutes after an import.
             cursor.execute("ANALYZE")
         results = Results(bench, connection.vendor, options.papers)
         yield folder, results
@@ -143,7 +143,7 @@ class Sample:
     person: "Person"
 
     def pages(self) -> dict[str, Callable[[], str]]:
-        """Return where the pages of these rows are: a changed title moves a page."""
+        """Return the addresses of these rows, which depend on their titles."""
         root = self.edition.get_absolute_url()
         day = self.edition.day_of(self.session.start)
         return {
@@ -179,14 +179,14 @@ def sample() -> Sample:
 
 
 def client() -> "Client":
-    """Return a client that asks Django in this process, past the page cache."""
+    """Return a client that calls Django in this process, without the page cache."""
     from django.test import Client
 
     return Client(SERVER_NAME=HOST)
 
 
 def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> tuple[float, float]:
-    """Return the milliseconds that a call takes by the clock, and those that processors compute for it.
+    """Return the clock and CPU milliseconds of a call.
 
     The second counts this process and the database's. On a machine with other work it is what repeats; on one
     with nothing else to do the two are the same.
@@ -197,7 +197,7 @@ def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -
 
 
 def processor_seconds() -> float:
-    """Return what this process, and the PostgreSQL process that serves its connection, have computed."""
+    """Return the CPU seconds of this process and of its PostgreSQL backend."""
     from django.db import connection
 
     seconds = time.process_time()
@@ -208,7 +208,7 @@ def processor_seconds() -> float:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Return the value below which this share of all lies, such as 0.99."""
+    """Return the percentile for a share such as 0.99."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, int(len(ranked) * share))]
 
@@ -217,7 +217,7 @@ def percentile(values: list[float], share: float) -> float:
 
 
 class Server(NamedTuple):
-    """A server that runs: its address, and its first process, whose children are the workers."""
+    """A running server: its address, and its first process, whose children are the workers."""
 
     address: str
     process: int
@@ -230,14 +230,14 @@ class Server(NamedTuple):
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a free port."""
     with socket.create_server((HOST, 0)) as server:
         return int(server.getsockname()[1])
 
 
 @contextmanager
 def running(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """Run a server while the block does. Its whole process group ends with it."""
+    """Run a server during the block, then end its process group."""
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -297,7 +297,7 @@ def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
         "include /etc/nginx/plenary/upstream.conf", f"server {site.removeprefix('http://')}"
     )
     around = around.replace("/var/cache/nginx/plenary", f"{folder}/cache")
-    # As root, so that nginx can read the files of a folder of root's own.
+    # As root, so that nginx can read files in a folder of root.
     user = "user root; " if os.geteuid() == 0 else ""
     names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": shipped}
     config = folder / "nginx.conf"
@@ -306,7 +306,7 @@ def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
 
 
 def found(name: str) -> str:
-    """Return where a program is. Raises `SystemExit` when it is missing."""
+    """Return the path of a program. Raises `SystemExit` if it is missing."""
     path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
     if path is None:
         raise SystemExit(f"{name} is missing: install it, as {__package__}/README.md says.")

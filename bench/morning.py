@@ -34,12 +34,12 @@ IMPORTED_PAPERS = 500
 PATIENCE_SECONDS = 10
 DRY_RUN_SECONDS = 120
 LIMIT_MS, LIMIT_BEHIND_SECONDS = 250, 10
-# With a mark of its own: a database that is used again shows earlier edits.
+# Unique per run: a reused database contains earlier edits.
 EDITED = f"Opening morning {int(time.time())}, edition"
 WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse", "model", "kernels", "vision")
-# Some pages are read far more than others: places are drawn as this power of an even number.
+# Popularity: indexes are drawn as this power of a uniform number.
 SKEW = 4
-# What readers request, in hundredths.
+# Shares of requests in percent.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
 
 
@@ -53,14 +53,14 @@ class Morning:
     # By kind of page.
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
-    # The moments of edits, how far behind one a page was, and how often an older one came after a newer one.
+    # Times of edits, delays until pages showed them, and how often an older page followed a newer one.
     edits: list[float] = field(default_factory=list)
     behind: list[float] = field(default_factory=lambda: [0.0])
     went_back: int = 0
     ended: Event = field(default_factory=Event)
 
     def read(self, seconds: int, name: str) -> None:
-        """Let a crowd read at a steady rate for so many seconds; another name opens other pages."""
+        """Read at a steady rate for so many seconds; another name opens other pages."""
         # Counting is atomic in CPython.
         due, start = count(), time.perf_counter()
         readers = [
@@ -73,7 +73,7 @@ class Morning:
             thread.join()
 
     def _reader(self, due: "count[int]", start: float, end: float, dice: random.Random) -> None:
-        """Request one page after the other, each when it is due or as soon as there is time."""
+        """Request one page after the other, each when due or as soon as possible."""
         connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
         kinds, weights = list(MIX), list(MIX.values())
         while (moment := start + next(due) / self.rate) < end and time.perf_counter() < end:
@@ -102,7 +102,7 @@ class Morning:
             self.edits.append(time.perf_counter())
 
     def look(self, address: str) -> None:
-        """Read the edited paper all the time: how far is what is shown behind what was committed?"""
+        """Read the edited paper all the time, and measure how far it is behind the commit."""
         last = 0
         while not self.ended.wait(0.02):
             connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
@@ -200,7 +200,7 @@ def importing(edition: "Edition", folder: Path) -> Callable[[float], None]:
         for paper in papers[:: max(1, len(papers) // IMPORTED_PAPERS)][:IMPORTED_PAPERS]:
             rows.writerow((paper.uid, paper.title, f"{paper.abstract} {EDITED}."))
     compiled = {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-    # As the worker, it gives way to readers.
+    # As for the worker, readers have priority.
     command = ["nice", "-n", "10", sys.executable, "manage.py", "import_program", "tables", str(file)]
     command += [f"--edition={edition.slug}", "--no-progress", "--skip-checks", "-v0"]
 

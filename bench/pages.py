@@ -29,7 +29,7 @@ WARM = ("paper", "person", "session", "poster session", "day", "list of papers",
 TURNS = 3
 TURN_SECONDS = 2
 RATIO = 1.5
-# PostgreSQL keeps the plan of a query that a connection has made some times.
+# PostgreSQL caches the plan of a query that a connection repeats.
 SETTLING = 6
 TIMES = 7
 LARGE_MS, SMALL_MS = 200, 80
@@ -52,10 +52,10 @@ def main() -> None:
 
 
 def warm(rows: Sample, folder: Path, results: Results) -> None:
-    """Measure pages that are in the page cache beside a view that returns the same bytes."""
+    """Compare cached pages with a view that returns the same bytes."""
     addresses = [rows.pages()[name]() for name in WARM]
     with granian(SITE) as site:
-        # More than once: each process has a cache of its own.
+        # More than once: each process has its own cache.
         for address in addresses * 20:
             fetch(site.address + address)
         headers = []
@@ -91,7 +91,7 @@ def first_views(rows: Sample, results: Results) -> None:
 
 
 def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[float, float, int]:
-    """Return milliseconds of the first view after a change, by the clock and computing, and its queries."""
+    """Return clock and CPU milliseconds of the first view after a change, and its queries."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -118,7 +118,7 @@ def changes(rows: Sample) -> dict[str, Callable[[], None]]:
     author = paper.authorships.order_by("position")[0]
 
     def retitle() -> None:
-        """Let the paper be sorted elsewhere."""
+        """Change the paper's place in sorted lists."""
         paper.title = f"{'A' if paper.title.startswith('Z') else 'Z'}{paper.title[1:]}"
         paper.save()
 

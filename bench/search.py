@@ -110,9 +110,9 @@ def main() -> None:
     with program("search", options, fill) as (_, results):
         everything: list[float] = []
         for name, (call, texts) in searches(options.papers).items():
-            # Loads what the first search of a process has to load.
+            # The first search of a process loads code.
             call(texts[0])
-            # The better of two: the other one may have waited for other work of the machine.
+            # The better of two: other load may delay one.
             times = [min(measure(call, text)[0] for _ in range(2)) for text in texts]
             everything += times
             results.add(f"{name}: 99 of 100 within", percentile(times, 0.99), "ms")

@@ -1,4 +1,4 @@
-"""What processes carry: a paper's page a second with one, two and four of them, and the memory of each.
+"""Throughput of one, two and four processes for a paper's page, and the memory of each.
 
 `uv run -m bench.workers [--database URL]`. Needs wrk. The memory is read after all kinds of pages and files.
 """
@@ -9,10 +9,10 @@ from bench.harness import SITE, UNCACHED_SITE, fetch, granian, parser, program, 
 
 NUMBERS = (1, 2, 4)
 SECONDS = 4
-# Pages of papers and people that are read, and how often the others.
+# Numbers of papers' and people's pages, and repetitions of the others.
 ROWS, TIMES = 1_000, 4
 LIMIT_MB = 220
-# Memory of the last responses is given back.
+# Wait until memory of the last responses is freed.
 SETTLING_SECONDS = 5
 
 

@@ -1,4 +1,4 @@
-"""Plenary beside pretalx with the same synthetic program: what readers, calendars and programs request.
+"""Plenary and pretalx with the same synthetic program: requests of readers, calendars and programs.
 
 `uv run -m bench.pretalx` installs pretalx into an environment of its own and fills two databases on a
 PostgreSQL server, which are dropped afterwards. Needs uv, wrk and redis-server.
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 SERVER = "postgres://postgres@127.0.0.1:5432/"
 EDITION = "2031"
 CONNECTIONS = 8
-# As a browser asks: without it pretalx draws the schedule with letters.
+# As browsers send: without it pretalx renders the schedule as text.
 HEADERS = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-# Plenary's limit would stop a measurement after a minute.
+# Plenary's rate limit would stop a measurement after a minute.
 UNLIMITED = {"API_REQUESTS_PER_MINUTE": "100000000"}
 SETTLING_SECONDS = 5
-# Of fewer responses wrk makes no rate.
+# wrk gives no rate for fewer responses.
 MIN_RESPONSES = 10
 API_RATIO = 10
 # Talks, and their first authors, spread over the program.
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="keep the databases and use them again")
     parser.add_argument("--save", action="store_true", help="write the figures into bench/results/")
     options = parser.parse_args()
-    # What ends this must end what it started.
+    # Signals must end the started servers too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
     own, other = (f"{name}_bench_{options.papers}" for name in ("plenary", "pretalx"))
     with (
@@ -116,7 +116,7 @@ def main() -> None:
 
 @contextmanager
 def database(server: str, name: str, keep: bool) -> Iterator[str]:
-    """Yield the address of a database that is made for the time of the block, or stays."""
+    """Yield the address of a database that is dropped after the block, or stays."""
     import psycopg
 
     with psycopg.connect(f"{server}postgres", autocommit=True) as connection:
@@ -195,14 +195,14 @@ def measure(
             measured.files[one.name] = took, entries(bodies[0])
             continue
         parts = len(addresses) if one.is_whole else 1
-        # The first time is for loading.
+        # The first request loads code.
         slow_rate(addresses[:parts])
         number = slow_rate(addresses[:parts])
         if number * parts * seconds >= MIN_RESPONSES:
             script = folder / "places.lua"
             paths = [address.removeprefix(site.address) for address in addresses]
             script.write_text(SCRIPT.format(places=", ".join(map(json.dumps, paths))))
-            # The second time each process has loaded, and cached, what it will.
+            # At the second request each process has loaded and cached everything.
             for _ in range(2):
                 number = rate(site.address, seconds, headers, CONNECTIONS, script) / parts
         measured.rates[one.name] = number
@@ -212,7 +212,7 @@ def measure(
 
 
 def slow_rate(addresses: list[str]) -> float:
-    """Return responses a second while each process works at one: where wrk would get too few."""
+    """Return responses a second with one request per process, where wrk would get too few."""
     began = time.perf_counter()
     with ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(lambda address: fetch(address, HEADERS), addresses * WORKERS))

@@ -27,7 +27,7 @@ HOLD_TALKS = ("oral", "other", "poster", "workshop")
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What pretalx knows of a talk; `place` holds its start, end and room."""
+    """A talk as pretalx stores it; `place` holds its start, end and room."""
 
     uid: str
     kind: str

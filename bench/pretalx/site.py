@@ -1,4 +1,4 @@
-"""pretalx beside Plenary: installed into an environment of its own, filled with the same program, served."""
+"""pretalx for the comparison: installed into its own environment, filled with the same program, served."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from bench.harness import HOST, WORKERS, Server, found, free_port, running
 
 VERSION = "2026.2.1"
 PACKAGES = (f"pretalx=={VERSION}", "gunicorn==27.0.1", "psycopg[binary]==3.3.9")
-# The index has no wheels of these two; of all others nothing runs while they are installed.
+# The index has no wheels of these two; only wheels are installed of all others.
 BUILT = ("csscompressor", "drf-flex-fields")
 STEP_SECONDS = 3600
 # A whole schedule.xml takes longer than gunicorn waits for a worker by default.
@@ -48,7 +48,7 @@ def serve(folder: Path, database: str, program: Path, work: Path) -> Iterator[Se
     python = [str(folder / "bin" / "python"), "-P"]
     work.mkdir()
     port, store = free_port(), free_port()
-    # A Redis that nobody else has and that writes nothing.
+    # A Redis of its own that writes nothing.
     redis = [found("redis-server"), "--bind", HOST, "--port", str(store), "--dir", str(work)]
     with running([*redis, "--save", "", "--appendonly", "no", "--loglevel", "warning"], store):
         own = {**environment(database, port, store, work), **settings(folder)}
@@ -62,7 +62,7 @@ def serve(folder: Path, database: str, program: Path, work: Path) -> Iterator[Se
 
 
 def settings(folder: Path) -> dict[str, str]:
-    """Return what holds for all programs: static files are with the environment."""
+    """Return pretalx's configuration: static files are in the environment."""
     return {
         "DJANGO_SETTINGS_MODULE": "pretalx.settings",
         "PRETALX_FILESYSTEM_STATIC": str(folder / "static"),
@@ -70,7 +70,7 @@ def settings(folder: Path) -> dict[str, str]:
 
 
 def environment(database: str, port: int, store: int, work: Path) -> dict[str, str]:
-    """Return pretalx's settings, as for a server of one's own; tasks run at once, as there are none."""
+    """Return pretalx's settings, as on a server of its own; tasks run at once, without a worker."""
     from psycopg.conninfo import conninfo_to_dict
 
     place = {name: str(value or "") for name, value in conninfo_to_dict(database).items()}
@@ -112,7 +112,7 @@ def codes(database: str) -> dict[str, dict[str, str]]:
 
 
 def analyze(database: str) -> None:
-    """Let PostgreSQL count what it holds, so that it plans neither site's queries blindly."""
+    """Let PostgreSQL collect statistics for its query plans."""
     import psycopg
 
     with psycopg.connect(database, autocommit=True) as connection:

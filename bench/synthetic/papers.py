@@ -14,7 +14,7 @@ TEAM_SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 19, 32, 150)
 TEAM_WEIGHTS = (25, 90, 170, 200, 170, 120, 85, 55, 35, 25, 14, 7, 3, 1)
 # Of a thousand: published, withdrawn, still a draft.
 STATES = {"published": 985, "withdrawn": 10, "draft": 5}
-# What is there beside the abstract, and of how many papers.
+# Materials, and their shares of papers.
 MATERIALS = (("code", 0.5, ""), ("slides", 0.3, ""), ("video", 0.2, "Talk (5 min)"))
 
 
@@ -53,7 +53,7 @@ def paper(chance: random.Random, year: int, key: int, people: Community) -> Pape
         "name": f"{initials}{chance.choice(('Net', 'former', 'Bench', '++', 'Lite', 'Flow'))}",
     }
     goal = about["goal"].lower()
-    # One presents, the last answers letters.
+    # One presents, the last is the corresponding author.
     team = people.team(chance, chance.choices(TEAM_SIZES, TEAM_WEIGHTS)[0])
     presenter = 0 if chance.random() < 0.8 else chance.randrange(len(team))
     return PaperRecord(

@@ -21,7 +21,7 @@ WEIGHTS = [culture.weight for culture in CULTURES]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody: how they are called, and where they work."""
+    """A person: name and place of work."""
 
     uid: str
     given: str
@@ -68,7 +68,7 @@ class Community:
         return max(20, int(self.papers * PER_PAPER))
 
     def somebody(self, chance: random.Random) -> Member:
-        """Return a member, the busy ones more often."""
+        """Return a member, prolific ones more often."""
         first = int(self.size * NEW) * self.year
         return member(self.seed, first + int(self.size * chance.random() ** SKEW))
 

@@ -38,7 +38,7 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
     city, country, zone = words.CITIES[year % len(words.CITIES)]
     middle = date(year, 7, 12)
     first = middle - timedelta(days=middle.weekday() + 1)
-    # Never in the future of those who try it.
+    # Never in the future.
     public = datetime(min(year, 2024), 1, 1, tzinfo=ZoneInfo(zone))
     committee = tuple(
         CommitteeRecord(person=one.ref, role=role, affiliation=one.institution)

@@ -1,4 +1,4 @@
-"""When and where papers are shown: parallel talks, large poster sessions, and what is around them."""
+"""When and where papers are shown: parallel talks, poster sessions, breaks, meals and other sessions."""
 
 import math
 import random
@@ -34,7 +34,7 @@ def days_for(papers: int) -> int:
 
 
 def halls_for(papers: int) -> int:
-    """Return how many rooms talks run in side by side."""
+    """Return the number of parallel rooms for talks."""
     slots = days_for(papers) * len(BLOCKS) * TALKS
     return min(PARALLEL, max(1, math.ceil(papers / ORAL_EACH / slots)))
 
@@ -44,7 +44,7 @@ def hall(number: int) -> str:
 
 
 def rooms(papers: int) -> tuple[RoomRecord, ...]:
-    """Return the rooms: one for all, those of the talks, one for posters, one that is nowhere."""
+    """Return the rooms: a main hall, those of the talks, one for posters, a virtual one."""
     halls = [(f"Hall {letter}", 900) for letter in HALLS[: halls_for(papers)]]
     others = [("Exhibition Hall", BOARDS), ("Foyer", None), ("Entrance", None), ("Online", None)]
     return tuple(
@@ -61,7 +61,7 @@ def rooms(papers: int) -> tuple[RoomRecord, ...]:
 
 @dataclass(slots=True)
 class Timetable:
-    """A week that is being filled. Day 0 is for tutorials, the last one for workshops."""
+    """A week of sessions to fill. Day 0 is for tutorials, the last one for workshops."""
 
     zone: ZoneInfo
     first: date
@@ -92,7 +92,7 @@ class Timetable:
             self.workshop(days + 1, number)
 
     def at(self, day: int, hour: float) -> datetime:
-        """Return a moment of a day, by the clock on the wall; hours beyond 24 are the night after."""
+        """Return a local time of a day; hours beyond 24 are the night after."""
         clock = datetime(self.first.year, self.first.month, self.first.day) + timedelta(days=day, hours=hour)  # noqa: DTZ001
         return clock.replace(tzinfo=self.zone)
 
@@ -112,7 +112,7 @@ class Timetable:
         self.presentations.append(PresentationRecord(**given))  # type: ignore[arg-type]
 
     def role(self, role: str) -> RoleRecord:
-        """Return somebody's part in a session."""
+        """Return a person's role in a session."""
         one = self.people.somebody(self.chance)
         if role == "speaker":
             self.speakers.add(one.uid)
@@ -141,7 +141,7 @@ class Timetable:
                 self.present("oral", uid, place, uid=f"oral-{one.uid}", paper=one.uid, **times)
 
     def around(self, day: int, *, is_last: bool) -> None:
-        """Add what a day has besides papers."""
+        """Add the sessions of a day without papers."""
         title = f"{self.chance.choice(words.GOALS)}: What Comes Next"
         abstract = "Where the field stands, and what it owes to those who use it."
         roles = (self.role("speaker"), self.role("chair"))
