@@ -12,7 +12,7 @@ from django.conf import settings
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-# The network that a provider gives to one customer: counting its addresses one by one would limit nobody.
+# The network of one customer of a provider: counting its addresses one by one would limit nothing.
 CUSTOMER_BITS = 64
 
 

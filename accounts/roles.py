@@ -21,7 +21,7 @@ class Role(TextChoices):
     VIEWER = "viewer", pgettext_lazy("role in an edition", "Viewer")
 
 
-# What a role is for, in a sentence beside its name.
+# What a role is for, in a sentence.
 DESCRIPTIONS = {
     Role.OWNER: _("May do everything in the edition, and decides who else may."),
     Role.CHAIR: _("Keeps the program, decides when it goes public, invites editors, chairs and viewers."),

@@ -1,6 +1,6 @@
 """How often somebody may try to sign in: per account and per address, counted in Django's cache.
 
-An account that does not exist is counted like one that does, so that answers tell nothing. Whoever signed in
+An unknown account is counted like an existing one, so that responses reveal nothing. Whoever signed in
 to an account from an address before is counted apart there: others cannot lock them out.
 """
 

@@ -32,7 +32,7 @@ class SignInForm(AdminAuthenticationForm):
     def clean(self) -> dict[str, Any]:
         name = self.cleaned_data.get("username", "")
         if is_blocked(self.request, name):
-            # Said of names that nobody has, too; the password is not looked at.
+            # Also for unknown names; the password is not checked.
             raise ValidationError(TOO_OFTEN, code="throttled", params={"minutes": WINDOW // 60})
         return super().clean()
 
@@ -70,7 +70,7 @@ class AccountPages(admin.AdminSite):
         return TemplateResponse(request, "admin/account.html", context)
 
     def ended(self, request: HttpRequest, others: Any) -> HttpResponse:
-        """End sessions of the account, never the one at hand: that is what signing out is for."""
+        """End sessions of the account, except the current one: that is signing out."""
         wanted = request.POST.get("session", "")
         keys = [one.session_key for one in others if wanted in ("all", one.handle)]
         AccountSession.objects.filter(session_key__in=keys).delete()

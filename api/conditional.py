@@ -20,13 +20,13 @@ from pagecache.tags import edition_slug
 READING = ("GET", "HEAD", "OPTIONS")
 # Anybody may keep a copy, but has to ask whether it still holds.
 SHARED = "public, max-age=0, must-revalidate"
-# What drafts may stand in stays with who asked.
+# Responses that may contain drafts are private.
 OWN = "private, no-store"
 EXPOSED = "ETag, Last-Modified, Retry-After"
 
 
 def is_anonymous(request: HttpRequest) -> bool:
-    """Whether nobody is signed in, and nobody tried to with a token."""
+    """Whether the request has no session and no token."""
     return not ("HTTP_AUTHORIZATION" in request.META or request.user.is_authenticated)
 
 
@@ -92,7 +92,7 @@ class ConditionalView(APIView):
     states: CacheStates = {}
 
     def initial(self, request: Any, *args: object, **kwargs: Any) -> None:
-        """Read what an answer is dated by before anything that stands in it: later changes are not in it."""
+        """Read the date of a response before its content, so that it never claims later changes."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD") and is_anonymous(request):
             self.states = read_cache_states(timezone.now())

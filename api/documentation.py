@@ -17,7 +17,7 @@ from api.resources import RESOURCES
 from api.schema import CODES, Json, parts_of, schema
 from api.shapes import Resource, list_url
 
-# As the demo answers, which stands at the usual address.
+# The address of the demo.
 DEMO_URL = "http://127.0.0.1:8000"
 
 

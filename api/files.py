@@ -99,7 +99,7 @@ def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) ->
     return {fmt.FORMAT.name: calendar(fmt, name, appointments) for fmt in CALENDARS}
 
 
-# By resource and name of the format. All of them hold what is public, whoever asks.
+# By resource and name of the format. All of them contain only what is public.
 FILES: Mapping[str, Mapping[str, Sender]] = {
     "papers": {**CITATIONS, **tables("papers", "paper")},
     "sessions": {**tables("sessions", "session"), **calendars("sessions", of_sessions)},

@@ -35,7 +35,7 @@ from people.querysets import appearances
 from schedule.models import Presentation, Session, SessionRole, Speaker
 
 MAX_WORDS = 200
-# Of every list, beside what narrows it.
+# Parameters of every list, in addition to its filters.
 GENERAL = ("cursor", "expand", "fields", "ordering", "page_size")
 NAMED_FORM = r"^([a-z0-9][a-z0-9-]{0,119}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,119}$"
 NAMED = RegexValidator(NAMED_FORM.replace("$", r"\Z"), _("Write <edition>/<id>, or the id alone."))
@@ -108,7 +108,7 @@ EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzin
 
 
 def program_day(help: Text) -> DateFilter:
-    """What stands on a day; the method `on_day` says how."""
+    """Rows of a day, by the method `on_day`."""
     bounds = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
     return DateFilter(
         method="on_day", validators=bounds, help_text=format_lazy("{}, {}.", help, _("such as 2021-04-06"))
@@ -209,7 +209,7 @@ def talks_on_day(editions: QuerySet[Edition], day: date) -> Q:
 
 
 class Searched(ResourceFilter):
-    """Of what stands in the search index."""
+    """Filters of resources in the search index."""
 
     # The list itself does the search, as it knows the order of how well things fit.
     q = CharFilter(method="searched", max_length=MAX_WORDS, help_text=WORDS)

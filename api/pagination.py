@@ -104,7 +104,7 @@ class Page:
         return Q(**{f"sort_value__{way}": value}) | Q(sort_value=value, **{f"pk__{way}": cursor.key})
 
     def of_ranking(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
-        """Return the same of keys that stand in the order of how well they fit."""
+        """Return the same for keys that are sorted by relevance."""
         start = 0
         if self.cursor:
             cursor = read_cursor(self.cursor, self.order)

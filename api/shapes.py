@@ -198,7 +198,7 @@ def list_url(name: str) -> str:
 
 
 def column(name: str, help: Text, schema: JsonSchema) -> Field:
-    """A column as it stands."""
+    """A column as it is."""
     return Field((name,), itemgetter(name), help, schema)
 
 

@@ -1,4 +1,4 @@
-"""The conference itself: its editions, and the content of their sites beside the program."""
+"""Conferences, their editions, and the content of the sites other than the program."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""The picture that stands for a page where its address is shared, in the edition's accent color.
+"""The preview image of a shared page, in the edition's accent color.
 
 Drawn with the site's own fonts. Letters that these lack are written in Latin ones, other signs are left out.
 Pure but for the fonts; the last few hundred pictures stay in memory, each under all that it shows.
@@ -32,7 +32,7 @@ PAPER, INK, QUIET = "#ffffff", "#1d2327", "#565f66"
 BOLD, PLAIN = 700, 400
 SERIF, SANS = "serif", "sans"
 SCRIPTS = ("latin", "latin-ext", "vietnamese", "greek", "cyrillic")
-# Another number where the drawing changes: pictures that others keep are then fetched anew.
+# Increase it when the drawing changes, so that cached images are fetched again.
 DESIGN = 1
 # Sizes that a title is tried in, each with the lines that then fit.
 TITLE_SIZES = ((68, 4), (58, 5), (48, 6), (40, 7))

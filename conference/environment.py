@@ -19,7 +19,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MIN_SECRET_CHARS = 50
 MIN_DISTINCT_CHARS = 5
 MIN_TOKEN_CHARS = 16
-# Whoever presses a button waits no longer for a mail server.
+# The longest that a request waits for a mail server.
 MAIL_SECONDS, SMTPS = 10, 465
 LACKS = "needs a package of the extra “production”, which is not installed:"
 PROXY = (
@@ -56,7 +56,7 @@ def mailers(host: str, port: int, user: str, password: str) -> dict[str, dict[st
 def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     """Return the settings of a database; SQLite is made safe with several writers."""
     if config["ENGINE"].endswith("sqlite3"):
-        # Readers never wait for a writer; whoever is going to write says so at once, and waits for its turn.
+        # Readers never wait for a writer; writers take the lock at the start of their transaction.
         pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64000;"
         config["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
         return config
@@ -106,7 +106,7 @@ def is_email(text: str) -> bool:
 
 
 def problems(values: Mapping[str, Any]) -> list[str]:
-    """Return what is missing or unsafe among the settings, each line with the name of the setting."""
+    """Return a line for each missing or unsafe setting, with its name."""
     secret, token = values["SECRET_KEY"], values["METRICS_TOKEN"]
     is_https = values["SITE_URL"].startswith("https://")
     is_guessed = (

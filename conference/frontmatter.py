@@ -1,4 +1,4 @@
-"""What stands on an edition's site apart from the program: free pages, the menu, sponsors, announcements."""
+"""Content of an edition's site other than the program: free pages, the menu, sponsors, announcements."""
 
 from typing import ClassVar
 

@@ -36,7 +36,7 @@ EMBEDDABLE_SUFFIX = "/card.png"
 
 
 class HeadersMiddleware:
-    """Stands outermost, so that its headers are on every answer of Django's, errors and files too."""
+    """The outermost middleware: its headers are on every response of Django's, errors and files too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""The conference itself as content: its editions, and what stands on their sites apart from the program."""
+"""Conferences, their editions, and the content of the sites other than the program."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar

@@ -57,7 +57,7 @@ class HeadLink:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The drawn picture that stands for a page elsewhere, and its words for those who do not see it."""
+    """The preview image of a page, and its alternative text."""
 
     url: str
     alt: str
@@ -110,7 +110,7 @@ def open_graph(
 
 
 def json_ld(thing: Mapping[str, object]) -> SafeString:
-    """Return a thing of schema.org as JSON-LD that may stand in a <script>; what is empty is left out."""
+    """Return a thing of schema.org as JSON-LD for a <script>, without empty values."""
     written = {"@context": "https://schema.org", **thing}
     markup = json.dumps(without_empty(written), ensure_ascii=False, separators=(",", ":"))
     return mark_safe(markup.translate(UNSAFE))

@@ -13,7 +13,7 @@ from conference.models import Announcement, Conference, Edition, MenuItem, Page,
 SCOPES[Conference] = conference_scope
 
 grant([Edition], KEEP, KEEP, SEE, NONE, SEE)
-# Of all its editions: whoever owns only some of them looks on.
+# Needs all its editions: owners of some may only view it.
 grant([Conference], KEEP, SEE, SEE, NONE, SEE)
 grant([Announcement, MenuItem, Page, Sponsor], ALL, ALL, ALL, NONE, SEE)
 grant([Membership], ALL, ALL, NONE, NONE, NONE)

@@ -26,7 +26,7 @@ from content.preview_context import Lifted, preview_as
 from content.querysets import moment
 from content.revision import SiteRevision
 
-# The site's own stamp, beside each edition's.
+# The site's revision; each edition has its own.
 SITE_STAMP = {
     f"site_{name}": Subquery(SiteRevision.objects.filter(pk=1).values(name))
     for name in ("revision", "changed_at")
@@ -87,13 +87,13 @@ def edition_page[**P](
 SESSION_KEY = "preview"
 # First parts of addresses that hold no pages of the site.
 EXCLUDED_PREFIXES = frozenset(("admin", "api", "media", "static"))
-# Whoever has the public page must not be told that it is still the one.
+# A browser with the public page must not get a 304.
 CONDITIONAL_HEADERS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE")
 SAFE_METHODS = frozenset(("GET", "HEAD"))
 
 
 def is_page(path: str) -> bool:
-    """Whether a page, or the colors of one, stands at this address: files have endings."""
+    """Whether this is the address of a page, or of its colors: files have extensions."""
     first, _, _ = path.removeprefix("/").partition("/")
     return first not in EXCLUDED_PREFIXES and (path.endswith("/") or "/accent-" in path)
 
@@ -109,7 +109,7 @@ def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | No
 
 def wanted(request: HttpRequest) -> Edition | None:
     """Return the edition that this page is a preview of, if its reader asked for that and may see it."""
-    # A reader without a session keeps having none: the answer does not vary with what nobody looked at.
+    # A reader without a session gets none: the response does not vary with an unread cookie.
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or not is_page(request.path_info):
         return None
     return visible_edition(request, request.session.get(SESSION_KEY))

@@ -95,7 +95,7 @@ TEMPLATES = [
 FORM_RENDERER = "editorial.form_rendering.QuickRenderer"
 
 
-# Between the site and PostgreSQL stands PgBouncer, which gives each transaction another connection.
+# PgBouncer is between the site and PostgreSQL: each transaction may have another connection.
 PGBOUNCER: bool = env.bool("PGBOUNCER", False)
 stored: dict[str, Any] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
 DATABASES = {"default": safe_database(stored, PGBOUNCER)}
@@ -110,7 +110,7 @@ CACHES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 if CACHE_URL:
-    # A visitor waits half a second at most: whoever uses it goes on without it.
+    # Wait half a second at most: callers continue without it.
     CACHES["default"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": CACHE_URL,
@@ -123,7 +123,7 @@ if CACHE_URL:
 PAGE_CACHE_STALE_SECONDS: float = env.float("PAGE_CACHE_STALE_SECONDS", 10.0)
 SHARED_CACHE_SECONDS: int = env.int("SHARED_CACHE_SECONDS", 1)
 PAGE_CACHE_STATES = "conference.cache_lifetimes.read_cache_states"
-# Where a cache in front is told what changed, by POST or PURGE, with a header such as "Fastly-Key: …".
+# Where invalidated tags are sent, by POST or PURGE, with a header such as "Fastly-Key: …".
 PURGE_URL: str = env.str("PURGE_URL", "")
 PURGE_METHOD: str = env.str("PURGE_METHOD", "PURGE").upper()
 PURGE_HEADER: str = env.str("PURGE_HEADER", "")
@@ -180,7 +180,7 @@ TASK_BACKENDS = {
 }
 TASK_BACKEND: str = env.str("TASKS", "immediate")
 TASKS = {"default": {"BACKEND": TASK_BACKENDS.get(TASK_BACKEND, "")}}
-# Files that nobody may fetch, such as uploads that wait to be imported. Never inside the media.
+# Private files, such as uploads that wait to be imported. Never inside the media.
 PRIVATE_ROOT = VAR_DIR / "private"
 IMPORT_MEGABYTES: int = env.int("IMPORT_MEGABYTES", 100)
 
@@ -267,7 +267,7 @@ KNOX_TOKEN_MODEL = "api.Token"  # noqa: S105  the name of a model
 MIGRATION_MODULES = {"knox": None}
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "plenary_", "TOKEN_TTL": None}
 
-# Says how the site fares at /metrics, to whoever has the token; without one there is no such page.
+# Protects /metrics; without a token there is no such page.
 METRICS_TOKEN: str = env.str("METRICS_TOKEN", "")
 # Where processes add up their counts: emptied at each start, best in memory.
 METRICS_DIR: str = env.str("METRICS_DIR", "")

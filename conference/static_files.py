@@ -51,7 +51,7 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         yield from super().post_process(asked_for, dry_run=dry_run, **options)
 
     def compress_files(self, paths: set[str]) -> Iterator[tuple[str, str]]:
-        """Write compressed copies beside them; yield each file's name and its copy's."""
+        """Write compressed copies of the files; yield each file's name and its copy's."""
         asked_for = {*self.hashed_files.values()}
         yield from super().compress_files(asked_for.intersection(paths))
 
@@ -59,7 +59,7 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 def bundle(storage: Storage, name: str) -> str:
     """Return a stylesheet with the files it imports in place of its imports, minified.
 
-    Imported files must import nothing, and may have a `url()` only if they lie beside the stylesheet.
+    Imported files must import nothing, and may have a `url()` only in the folder of the stylesheet.
     """
 
     def imported(found: re.Match[str]) -> str:

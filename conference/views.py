@@ -1,4 +1,4 @@
-"""The pages that stand beside the program: free pages, sponsors, the accent color of an edition."""
+"""Pages other than the program: free pages, sponsors, the accent color of an edition."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render

@@ -63,7 +63,7 @@ def paper_tag(uid: str) -> str:
 
 
 def title_tag(uid: str) -> str:
-    """Return the tag of responses that show this paper's title beside a link to it alone."""
+    """Return the tag of responses that show only this paper's title, with a link to it."""
     return f"{TITLE_PREFIX}{uid}"
 
 

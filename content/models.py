@@ -44,7 +44,7 @@ class Content(models.Model):
     derived_from: ClassVar[tuple[str, ...]] = ()
     # Counters and revisions, which the history does not record.
     unrecorded_fields: ClassVar[tuple[str, ...]] = ()
-    # The foreign keys to the things on whose forms the row stands, the nearest first, if its edition is not
+    # The foreign keys to the rows whose forms show this row, the nearest first, if its edition is not
     # found through them: their history is its too.
     part_of: ClassVar[tuple[str, ...]] = ()
     # The fields that say something of the row and decide nothing: not whether it is shown, nor where.
@@ -151,7 +151,7 @@ class Content(models.Model):
         return key
 
     def clean_fields(self, exclude: Collection[str] | None = None) -> None:
-        """Check each field, without the marks that would turn the direction of what is shown beside it."""
+        """Check each field, without characters that would change the text direction of the page."""
         for field in self._meta.concrete_fields:
             if field.name not in (exclude or ()):
                 value = getattr(self, field.attname)

@@ -57,7 +57,7 @@ def schedule_public(prefix: str, at: datetime | None) -> Q:
 
 
 def public_parts(edition: "Edition", at: datetime | None = None) -> tuple[object, ...]:
-    """Which parts of an edition are public: cache keys contain it beside the revision.
+    """Which parts of an edition are public: cache keys contain it and the revision.
 
     In a preview there is one part more, so that nothing made there is taken for what the public gets.
     """

@@ -20,7 +20,7 @@ _reading: ContextVar[bool] = ContextVar("reading_from_replica", default=False)
 
 
 def begin(allowed: bool) -> None:
-    """Say of the request at hand whether a copy will do; `end` takes it back."""
+    """Set whether the current request may read from a replica, until `end`."""
     _reading.set(allowed)
 
 

@@ -1,4 +1,4 @@
-"""The one way back: what reverting recorded changes would do now, and doing it, which is a change itself.
+"""Reverting of recorded changes: a plan of what it would do now, and doing it, which is a change itself.
 
 - `version_plan`: one row and its parts back to a version; `return_plan`: a deleted row with its dependents.
 - `undo_plan`: a change set as a whole, such as an import or a bulk action. What was changed since stays.
@@ -45,7 +45,7 @@ Kind = RowChange.Kind
 
 
 class CannotRevertError(Exception):
-    """What stands in the way, in sentences."""
+    """Why rows cannot be reverted, in sentences."""
 
     def __init__(self, reasons: list[str]) -> None:
         super().__init__("; ".join(reasons))
@@ -427,7 +427,7 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
         changed = [step for step in single if step.kind == "change"]
         moved = [step for step in changed if bulk.POSITION in step.pairs]
         for model, keys in keys_by_model(moved).items():
-            # Rows that change places stand aside, as positions may be unique.
+            # Rows that change places get temporary positions, as these may be unique.
             rows = model._default_manager.filter(pk__in=keys)
             rows.update(**{bulk.POSITION: F(bulk.POSITION) + PARKED})
         reasons: list[str] = []
@@ -517,7 +517,7 @@ def _write(step: RevertStep) -> None:
 
 
 def _is_taken(row: "Ordered") -> bool:
-    """Tell whether somebody else stands at the row's place, where places are unique."""
+    """Return whether another row has this position, where positions are unique."""
     unique = any("position" in getattr(one, "fields", ()) for one in row._meta.constraints)
     return unique and row.siblings().filter(position=row.position).exclude(pk=row.pk).exists()
 

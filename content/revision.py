@@ -34,7 +34,7 @@ SECOND = timedelta(seconds=1)
 # Sent after the commit of a change, with the cache `tags` that it invalidated.
 invalidated = Signal()
 
-# The changed things by edition; `None` stands for the whole edition.
+# The changed rows by edition; `None` means the whole edition.
 type Changes = dict[int | None, set[str] | None]
 _held: ContextVar[Changes | None] = ContextVar("held_changes", default=None)
 _tags: ContextVar[Collection[str] | None] = ContextVar("changed_tags", default=None)
@@ -68,7 +68,7 @@ class Revision:
 
 
 def advance(editions: Iterable[int | None], tags: Collection[str] | None = None) -> None:
-    """Advance the revisions of these editions (by primary key); `None` stands for the site.
+    """Advance the revisions of these editions (by primary key); `None` means the site.
 
     `tags` are those of the things that changed, such as "paper:17", if nothing but their words did.
     """

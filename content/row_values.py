@@ -1,4 +1,4 @@
-"""Rows as the history holds them: plain values by field, and on whose pages a row stands.
+"""Rows as the history stores them: plain values by field, and the rows whose forms show them.
 
 Times are UTC in ISO form, a foreign key is its key, a file its name, a relation to many the sorted keys.
 """
@@ -112,14 +112,14 @@ def held_rows(row: "Content", names: Iterable[str]) -> Values:
 
 @cache
 def part_of(model: "type[Content]") -> tuple[str, ...]:
-    """Return the foreign keys to the things on whose forms the row stands, the nearest first."""
+    """Return the foreign keys to the rows whose forms show this row, the nearest first."""
     steps = model.edition_lookup.split("__")
     named: tuple[str, ...] = model.part_of
     return named or tuple(steps[:-1][:1])
 
 
 def owners(model: type[Model], values: Values) -> list[str]:
-    """Return the names of the rows on whose pages this one stands, the nearest first."""
+    """Return the names of the rows whose pages show this row, the nearest first."""
     return [
         f"{related_model(model, name)._meta.label_lower}:{values[name]}"
         for name in part_of(model)

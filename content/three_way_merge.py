@@ -1,6 +1,6 @@
-"""Two edits of one row: what a form showed, what stands here now, what was sent; which holds, by field.
+"""Two edits of one row: what a form showed, the present values, what was sent; which applies, by field.
 
-Nothing is saved here: `merged` writes the choices into what was sent, for the form to be saved as ever.
+Nothing is saved here: `merged` writes the choices into what was sent, for the form to be saved as usual.
 """
 
 from collections.abc import Iterator

@@ -92,7 +92,7 @@ def target_of(label: str, name: str) -> str:
 def change_set_rows(
     change_sets: Iterable[ChangeSet], changes: Iterable[RowChange], edition: Edition | None
 ) -> list[ChangeSetRow]:
-    """Return the acts with the rows in question, told in the edition's zone."""
+    """Return the change sets with their rows, with times in the edition's zone."""
     shown = {one.pk: ChangeSetRow(one) for one in change_sets}
     rows = [change for change in changes if change.change_set_id in shown]
     names = RowLabels(pair for change in rows for pair in _named(change))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from content.models import Content
 
 CONFIRMED, ASKED = "_confirmed", "_asked"
-# So many rows of one kind are named; the number beside them counts all.
+# Rows of one kind that are named; the number counts all.
 NAMED = 200
 
 

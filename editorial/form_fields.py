@@ -31,7 +31,7 @@ TWICE = _("At %(time)s on %(day)s the clocks in %(zone)s are put back: this time
 
 
 class ZonedWidget(AdminSplitDateTime):
-    """Date and time with the zone named beside them."""
+    """Date and time with the name of the zone."""
 
     def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
@@ -94,7 +94,7 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
     known: Mapping[str, Model] = {}
 
     def __init__(self, *args: Any, choice_label: Callable[[Any], str] = str, **kwargs: Any) -> None:
-        # How a row is called among others: a name alone may be shared.
+        # The label of a row in choices: names may be shared.
         self.choice_label = choice_label
         super().__init__(*args, **kwargs)
 
@@ -139,7 +139,7 @@ class EditionSelect(AutocompleteSelect):
         return [(None, options, 0)]
 
 
-# What stands for a row's own words in what all rows share: characters that no label and no address holds.
+# Placeholders for a row's own words in shared markup: characters that no label or address contains.
 STAND_INS = {"name": "\ue000name\ue001", "rendered_widget": "\ue000widget\ue001"}
 
 

@@ -1,6 +1,6 @@
 """Plain inputs of forms written at once, as Django's own templates write them.
 
-What is more than an input, a text or a choice goes through its template as ever.
+Other widgets are rendered by their templates as usual.
 """
 
 from collections.abc import Callable, Mapping

@@ -182,7 +182,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
 
 class OrderedFormSet(PartFormSet):
-    """Rows with a place among themselves. Whatever numbers a chair enters, they are saved as 1 to n."""
+    """Ordered rows. Whatever numbers a chair enters, they are saved as 1 to n."""
 
     def add_fields(self, form: Any, index: int | None) -> None:
         super().add_fields(form, index)

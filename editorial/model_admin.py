@@ -109,7 +109,7 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
     delete_confirmation_max_display = 200
     # Place in its group on the admin's first page.
     desk_order: ClassVar[int] = 50
-    # Followed for a row's name among choices, and wherever the row is shown.
+    # Fetched for a row's label in choices, and wherever the row is shown.
     choice_related: ClassVar[tuple[str, ...]] = ()
 
     class Media:

@@ -1,4 +1,4 @@
-"""Pages of a model in the admin beside its list and forms: views that get the model's admin."""
+"""Further pages of a model in the admin: views that get the model's admin."""
 
 from __future__ import annotations
 

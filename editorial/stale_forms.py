@@ -137,7 +137,7 @@ class StaleAdmin(admin.ModelAdmin[Any]):
     def both_versions(
         self, request: HttpRequest, row: Any, found: list[Difference], now: Seen
     ) -> HttpResponse:
-        """Show what is here beside what was sent, with a choice for each difference."""
+        """Show the present values and those that were sent, with a choice for each difference."""
         shown = [one for one in found if one.field or row is not None]
         told = difference_rows(shown, row, request.POST)
         return versions_page(self, request, told, now, object=row, has_files=bool(request.FILES)).render()
@@ -146,7 +146,7 @@ class StaleAdmin(admin.ModelAdmin[Any]):
 def versions_page(
     desk: Any, request: HttpRequest, told: list[dict[str, Any]], now: Seen, **more: object
 ) -> TemplateResponse:
-    """Return the page that shows what is here beside what was sent, which it carries along."""
+    """Return the page that shows the present values and those that were sent, which it posts again."""
     carried = [
         (name, value)
         for name, values in request.POST.lists()

@@ -1,4 +1,4 @@
-"""Help with texts in the admin: what the site makes of them beside the field, and what is worth a look.
+"""Help with texts in the admin: a preview next to the field, and warnings.
 
 What is worth a look is decided in `markup.advice`; nothing here keeps a text from being saved.
 """

@@ -1,4 +1,4 @@
-"""Conferences, editions, and what stands on their sites apart from the program."""
+"""Conferences, editions, and the content of their sites other than the program."""
 
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _

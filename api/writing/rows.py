@@ -62,7 +62,7 @@ def change(written: WritableResource, row: Any, body: Body, asker: Asker) -> Non
     for column, value in values.items():
         setattr(row, column, value)
     if is_ordered and getattr(row, row._meta.get_field(row.siblings_of).attname) != before:
-        # Among new siblings it goes to the end, unless the body says where.
+        # A new row goes to the end, unless the body has a position.
         row.position = 0
     validate(written, row)
     check_permissions(asker, row, "change")
@@ -134,8 +134,8 @@ def delete(row: Any, reader: Reader) -> None:
 
 
 def check_delete_permissions(going: Collector, asker: Asker) -> None:
-    """Refuse if something goes along that the asker may not delete."""
-    # What goes along may stand in another edition, as an award that an old paper got.
+    """Refuse if the deletion cascades to rows that the user may not delete."""
+    # Cascading rows may belong to another edition, such as an award of an old paper.
     collected: Mapping[type[Model], Iterable[Any]] = going.data
     refused = {
         model

@@ -127,14 +127,14 @@ class ResourceViewSet(ReadOnlyViewSet):
         if told in ("", "*"):
             said = _("Say in If-Match which version you change: the ETag with which you read it.")
             raise WriteError(status.HTTP_428_PRECONDITION_REQUIRED, said)
-        # A proxy that compresses makes tags weak; what they stand for is the same.
+        # A proxy that compresses makes tags weak; they identify the same version.
         return {tag.strip().removeprefix("W/") for tag in told.split(",")}
 
     def locked(self, request: Request, id: str, edition: str | None, action: str) -> Content:
         """Return the row, locked to the end of the act, if it is still what the asker has seen."""
         key = self.addressed(id, edition).values_list("pk", flat=True).first()
         rows_of: Rows = self.resource.model._base_manager.all()
-        # First the lock, then what stands there: a statement that waits for a lock has begun to read before.
+        # First lock, then read: a statement that waits for a lock may have read old values.
         held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
         if held.first() is None:
             raise Http404

@@ -1,4 +1,4 @@
-"""The conference in the admin: editions, and what stands on their sites apart from the program."""
+"""The conference in the admin: editions, and the content of their sites other than the program."""
 
 from typing import Any
 
@@ -110,7 +110,7 @@ class EditionAdmin(ContentAdmin):
         return [*page_urls(self, pages), *super().get_urls()]
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
-        """Times are read in the zone entered beside them; before that in the one stored."""
+        """Times are read in the zone entered in the form, otherwise in the stored one."""
         stored = super().edition_for_form(request, object_id) if object_id else None
         edition = stored or Edition(timezone="UTC")
         if request.method == "POST":
@@ -171,7 +171,7 @@ def usable_zone(wanted: str, otherwise: str) -> str:
 
 
 def program_of(edition: Edition) -> list[str]:
-    """Say what stands in an edition's program, by relation: "6,628 papers"."""
+    """Return what an edition's program contains, by relation: "6,628 papers"."""
     parts: list[Any] = [
         getattr(edition, name) for name in ("papers", "sessions", "committee_roles", "awards")
     ]

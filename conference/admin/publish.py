@@ -41,7 +41,7 @@ NOW, LATER, NEVER = "now", "later", "never"
 
 
 class PublishForm(forms.Form):
-    """From when a part is public. `was` carries along what stood there when the page was drawn."""
+    """From when a part is public. `was` holds the value when the page was rendered."""
 
     when = forms.ChoiceField(
         label=_("When"),

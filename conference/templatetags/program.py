@@ -18,7 +18,7 @@ from content.querysets import moment
 
 register = template.Library()
 
-# The drawing that stands for each kind of material.
+# The icon of each kind of material.
 MATERIAL_ICONS = {
     "pdf": "file",
     "slides": "slides",
@@ -95,7 +95,7 @@ def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
 
 @register.simple_tag
 def no_time(edition: Edition, at: datetime | None = None) -> str:
-    """What stands in place of a time: it may still come, unless the edition is over."""
+    """The text in place of a missing time: it may still be announced, unless the edition is over."""
     over = edition.day_of(moment(at)) > edition.end_date
     return gettext("time not known") if over else gettext("not scheduled yet")
 
@@ -143,7 +143,7 @@ def clock_range(start: datetime, end: datetime | None, edition: Edition) -> Safe
     last = times.zone_label(end, zone)
     begin_zone = "" if first == last else format_html(' <span class="tz">{}</span>', first)
     until = moment_tag(end, edition, times.until(start, end, zone), until=True)
-    # Words of the span that stand beside its start; on a narrow column they go below it.
+    # The rest of the range; in a narrow column it is below the start.
     words = pgettext("end of a span of time", "to {end}")
     rest = format_html(words, end=format_html("{} {}", until, last))
     return format_html("{}{} <span>{}</span>{}", begin, begin_zone, rest, beside)

@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.simple_tag
 def language() -> str:
-    """The language of the interface as pages name it; English is told without a country."""
+    """The language of the interface as pages name it; English has no country."""
     code = get_language() or "en"
     return "en" if code.startswith("en-") else code
 
