@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
-from django.db.models import Exists, Model, OuterRef, Q
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from accounts.access_scope import NOTHING, OWN, SCOPES, Access
 from accounts.models import Membership
 from content.editions import get_edition_model
 from content.history import RowChange
+from content.models import Content
 from content.row_values import part_of
 from people.models import (
     Institution,
@@ -24,7 +25,7 @@ from people.models import (
     PersonIdentifier,
     PersonName,
 )
-from people.querysets import appearances, appearing
+from people.querysets import appearing, shown_by
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -32,15 +33,14 @@ if TYPE_CHECKING:
 
 def established(model: type[Model], access: Access, editions: set[int]) -> Q:
     """Those whom a published row of one of these editions shows that the account did not add itself."""
-    found = NOTHING
-    for rows, name in appearances(model) if editions else ():
-        shown = rows.objects.published().filter(
-            **{f"{rows.edition_lookup}__in": editions, f"{name}__isnull": False}
-        )
+
+    def added_by_others(rows: type[Any], name: str) -> QuerySet[Content]:
+        shown: QuerySet[Content] = rows.objects.published().filter(**{f"{rows.edition_lookup}__in": editions})
         for mine in added_by(access.user, rows, name):
             shown = shown.exclude(mine)
-        found |= Q(pk__in=shown.order_by().values(name))
-    return found
+        return shown
+
+    return shown_by(model, added_by_others) if editions else NOTHING
 
 
 def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
@@ -78,21 +78,24 @@ def made(model: type[Model], access: Access, editions: set[int]) -> Q:
     own = created.filter(Q(change_set__user=access.user.pk) | Exists(with_rows))
     team = Membership.objects.filter(edition__in=editions).order_by().values("user")
     by_team = created.filter(change_set__user__in=team)
-    elsewhere = NOTHING
-    for rows, name in appearances(model):
-        others = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
-        elsewhere |= Q(pk__in=others.filter(**{f"{name}__isnull": False}).order_by().values(name))
+    elsewhere = shown_by(model, lambda rows, _name: of_others(rows, editions))
     return Q(pk__in=own.values("object_id")) | Q(pk__in=by_team.values("object_id")) & ~elsewhere
 
 
-def kept_by_others(model: type[Model], editions: set[int]) -> Q:
+def of_others(rows: type[Any], editions: set[int]) -> QuerySet[Content]:
+    """Return the rows of all other editions."""
+    others: QuerySet[Content] = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
+    return others
+
+
+def in_drafts_of_others(model: type[Model], editions: set[int]) -> Q:
     """Match those in a draft of another edition, even if they are also public."""
-    some = NOTHING
-    for rows, name in appearances(model):
-        others = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
-        drafts = others.exclude(pk__in=rows.objects.published().order_by().values("pk"))
-        some |= Q(pk__in=drafts.filter(**{f"{name}__isnull": False}).order_by().values(name))
-    return some
+
+    def drafts(rows: type[Any], _name: str) -> QuerySet[Content]:
+        published = rows.objects.published().order_by().values("pk")
+        return of_others(rows, editions).exclude(pk__in=published)
+
+    return shown_by(model, drafts)
 
 
 def scope(model: type[Model], access: Access, action: str) -> Q:
@@ -106,7 +109,7 @@ def scope(model: type[Model], access: Access, action: str) -> Q:
     if not access.editions("change", model):
         return here
     public = Q(pk__in=model._default_manager.all().published().order_by().values("pk"))  # type: ignore[attr-defined]
-    return here | public | ~kept_by_others(model, editions)
+    return here | public | ~in_drafts_of_others(model, editions)
 
 
 def person_scope(access: Access, action: str) -> Q:

@@ -1,11 +1,12 @@
 """The page behind the link of an invitation: an account is made, or a signed-in one takes the role."""
 
-from typing import Any
+from typing import cast
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth import get_user_model, login
 from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -18,15 +19,14 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from people import membership as joining
-from people import names
+from people import membership, names
 from people.models import Invitation
 
 # The same for every unavailable name, to reveal no accounts.
 TAKEN = gettext_lazy("No account can be made with this e-mail. If you have one already, sign in with it.")
 
 
-class NewAccountForm(BaseUserCreationForm[Any]):
+class NewAccountForm(BaseUserCreationForm[User]):
     """A new account: its e-mail is its name."""
 
     field_order = ("full_name", "username", "password1", "password2")
@@ -67,38 +67,38 @@ class NewAccountForm(BaseUserCreationForm[Any]):
 @never_cache
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Show what is offered; with POST, take it. A link that leads nowhere any more says only that."""
-    found = Invitation.objects.by_token(token).select_related("edition", "created_by").first()
-    if found is None:
+    offer = Invitation.objects.by_token(token).select_related("edition", "created_by").first()
+    if offer is None:
         return page(request, 404, title=_("This invitation leads nowhere"))
     if request.user.is_authenticated:
-        return username_taken(request, token) if request.method == "POST" else offered(request, found)
-    begun = {"full_name": found.name, "username": found.email}
+        return accept(request, token) if request.method == "POST" else offered(request, offer)
+    begun = {"full_name": offer.name, "username": offer.email}
     form = NewAccountForm(request.POST if request.method == "POST" else None, initial=begun)
     if request.method == "POST" and form.is_valid():
-        return username_taken(request, token, form)
-    return offered(request, found, form)
+        return accept(request, token, form)
+    return offered(request, offer, form)
 
 
-def username_taken(request: HttpRequest, token: str, form: Any = None) -> HttpResponse:
+def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None) -> HttpResponse:
     """Take the role, with a new account if a form asks for one; sign in, and lead to the desk."""
     try:
         # Without the role there is no account either.
         with transaction.atomic():
-            user: Any = form.save() if form else request.user
-            membership = joining.accept(token, user)
-    except joining.NoLongerOpenError:
+            user = form.save() if form else cast(User, request.user)
+            member = membership.accept(token, user)
+    except membership.NoLongerOpenError:
         return page(request, 404, title=_("This invitation leads nowhere"))
     if not request.user.is_authenticated:
         login(request, user, backend="accounts.access_scope.RoleBackend")
     words = _("Welcome. You are %(role)s of %(edition)s.")
-    messages.success(request, words % {"role": membership.get_role_display(), "edition": membership.edition})
-    return redirect(f"{reverse('admin:index')}?{urlencode({'edition': membership.edition_id})}")
+    messages.success(request, words % {"role": member.get_role_display(), "edition": member.edition})
+    return redirect(f"{reverse('admin:index')}?{urlencode({'edition': member.edition_id})}")
 
 
-def offered(request: HttpRequest, found: Invitation, form: Any = None) -> HttpResponse:
+def offered(request: HttpRequest, offer: Invitation, form: NewAccountForm | None = None) -> HttpResponse:
     sign_in = f"{reverse('admin:login')}?{urlencode({'next': request.path})}"
-    title = _("Invitation to %(edition)s") % {"edition": found.edition}
-    return page(request, 200, title=title, invitation=found, form=form, sign_in=sign_in)
+    title = _("Invitation to %(edition)s") % {"edition": offer.edition}
+    return page(request, 200, title=title, invitation=offer, form=form, sign_in=sign_in)
 
 
 def page(request: HttpRequest, status: int, **more: object) -> HttpResponse:

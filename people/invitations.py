@@ -6,7 +6,7 @@ Only a digest of the link's secret is stored. What happens with one: `people.mem
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -87,5 +87,4 @@ class Invitation(models.Model):
     @staticmethod
     def address(token: str) -> str:
         """Return the link to send."""
-        path: Any = reverse("people:invitation", args=[token])
-        return f"{settings.SITE_URL}{path}"
+        return f"{settings.SITE_URL}{reverse('people:invitation', args=[token])}"

@@ -1,7 +1,7 @@
 """Coming and going: an invitation mailed and accepted, a role changed or ended. An edition keeps an owner."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.admin.models import ADDITION, LogEntry
@@ -21,12 +21,14 @@ from people.models import Invitation, PersonAccount
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from content.actor import User as AnyUser
+
 
 class NoLongerOpenError(Exception):
     """The invitation was accepted, revoked or has expired."""
 
 
-def may_give(user: Any, edition: Edition | None) -> list[str]:
+def may_give(user: "AnyUser", edition: Edition | None) -> list[str]:
     """Return the roles that somebody may give in an edition, and take from those who have them."""
     access = access_of(user)
     if access.everywhere("add", Membership):
@@ -92,7 +94,7 @@ def can_send() -> bool:
     return bool(settings.MAILERS)
 
 
-def mail_invitation(invitation: Invitation, sender: object) -> None:
+def mail_invitation(invitation: Invitation, sender: "User") -> None:
     """Mail a new link to whom it is for; from then on the one before leads nowhere."""
     if not is_email(invitation.email):
         raise CannotSendError
@@ -107,7 +109,7 @@ def mail_invitation(invitation: Invitation, sender: object) -> None:
         raise CannotSendError from error
 
 
-def message(invitation: Invitation, link: str, sender: Any) -> EmailMessage:
+def message(invitation: Invitation, link: str, sender: "User") -> EmailMessage:
     """Return the letter. What somebody chose freely in it are the names of who asks and of the edition."""
     said = {
         "edition": on_one_line(invitation.edition),
@@ -130,6 +132,6 @@ def message(invitation: Invitation, link: str, sender: Any) -> EmailMessage:
     )
 
 
-def on_one_line(words: Any) -> str:
+def on_one_line(words: object) -> str:
     """Return words without the line breaks that would begin another header."""
     return " ".join(str(words).split())

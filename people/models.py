@@ -1,7 +1,7 @@
 """Who: people, their names and identifiers, institutions, committees. What they wrote is `papers`'."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -22,8 +22,8 @@ from people.person_accounts import PersonAccount
 from people.querysets import (
     CommitteeRoleQuerySet,
     InstitutionQuerySet,
-    PersonIdentifierQuerySet,
     PersonNameQuerySet,
+    PersonPartQuerySet,
     PersonQuerySet,
 )
 
@@ -34,6 +34,7 @@ __all__ = [
     "InstitutionDistinction",
     "InstitutionPair",
     "Invitation",
+    "Mergeable",
     "Person",
     "PersonAccount",
     "PersonDistinction",
@@ -196,7 +197,7 @@ class PersonIdentifier(Content):
     scheme = models.CharField(_("scheme"), max_length=60)
     value = models.CharField(_("value"), max_length=120)
 
-    objects = PersonIdentifierQuerySet.as_manager()
+    objects = PersonPartQuerySet["PersonIdentifier"].as_manager()
 
     class Meta:
         ordering = ["scheme", "value"]
@@ -252,21 +253,22 @@ class Institution(Content):
     def get_absolute_url(self) -> str:
         return path_of("people:institution", self.slug)
 
-    def papers(self, at: datetime | None = None) -> Any:
+    def papers(self, at: datetime | None = None) -> models.QuerySet[Content]:
         """Return the published papers of all years with an author from here, the newest year first."""
-        wrote = published_rows(type(self), "authorships", at).filter(institutions=self)
-        papers = published_rows(wrote.model, "paper", at).filter(pk__in=wrote.order_by().values("paper"))
+        wrote = published_rows(Institution, "authorships", at).filter(institutions=self)
+        papers: models.QuerySet[Content] = published_rows(wrote.model, "paper", at)
+        papers = papers.filter(pk__in=wrote.order_by().values("paper"))
         return papers.order_by("-edition__start_date", "edition__slug", "sort_title", "uid")
 
-    def editions(self, at: datetime | None = None) -> Any:
+    def editions(self, at: datetime | None = None) -> models.QuerySet[Edition]:
         """Return the editions with its papers, the newest first, each with their number as `paper_count`."""
         papers = self.papers(at).order_by().values("pk")
-        found = Edition.objects.filter(papers__in=papers).annotate(paper_count=models.Count("papers"))
-        return found.order_by("-start_date", "slug")
+        found: models.QuerySet[Edition] = Edition.objects.filter(papers__in=papers)
+        return found.annotate(paper_count=models.Count("papers")).order_by("-start_date", "slug")
 
-    def people(self, at: datetime | None = None) -> Any:
+    def people(self, at: datetime | None = None) -> PersonQuerySet:
         """Return those who wrote published papers from here, by family name."""
-        wrote = published_rows(type(self), "authorships", at).filter(institutions=self)
+        wrote = published_rows(Institution, "authorships", at).filter(institutions=self)
         authors = Person.objects.published(at).filter(pk__in=wrote.order_by().values("person"))
         return authors.order_by("sort_key", "uid")
 
@@ -305,3 +307,7 @@ class CommitteeRole(Ordered, Content):
 
     def __str__(self) -> str:
         return f"{self.person}, {self.role}"
+
+
+# What two entries of may be one, and be merged.
+type Mergeable = Person | Institution

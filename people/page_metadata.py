@@ -1,12 +1,11 @@
-"""Metadata of a person's page: cards, and linked data. Pure; takes a person `with_vita()`."""
-
-from typing import Any
+"""Metadata of a person's page: cards, and linked data. Pure; takes a person `with_profile()`."""
 
 from conference.page_metadata import Head, absolute, json_ld, lead, open_graph
+from people.models import Person
 
 
-def person_head(person: Any) -> Head:
-    """Return the head of a person's page. Other spellings are those that `with_vita()` shows."""
+def person_head(person: Person) -> Head:
+    """Return the head of a person's page. Other spellings are those that `with_profile()` shows."""
     url = absolute(person.get_absolute_url())
     orcid = f"https://orcid.org/{person.orcid}" if person.orcid else ""
     thing = {
@@ -16,7 +15,7 @@ def person_head(person: Any) -> Head:
         "name": person.name,
         "givenName": person.given,
         "familyName": person.family,
-        "alternateName": [person.native_name, *(spelling.name for spelling in person.shown_names)],
+        "alternateName": [person.native_name, *(spelling.name for spelling in vars(person)["shown_names"])],
         "affiliation": person.affiliation and {"@type": "Organization", "name": person.affiliation},
         "description": lead(person.biography),
         "image": absolute(person.photo.url) if person.photo else "",

@@ -3,7 +3,7 @@
 How likely, is the business of `people.duplicates`.
 """
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
@@ -21,18 +21,21 @@ class Distinction(Content):
     part_of: ClassVar[tuple[str, ...]] = ("first", "second")
     edition_lookup: ClassVar[str] = ""
 
+    first: object
+    second: object
+    first_id: int
+    second_id: int
+
     class Meta:
         abstract = True
 
     def __str__(self) -> str:
-        row: Any = self
-        return gettext("%(first)s is not %(second)s") % {"first": row.first, "second": row.second}
+        return gettext("%(first)s is not %(second)s") % {"first": self.first, "second": self.second}
 
     def derive(self) -> None:
         """The smaller key comes first, so that a pair is stored once."""
-        row: Any = self
-        if row.first_id and row.second_id and row.first_id > row.second_id:
-            row.first, row.second = row.second, row.first
+        if self.first_id and self.second_id and self.first_id > self.second_id:
+            self.first, self.second = self.second, self.first
 
 
 class PersonDistinction(Distinction):
@@ -45,7 +48,7 @@ class PersonDistinction(Distinction):
         "people.Person", models.CASCADE, verbose_name=_("second person"), related_name="+"
     )
 
-    objects = DistinctionQuerySet.as_manager()
+    objects = DistinctionQuerySet["PersonDistinction"].as_manager()
 
     class Meta:
         ordering = ["-pk"]
@@ -67,7 +70,7 @@ class InstitutionDistinction(Distinction):
         "people.Institution", models.CASCADE, verbose_name=_("second institution"), related_name="+"
     )
 
-    objects = DistinctionQuerySet.as_manager()
+    objects = DistinctionQuerySet["InstitutionDistinction"].as_manager()
 
     class Meta:
         ordering = ["-pk"]
@@ -91,12 +94,14 @@ class LikelyPair(models.Model):
     signs = models.CharField(_("signs"), max_length=300)
     reasons = models.JSONField(_("reasons"), default=list)
 
+    first: object
+    second: object
+
     class Meta:
         abstract = True
 
     def __str__(self) -> str:
-        row: Any = self
-        return f"{row.first} / {row.second}"
+        return f"{self.first} / {self.second}"
 
 
 class PersonPair(LikelyPair):
@@ -111,7 +116,7 @@ class PersonPair(LikelyPair):
         "people.Person", models.CASCADE, verbose_name=_("second person"), related_name="+"
     )
 
-    objects = PairQuerySet.as_manager()
+    objects = PairQuerySet["PersonPair"].as_manager()
 
     class Meta:
         ordering = ["-score", "pk"]
@@ -132,7 +137,7 @@ class InstitutionPair(LikelyPair):
         "people.Institution", models.CASCADE, verbose_name=_("second institution"), related_name="+"
     )
 
-    objects = PairQuerySet.as_manager()
+    objects = PairQuerySet["InstitutionPair"].as_manager()
 
     class Meta:
         ordering = ["-score", "pk"]

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
 
 from conference.models import Edition
 from conference.summaries import EditionSummary
-from content.querysets import moment, published_rows
+from content.models import Content
+from content.querysets import published_rows
 from people import names
-from people.models import Person
+from people.models import CommitteeRole, Person
 from people.querysets import APPEARANCES
 
 
@@ -19,11 +19,11 @@ class ProfileYear:
     """A person's part in one edition."""
 
     edition: EditionSummary
-    committee: list[Any] = field(default_factory=list)
-    awards: list[Any] = field(default_factory=list)
-    roles: list[Any] = field(default_factory=list)
-    talks: list[Any] = field(default_factory=list)
-    papers: list[Any] = field(default_factory=list)
+    committee: list[CommitteeRole] = field(default_factory=list)
+    awards: list[Content] = field(default_factory=list)
+    roles: list[Content] = field(default_factory=list)
+    talks: list[Content] = field(default_factory=list)
+    papers: list[Content] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,59 +44,41 @@ class IndexEntry:
         return ", ".join(part for part in (self.person.family, self.person.given) if part)
 
 
-def profile(person: Any, at: datetime | None = None) -> list[ProfileYear]:
-    """Return the years of a person fetched `with_vita()`, the newest first; the rest by time or title.
+def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
+    """Return the years of a person fetched `with_profile()`, the newest first; the rest by time or title.
 
     The papers take four queries.
     """
     years: dict[str, ProfileYear] = {}
+    shown = vars(person)
 
     def year_of(edition: Edition | EditionSummary) -> ProfileYear:
         return years.setdefault(
             edition.slug, ProfileYear(edition if isinstance(edition, EditionSummary) else edition.face)
         )
 
-    for role in person.shown_committee_roles:
+    for role in shown["shown_committee_roles"]:
         year_of(role.edition).committee.append(role)
-    for grant in person.shown_grants:
+    for grant in shown["shown_grants"]:
         year_of(grant.award.edition).awards.append(grant)
-    for role in sorted(person.shown_session_roles, key=attrgetter("session.start", "position")):
+    for role in sorted(shown["shown_session_roles"], key=attrgetter("session.start", "position")):
         year_of(role.session.edition).roles.append(role)
-    for talk in person.shown_talks:
+    for talk in shown["shown_talks"]:
         year_of(talk.presentation.edition).talks.append(talk.presentation)
-    for paper in papers_of(person, at):
+    wrote = published_rows(Person, "authorships", at).filter(person=person.pk).order_by()
+    papers = published_rows(wrote.model, "paper", at)
+    written = papers.filter(pk__in=wrote.values("paper")).by_title().card_rows()
+    for paper in papers.cards_of(written, at):
         year_of(paper.edition).papers.append(paper)
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
 
 
-def papers_of(person: Person, at: datetime | None = None) -> list[Any]:
-    """Return the published papers of all years that the person is an author of, as lines show them."""
-    papers = published_rows(published_rows(Person, "authorships", at).model, "paper", at)
-    shown: list[Any] = papers.cards_of(_written_by(person.pk, moment(at)), at)
-    return shown
-
-
-def _written_by(person: int, at: datetime) -> Any:
-    wrote = published_rows(Person, "authorships", at)
-    keys = wrote.filter(person=person).order_by().values("paper")
-    return published_rows(wrote.model, "paper", at).filter(pk__in=keys).by_title().card_rows()
-
-
-def person_with_profile(uid: str, at: datetime | None = None) -> Person | None:
-    """Return the published person with this uid, fetched `with_vita()`. Six queries."""
-    return next(iter(_person(uid, moment(at))), None)
-
-
-def _person(uid: str, at: datetime) -> Any:
-    return Person.objects.published(at).with_vita(at).filter(uid=uid)
-
-
-def entries(people: Iterable[Any]) -> list[IndexEntry]:
+def entries(people: Iterable[Person]) -> list[IndexEntry]:
     """Return the lines of people that were fetched `with_editions()`."""
     return [IndexEntry(person, sorted(set(_years(person)))) for person in people]
 
 
 def _years(person: Person) -> Iterable[int]:
     for appearance in APPEARANCES[Person]:
-        for row in getattr(person, f"shown_{appearance.relation}"):
+        for row in vars(person)[f"shown_{appearance.relation}"]:
             yield attrgetter(row.edition_lookup.replace("__", "."))(row).year

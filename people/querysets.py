@@ -1,15 +1,19 @@
 """Who is public: people and institutions appear when something published shows them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from string import ascii_lowercase
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from django.apps import apps
 from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, When
 from django.db.models.functions import Substr, Upper
 
 from content.querysets import ContentQuerySet, edition_public
+
+if TYPE_CHECKING:
+    from content.models import Content
+    from people.models import CommitteeRole, Institution, Person, PersonName  # noqa: F401 (in strings)
 
 # Where the A-Z page puts what begins with no letter.
 NO_LETTER = "#"
@@ -32,7 +36,7 @@ def register_appearance(model: type[Model], appearance: Appearance) -> None:
     APPEARANCES[model] = sorted([*APPEARANCES.get(model, []), appearance])
 
 
-def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
+def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
     """Add persons, and as `shown_name` the name as printed, or the display name where that one is hidden.
 
     A hidden name is hidden in capitals too: papers print names as their authors typed them.
@@ -44,41 +48,45 @@ def with_shown_names[R: QuerySet[Any]](rows: R) -> R:
     return rows.select_related("person").annotate(shown_name=shown)
 
 
-def last_of_chain(row: Any) -> Any:
+def last_of_chain[M: Model | None](row: M) -> M:
     """Return the row that this one was merged into, through however many merges, be they a circle."""
     seen: set[int] = set()
-    while getattr(row, "merged_into", None) is not None and row.pk not in seen:
+    while row is not None and (merged_into := getattr(row, "merged_into", None)) and row.pk not in seen:
         seen.add(row.pk)
-        row = row.merged_into
+        row = merged_into
     return row
 
 
-def survivor(rows: Any, row: Any, at: datetime | None) -> Any:
-    """Return the published row that this one was merged into."""
-    row = last_of_chain(row)
-    return rows.published(at).filter(pk=row.pk).first() if row is not None else None
-
-
 def appearances(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
-    """Walk what shows a person or an institution: the model, and what it calls the other side."""
+    """Yield each model whose rows show a person or an institution, and its field that leads there."""
     for appearance in APPEARANCES[model]:
         field: Any = model._meta.get_field(appearance.relation)
         yield field.related_model, field.field.name
 
 
+def shown_by(model: type[Model], rows_of: Callable[[type[Any], str], QuerySet[Model]]) -> Q:
+    """Match those whom one of these rows shows. `rows_of`: model and field of `appearances` -> rows."""
+    found = Q(pk__in=())
+    for rows, name in appearances(model):
+        shown = rows_of(rows, name).filter(**{f"{name}__isnull": False})
+        found |= Q(pk__in=shown.order_by().values(name))
+    return found
+
+
 def appearing(model: type[Model], editions: Iterable[int | str | None]) -> Q:
     """Those whom a row of one of these editions shows, public or not."""
-    some, keys = Q(pk__in=()), [*editions]
-    for rows, name in appearances(model) if keys else ():
-        there = rows._base_manager.filter(**{f"{rows.edition_lookup}__in": keys, f"{name}__isnull": False})
-        some |= Q(pk__in=there.order_by().values(name))
-    return some
+    if not (keys := [*editions]):
+        return Q(pk__in=())
+    return shown_by(
+        model, lambda rows, _name: rows._base_manager.filter(**{f"{rows.edition_lookup}__in": keys})
+    )
 
 
-class LetteredQuerySet(ContentQuerySet[Any]):
+class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
     """Rows that are listed from A to Z, and public when something published shows them."""
 
-    # The field with the folded words by which they are sorted.
+    # The field of the address, and the one with the folded words by which they are sorted.
+    KEY = "uid"
     LETTERED = "sort_key"
 
     def published(self, at: datetime | None = None) -> Self:
@@ -90,6 +98,11 @@ class LetteredQuerySet(ContentQuerySet[Any]):
     def appearing_in(self, edition: int | str | None) -> Self:
         """Those whom something in the edition with this key shows, public or not."""
         return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
+
+    def survivor(self, key: str, at: datetime | None = None) -> M | None:
+        """Return the published row that the one with this uid or slug was merged into, if any."""
+        row = last_of_chain(self.filter(**{self.KEY: key}).first())
+        return self.published(at).filter(pk=row.pk).first() if row is not None else None
 
     def beginning_with(self, letter: str) -> Self:
         """Those that begin with the letter, or with none for `NO_LETTER`."""
@@ -108,10 +121,10 @@ class LetteredQuerySet(ContentQuerySet[Any]):
         return counts
 
 
-class PersonQuerySet(LetteredQuerySet):
+class PersonQuerySet(LetteredQuerySet["Person"]):
     """People, by family name."""
 
-    def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Any]]:
+    def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Model]]:
         """Yield the rows by which somebody is public, kind by kind."""
         for rows, _name in appearances(self.model):
             published = rows.objects.published(at)
@@ -119,14 +132,11 @@ class PersonQuerySet(LetteredQuerySet):
 
     def with_editions(self, at: datetime | None = None) -> Self:
         """With the published appearances of each person, each with its edition."""
-        return self.prefetch_related(
-            *(
-                self._shown(one.relation, at, self._related(one.relation).edition_lookup)
-                for one in APPEARANCES[self.model]
-            )
-        )
+        lookups = [rows.edition_lookup for rows, _name in appearances(self.model)]
+        shown = zip(APPEARANCES[self.model], lookups, strict=True)
+        return self.prefetch_related(*(self._shown(one.relation, at, lookup) for one, lookup in shown))
 
-    def with_vita(self, at: datetime | None = None) -> Self:
+    def with_profile(self, at: datetime | None = None) -> Self:
         """With everything that a person's page shows but papers, from published rows alone."""
         others = (one for one in APPEARANCES[self.model] if one.relation != "authorships")
         return self.prefetch_related(
@@ -140,44 +150,32 @@ class PersonQuerySet(LetteredQuerySet):
         wrong = Q(suspicious=True) | Q(sort_key__in=shared.values("sort_key"))
         return self.filter(wrong, merged_into__isnull=True)
 
-    def survivor(self, uid: str, at: datetime | None = None) -> Any:
-        """Return the published person whom the bearer of this uid was merged into, if any."""
-        return survivor(self, self.filter(uid=uid).first(), at)
-
-    def _shown(self, relation: str, at: datetime | None, *needed: str) -> Prefetch[Any]:
+    def _shown(self, relation: str, at: datetime | None, *needed: str) -> Prefetch[str, QuerySet[Model], str]:
         rows = self.published_related(relation, at)
         return Prefetch(
             relation, rows.select_related(*needed) if needed else rows, to_attr=f"shown_{relation}"
         )
 
-    def _related(self, relation: str) -> type[Any]:
-        related: type[Any] = self.model._meta.get_field(relation).related_model
-        return related
 
-
-class PersonIdentifierQuerySet(ContentQuerySet[Any]):
-    """What other systems call people."""
+class PersonPartQuerySet[M: Content](ContentQuerySet[M]):
+    """What is public with its person, such as identifiers in other systems."""
 
     def published(self, at: datetime | None = None) -> Self:
-        person: Any = self.model._meta.get_field("person").related_model
-        return self.filter(person__in=person.objects.published(at))
+        return self.filter(person__in=self.published_related("person", at))
 
 
-class PersonNameQuerySet(PersonIdentifierQuerySet):
+class PersonNameQuerySet(PersonPartQuerySet["PersonName"]):
     """Other spellings of names."""
 
     def published(self, at: datetime | None = None) -> Self:
         return super().published(at).filter(hidden=False)
 
 
-class InstitutionQuerySet(LetteredQuerySet):
+class InstitutionQuerySet(LetteredQuerySet["Institution"]):
     """Institutions, by name."""
 
+    KEY = "slug"
     LETTERED = "folded"
-
-    def survivor(self, slug: str, at: datetime | None = None) -> Any:
-        """Return the published institution that the bearer of this slug was merged into, if any."""
-        return survivor(self, self.filter(slug=slug).first(), at)
 
     def in_order(self) -> Self:
         """By name, accents folded."""
@@ -190,7 +188,7 @@ class InstitutionQuerySet(LetteredQuerySet):
         return self.annotate(paper_count=Subquery(papers))
 
 
-class CommitteeRoleQuerySet(ContentQuerySet[Any]):
+class CommitteeRoleQuerySet(ContentQuerySet["CommitteeRole"]):
     """The committee of an edition, in order."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -200,30 +198,30 @@ class CommitteeRoleQuerySet(ContentQuerySet[Any]):
         return self.select_related("person")
 
 
-class DistinctionQuerySet(ContentQuerySet[Any]):
-    """What chairs said of two rows. Nothing of it is ever public."""
+class DistinctionQuerySet[M: Content](ContentQuerySet[M]):
+    """Pairs that chairs said are not the same. Nothing of it is ever public."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.none()
 
     def pairs(self) -> set[frozenset[int]]:
-        """Return the keys of those who are two."""
+        """Return the keys of each pair."""
         return {frozenset(pair) for pair in self.order_by().values_list("first_id", "second_id")}
 
 
-class PairQuerySet(QuerySet[Any]):
-    """Pairs that a chair has not decided."""
+class PairQuerySet[M: Model](QuerySet[M]):
+    """Likely duplicates."""
 
     def undecided(self) -> Self:
         """Return pairs of which neither row has been merged."""
         return self.filter(first__merged_into__isnull=True, second__merged_into__isnull=True)
 
-    def appearing_in(self, edition: Any) -> Self:
+    def appearing_in(self, edition: int | str | None) -> Self:
         """Those of whom one does something in the edition with this key."""
-        there = self.model._meta.get_field("first").related_model._default_manager.appearing_in(edition)
-        keys = there.order_by().values("pk")
+        field: Any = self.model._meta.get_field("first")
+        keys = field.related_model._default_manager.appearing_in(edition).order_by().values("pk")
         return self.filter(Q(first__in=keys) | Q(second__in=keys))
 
-    def touching(self, key: int) -> Self:
+    def of_row(self, key: int) -> Self:
         """Those of whom one is the row with this key, the likeliest first."""
         return self.filter(Q(first=key) | Q(second=key)).order_by("-score", "pk")

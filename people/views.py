@@ -13,7 +13,8 @@ from conference.request_edition import edition_page
 from content.pagination import BadParameter, base_query, page_of
 from people.models import Institution, Person
 from people.page_metadata import person_head
-from people.profile import entries, person_with_profile, profile
+from people.profile import entries, profile
+from people.querysets import InstitutionQuerySet, PersonQuerySet
 
 PAGE_SIZE = 100
 PAPERS_SIZE = 50
@@ -29,7 +30,9 @@ def person_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-def lettered(request: HttpRequest, rows: Any) -> tuple[Any, dict[str, Any]]:
+def lettered[R: (PersonQuerySet, InstitutionQuerySet)](
+    request: HttpRequest, rows: R
+) -> tuple[R, dict[str, object]]:
     """Return the rows of the letter that the address asks for, and what the page needs to offer letters."""
     letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
@@ -41,7 +44,7 @@ def lettered(request: HttpRequest, rows: Any) -> tuple[Any, dict[str, Any]]:
 @require_safe
 def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpResponse:
     """Show what a person did in all years; a merged person's address leads to the one that remained."""
-    person = person_with_profile(uid)
+    person = Person.objects.published().with_profile().filter(uid=uid).first()
     found = person or Person.objects.survivor(uid)
     if found is None:
         raise Http404("No such person.")

@@ -70,6 +70,7 @@ TYPES_BELOW_THEIR_MODULE = {
     "conference.models": "Edition, which lower packages reach through `settings.EDITION_MODEL`",
     "content.models": "Content, whose save() is made of functions that take its rows",
     "papers.models": "Paper, which its queryset compares with others",
+    "people.models": "Person and Institution, which their querysets return",
 }
 MODULE_LINES = 600
 TEMPLATE_LINES = 120

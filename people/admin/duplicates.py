@@ -1,14 +1,14 @@
 """The lists of likely duplicates in the admin, and of those that chairs said are two."""
 
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -21,9 +21,10 @@ from editorial.lists import ContentList, with_count
 from editorial.model_admin import ContentAdmin
 from people.access_scope import names_of
 from people.admin.desk import AppearingFilter
+from people.admin.merging import MergeAdmin
 from people.duplicates import reasons, storage
 from people.merging import merge
-from people.merging.side_by_side import side_by_side
+from people.merging.side_by_side import SideBySide, side_by_side
 from people.models import (
     Comparison,
     InstitutionDistinction,
@@ -32,7 +33,14 @@ from people.models import (
     PersonPair,
 )
 
-CERTAIN, PROBABLE = 95, 75
+type Pair = PersonPair | InstitutionPair
+
+# How likely two are one, in words, and of a hundred such pairs, how many are.
+LIKELIHOODS = {
+    "certain": (_("almost certain"), (95, 100)),
+    "probable": (_("probable"), (75, 94)),
+    "possible": (_("possible"), (0, 74)),
+}
 
 
 class EvidenceFilter(admin.SimpleListFilter):
@@ -41,10 +49,10 @@ class EvidenceFilter(admin.SimpleListFilter):
     title = _("what speaks for it")
     parameter_name = "evidence"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [(name, words) for name, (words, _codes) in reasons.KINDS.items()]
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Pair]) -> list[tuple[str, str]]:
+        return [(name, str(words)) for name, (words, _codes) in reasons.KINDS.items()]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
         kind = reasons.KINDS.get(self.value() or "")
         if kind is None:
             return queryset
@@ -60,17 +68,12 @@ class LikelihoodFilter(admin.SimpleListFilter):
     title = _("likelihood")
     parameter_name = "likelihood"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("certain", _("almost certain")), ("probable", _("probable")), ("possible", _("possible"))]
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Pair]) -> list[tuple[str, str]]:
+        return [(name, str(words)) for name, (words, _bounds) in LIKELIHOODS.items()]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        bounds = {
-            "certain": (CERTAIN, 100),
-            "probable": (PROBABLE, CERTAIN - 1),
-            "possible": (0, PROBABLE - 1),
-        }
-        wanted = bounds.get(self.value() or "")
-        return queryset.filter(score__range=wanted) if wanted else queryset
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
+        wanted = LIKELIHOODS.get(self.value() or "")
+        return queryset.filter(score__range=wanted[1]) if wanted else queryset
 
 
 class DoubtfulFilter(admin.SimpleListFilter):
@@ -79,10 +82,10 @@ class DoubtfulFilter(admin.SimpleListFilter):
     title = _("doubtful names")
     parameter_name = "doubtful"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("with a doubtful name"))]
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Pair]) -> list[tuple[str, str]]:
+        return [("yes", gettext("with a doubtful name"))]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
         if self.value() != "yes":
             return queryset
         return queryset.filter(Q(first__suspicious=True) | Q(second__suspicious=True))
@@ -96,11 +99,11 @@ class PairList(ContentList):
         rows = list(self.result_list)
         names = names_of(access_for(request), reasons.people_named(rows))
         for row in rows:
-            row.names_around = names
+            vars(row)["names_around"] = names
         self.result_list = rows
 
 
-class PairAdmin(admin.ModelAdmin[Any]):
+class PairAdmin(admin.ModelAdmin[Pair]):
     """Likely duplicates of one model. Rights are those on that model."""
 
     list_display = ["both", "likelihood", "why"]
@@ -113,58 +116,60 @@ class PairAdmin(admin.ModelAdmin[Any]):
     desk_order: ClassVar[int] = 15
 
     @property
-    def rows_model(self) -> Any:
+    def rows_model(self) -> type[Model]:
         """The model whose rows are compared."""
-        return self.model._meta.get_field("first").related_model
+        return next(model for model, pairs in storage.PAIR_MODELS.items() if pairs is self.model)
 
     @property
-    def rows_admin(self) -> Any:
-        return self.admin_site.get_model_admin(self.rows_model)
+    def rows_admin(self) -> MergeAdmin:
+        return cast(MergeAdmin, self.admin_site.get_model_admin(self.rows_model))
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Pair | None = None) -> bool:
         # The reasons reveal former names: only those who may change both see them.
         return self.has_change_permission(request, obj)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return all(self.rows_admin.has_change_permission(request, row) for row in self.sides(obj))
-
-    def sides(self, pair: Any) -> list[Any]:
-        return [pair.first, pair.second] if pair else [None]
+    def has_change_permission(self, request: HttpRequest, obj: Pair | None = None) -> bool:
+        rows = [obj.first, obj.second] if obj else [None]
+        return all(self.rows_admin.has_change_permission(request, row) for row in rows)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Pair | None = None) -> bool:
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        allowed: bool = self.rows_admin.has_module_permission(request)
-        return allowed
+        return self.rows_admin.has_module_permission(request)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        access, pairs = access_for(request), self.model._default_manager
-        found: QuerySet[Any] = pairs.undecided()
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Pair]:
+        access = access_for(request)
+        found = storage.PAIR_MODELS[self.rows_model].objects.undecided()
         if not access.everywhere("change", self.rows_model):
             keys = access.rows(self.rows_model._base_manager.order_by(), "change").values("pk")
-            found = found.filter(first__in=keys, second__in=keys)
-        return found.order_by("-score", "pk")
+            found = found.filter(Q(first__in=keys, second__in=keys))
+        pairs: QuerySet[Pair] = found.order_by("-score", "pk")
+        return pairs
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[PairList]:
         return PairList
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
-        return rows.annotate(
+    def for_list(self, rows: QuerySet[Pair]) -> QuerySet[Pair]:
+        counted: QuerySet[Pair] = rows.annotate(
             first_papers=with_count(self.rows_model, "authorships", "first"),
             second_papers=with_count(self.rows_model, "authorships", "second"),
         )
+        return counted
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.look_view)
         name = f"{self.opts.app_label}_{self.opts.model_name}_look"
         return [path("look/", view, name=name), *super().get_urls()]
 
+    def address(self, page: str) -> str:
+        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}")
+
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         if request.method == "GET" and self.has_view_permission(request):
             storage.search_if_quick(self.rows_model)
@@ -175,7 +180,7 @@ class PairAdmin(admin.ModelAdmin[Any]):
             "comparison": last,
             "is_stale": last is None or last.state != storage.state(),
             "came": came,
-            "look_address": reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_look"),
+            "look_address": self.address("look"),
             "merges_address": self.rows_admin.named("merges"),
         }
         return super().changelist_view(request, {**more, **(extra_context or {})})
@@ -193,14 +198,14 @@ class PairAdmin(admin.ModelAdmin[Any]):
             count,
         )
         self.message_user(request, words % {"count": count, "seconds": seconds}, messages.SUCCESS)
-        return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        return redirect(self.address("changelist"))
 
     def change_view(
         self,
         request: HttpRequest,
         object_id: str,
         form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         pair = self.get_object(request, object_id)
         if pair is None or not self.has_view_permission(request, pair):
@@ -210,57 +215,55 @@ class PairAdmin(admin.ModelAdmin[Any]):
     # Columns
 
     @admin.display(description=_("the two"))
-    def both(self, pair: Any) -> SafeString:
-        here = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
-        address = self.rows_admin.compare_address([pair.first_id, pair.second_id], here)
+    def both(self, pair: Pair) -> SafeString:
+        keys = [pair.first_id, pair.second_id]
         return format_html(
             '<a href="{}"><b>{}</b> <span>{}</span><b>{}</b> <span>{}</span></a>',
-            address,
+            self.rows_admin.compare_address(keys, self.address("changelist")),
             pair.first,
-            told_papers(pair.first_papers),
+            paper_count(vars(pair)["first_papers"]),
             pair.second,
-            told_papers(pair.second_papers),
+            paper_count(vars(pair)["second_papers"]),
         )
 
     @admin.display(description=_("likelihood"), ordering="score")
-    def likelihood(self, pair: Any) -> SafeString:
-        words = _("almost certain") if pair.score >= CERTAIN else _("probable")
-        words = words if pair.score >= PROBABLE else _("possible")
+    def likelihood(self, pair: Pair) -> SafeString:
+        words = next(words for words, (least, _most) in LIKELIHOODS.values() if pair.score >= least)
         return format_html("{} <span>{} %</span>", words, pair.score)
 
     @admin.display(description=_("why"))
-    def why(self, pair: Any) -> SafeString:
-        lines = reasons.reason_texts(pair.reasons, pair.names_around)
+    def why(self, pair: Pair) -> SafeString:
+        lines = reasons.reason_texts(pair.reasons, vars(pair)["names_around"])
         marked = ((("against" if one.is_against else "for"), one.words) for one in lines)
         return format_html("<ul>{}</ul>", format_html_join("", '<li class="{}">{}</li>', marked))
 
     # Actions
 
-    def chosen(self, request: HttpRequest, pairs: QuerySet[Any]) -> list[Any]:
+    def chosen(self, request: HttpRequest, pairs: QuerySet[Pair]) -> list[Pair]:
         """Return the pairs of which the user may decide."""
         rows = pairs.select_related("first", "second")
         return [pair for pair in rows if self.has_change_permission(request, pair)]
 
     @admin.action(permissions=["change"], description=_("These are not the same"))
-    def not_the_same(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        pairs, was_fresh = self.chosen(request, queryset), storage.is_fresh(self.rows_model)
+    def not_the_same(self, request: HttpRequest, queryset: QuerySet[Pair]) -> None:
+        pairs = self.chosen(request, queryset)
         for pair in pairs:
             merge.distinguish([pair.first, pair.second])
-        for pair in pairs:
-            storage.exclude_decided(self.rows_model, [pair.first_id, pair.second_id], was_fresh=was_fresh)
         words = ngettext(
             "%(count)d pair noted as not the same.", "%(count)d pairs noted as not the same.", len(pairs)
         )
         self.message_user(request, words % {"count": len(pairs)}, messages.SUCCESS)
 
     @admin.action(permissions=["change"], description=_("Merge each of these pairs"))
-    def merge_pairs(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+    def merge_pairs(self, request: HttpRequest, queryset: QuerySet[Pair]) -> HttpResponse | None:
         """Ask first, saying what will be merged into what; then merge, each pair an act of its own."""
-        seen = self.rows_admin.seen_by(request)
-        plans = [side_by_side([pair.first, pair.second], seen) for pair in self.chosen(request, queryset)]
-        foreign = [plan for plan in plans if self.rows_admin.stands_elsewhere(request, plan)]
+        visible = self.rows_admin.visible_to(request)
+        plans = [side_by_side([pair.first, pair.second], visible) for pair in self.chosen(request, queryset)]
+        foreign = [plan for plan in plans if self.rows_admin.used_elsewhere(request, plan)]
         if foreign:
-            self.message_user(request, self.rows_admin.told_elsewhere(foreign), messages.WARNING)
+            names = ", ".join(str(row) for plan in foreign for row in plan.rows)
+            words = gettext("Left alone, as they stand in editions that you may not change: %(names)s.")
+            self.message_user(request, words % {"names": names}, messages.WARNING)
         plans = [plan for plan in plans if plan not in foreign]
         if "confirmed" not in request.POST:
             context = self.rows_admin.frame(
@@ -273,20 +276,16 @@ class PairAdmin(admin.ModelAdmin[Any]):
         self.merge_all(request, plans)
         return None
 
-    def merge_all(self, request: HttpRequest, plans: list[Any]) -> None:
+    def merge_all(self, request: HttpRequest, plans: list[SideBySide]) -> None:
         """Merge pair by pair; one whose row was merged a moment ago is left out and said so."""
-        was_fresh, done, left = storage.is_fresh(self.rows_model), 0, list[str]()
+        done, left = 0, list[str]()
         for plan in plans:
-            rows = [column.row for column in plan.columns]
-            keep = next(row for row in rows if row.pk == plan.keep)
-            chosen = {line.name: c.key for line in plan.lines for c in line.choices if c.is_preset}
+            keep = next(row for row in plan.rows if row.pk == plan.keep)
             try:
-                merge.merge(keep, rows, chosen, hide=plan.doubtful, user=request.user)
+                merge.merge(keep, plan.rows, plan.presets, hide=plan.doubtful, user=request.user)
+                done += 1
             except merge.CannotMergeError as error:
                 left += error.reasons
-            else:
-                done += 1
-                storage.exclude_decided(self.rows_model, [row.pk for row in rows], was_fresh=was_fresh)
         words = ngettext("%(count)d pair merged.", "%(count)d pairs merged.", done) % {"count": done}
         address, back = self.rows_admin.named("merges"), gettext("Take merges back")
         said = format_html('{} <a href="{}">{}</a>', words, address, back)
@@ -295,17 +294,16 @@ class PairAdmin(admin.ModelAdmin[Any]):
             self.message_user(request, reason, messages.WARNING)
 
 
-def told_papers(count: int) -> str:
+def paper_count(count: int) -> str:
     return ngettext("%(count)d paper", "%(count)d papers", count) % {"count": count}
 
 
-def planned(plan: Any) -> dict[str, Any]:
+def planned(plan: SideBySide) -> dict[str, object]:
     """Return what a merge would do, for the confirmation page."""
-    keep = next(column for column in plan.columns if column.row.pk == plan.keep)
-    others = [column for column in plan.columns if column is not keep]
-    by_key = {column.row.pk: column.row for column in plan.columns}
-    name = next(c.key for line in plan.lines if line.name == "name" for c in line.choices if c.is_preset)
-    return {"keep": keep, "others": others, "name": by_key[name].name}
+    columns = {column.row.pk: column for column in plan.columns}
+    keep = columns.pop(plan.keep)
+    name = next(row.name for row in plan.rows if row.pk == plan.presets["name"])
+    return {"keep": keep, "others": columns.values(), "name": name}
 
 
 @admin.register(PersonPair)

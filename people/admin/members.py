@@ -1,13 +1,15 @@
 """The members of an edition in the admin: who has which role, who is invited; by owners and chairs."""
 
 import logging
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin import ActionLocation
+from django.contrib.admin.options import Action, ActionLocation
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import Field, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -53,15 +55,15 @@ class InviteForm(forms.ModelForm[Invitation]):
         model = Invitation
         fields: ClassVar[list[str]] = ["name", "email", "role", "person"]
 
-    def __init__(self, edition: Edition, roles: list[str], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        fields: Any = self.fields
-        fields["role"].choices = [(role, Role(role).label) for role in roles]
-        fields["role"].initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
-        fields["person"].queryset = leaders(edition)
-        fields["person"].empty_label = _("Nobody: not a session chair")
+    def __init__(self, edition: Edition, roles: list[str], data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        role = cast(forms.ChoiceField, self.fields["role"])
+        person = cast("forms.ModelChoiceField[Person]", self.fields["person"])
+        role.choices = role_choices(roles)
+        role.initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
+        person.queryset, person.empty_label = leaders(edition), _("Nobody: not a session chair")
 
-    def clean(self) -> Any:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("role") == Role.SESSION_CHAIR and not cleaned.get("person"):
             self.add_error("person", _("Say whose sessions a session chair sees."))
@@ -70,7 +72,11 @@ class InviteForm(forms.ModelForm[Invitation]):
         return cleaned
 
 
-def leaders(edition: Edition) -> Any:
+def role_choices(roles: Iterable[str]) -> list[tuple[str, str]]:
+    return [(role, str(Role(role).label)) for role in roles]
+
+
+def leaders(edition: Edition) -> QuerySet[Person]:
     """Return those who lead a session of the edition."""
     roles: Any = Person._meta.get_field("session_roles").related_model
     there = roles._base_manager.filter(session__edition=edition, role__in=("chair", "moderator", "organizer"))
@@ -96,18 +102,18 @@ class MembershipAdmin(ScopedAdmin):
 
     # A program chair may not touch owners.
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
         return super().has_change_permission(request, obj) and self.is_below(request, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
         return super().has_delete_permission(request, obj) and self.is_below(request, obj)
 
-    def is_below(self, request: HttpRequest, obj: Any) -> bool:
+    def is_below(self, request: HttpRequest, obj: Membership | None) -> bool:
         return obj is None or obj.role in membership.may_give(request.user, obj.edition)
 
     def get_actions(
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
-    ) -> Any:
+    ) -> dict[str, Action | None]:
         return {}
 
     def edition(self, request: HttpRequest) -> Edition:
@@ -123,7 +129,9 @@ class MembershipAdmin(ScopedAdmin):
             raise PermissionDenied
         return mine[0]
 
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
@@ -145,7 +153,9 @@ class MembershipAdmin(ScopedAdmin):
         }
         return TemplateResponse(request, "admin/accounts/membership/members.html", context)
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
         """Invite somebody; the answer to the form is the only page that shows the link."""
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -183,7 +193,7 @@ class MembershipAdmin(ScopedAdmin):
     def send_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Mail a new link."""
         invitation = self.invitation(request, key)
-        if request.method == "POST" and membership.can_send():
+        if request.method == "POST" and request.user.is_authenticated and membership.can_send():
             said = {"email": invitation.email}
             try:
                 membership.mail_invitation(invitation, request.user)
@@ -207,30 +217,36 @@ class MembershipAdmin(ScopedAdmin):
 
     # Changing and ending a role
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: object) -> Any:
-        form: Any = super().get_form(request, obj, change=change, **kwargs)
+    def get_form(
+        self, request: HttpRequest, obj: Membership | None = None, change: bool = False, **kwargs: object
+    ) -> type[forms.ModelForm[Membership]]:
+        form = super().get_form(request, obj, change=change, **kwargs)
         access = access_for(request)
         return type(form.__name__, (form,), {"is_free": access.everywhere("change", Membership)})
 
-    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
+    def formfield_for_choice_field(
+        self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: object
+    ) -> forms.TypedChoiceField | None:
         match = request.resolver_match
         row = self.get_object(request, match.kwargs.get("object_id", "")) if match else None
         if db_field.name == "role" and row is not None:
             given = membership.may_give(request.user, row.edition)
-            kwargs["choices"] = [(role, Role(role).label) for role in given]
+            kwargs["choices"] = role_choices(given)
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+    def get_deleted_objects(
+        self, objs: Sequence[Membership] | QuerySet[Membership], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
         is_free = access_for(request).everywhere("delete", Membership)
         held = [] if is_free else [one for one in objs if membership.is_last_owner(one)]
         last = [LAST_OWNER % {"edition": one.edition} for one in held]
         return deleted, counts, lacking, [*protected, *last]
 
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         membership.end(obj)
 
-    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+    def response_change(self, request: HttpRequest, obj: Membership) -> HttpResponse:
         said = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.edition}
         messages.success(request, _("%(name)s is now %(role)s of %(edition)s.") % said)
         return redirect(members_of(obj.edition))

@@ -1,16 +1,17 @@
 """Merging and splitting in the admin: rows merged or marked distinct; people split; undo."""
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.html import format_html, format_html_join
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.safestring import SafeString
@@ -19,18 +20,15 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import lookup_of
 from content.history import ChangeSet, Origin, RowChange
+from content.models import Content
 from content.revert import CannotRevertError, undo, undo_plan
 from editorial.access import access_for
 from editorial.model_admin import ContentAdmin, admin_link
 from people.access_scope import names_of, reaching_elsewhere
 from people.duplicates import reasons, storage
 from people.merging import merge, relations, split
-from people.merging.side_by_side import ComparedRow, Seen, SideBySide, columns_of, side_by_side
-from people.models import Person
-
-if TYPE_CHECKING:
-    from django.db.models import Model
-
+from people.merging.side_by_side import ComparedRow, SideBySide, VisibleRows, columns_of, side_by_side
+from people.models import Mergeable, Person
 
 # As many as fit beside each other.
 MAX_COMPARED, MIN_COMPARED, PAGE_ROWS = 6, 2, 50
@@ -40,9 +38,18 @@ MAX_SHOWN_DROPPED = 5
 class MergeAdmin(ContentAdmin):
     """A model of which two rows may be one thing."""
 
-    compare_template = "admin/people/compare.html"
+    change_form_template = "admin/people/mergeable_form.html"
+    actions = ["compare_selected"]
+    list_select_related = ["merged_into"]
 
-    def get_urls(self) -> list[Any]:
+    def offered(self, rows: QuerySet[Model], edition: str) -> QuerySet[Model]:
+        return super().offered(rows, edition).filter(merged_into__isnull=True)
+
+    @admin.display(description=_("merged into"))
+    def merged(self, row: Mergeable) -> str:
+        return str(row.merged_into or "")
+
+    def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         own = [
@@ -52,13 +59,13 @@ class MergeAdmin(ContentAdmin):
         ]
         return [*own, *super().get_urls()]
 
-    def compare_address(self, keys: Any, back: str = "") -> str:
+    def compare_address(self, keys: Iterable[int], back: str = "") -> str:
         """Return the address of the comparison of these."""
         asked = [("id", key) for key in keys] + ([("next", back)] if back else [])
         return f"{self.named('compare')}?{urlencode(asked)}"
 
     @admin.action(permissions=["change"], description=_("Compare and merge selected %(verbose_name_plural)s"))
-    def compare_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+    def compare_selected(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:
         keys = list(queryset.order_by("pk").values_list("pk", flat=True)[: MAX_COMPARED + 1])
         if not MIN_COMPARED <= len(keys) <= MAX_COMPARED:
             words = gettext("Choose two to %(most)d to compare.") % {"most": MAX_COMPARED}
@@ -68,7 +75,7 @@ class MergeAdmin(ContentAdmin):
 
     # Side by side
 
-    def compared_rows(self, request: HttpRequest) -> list[Any]:
+    def compared_rows(self, request: HttpRequest) -> list[Mergeable]:
         """Return the rows that the address names, of those that the user may see."""
         keys = [
             int(key) for key in request.GET.getlist("id")[:MAX_COMPARED] if key.isdecimal() and len(key) < 19
@@ -90,19 +97,32 @@ class MergeAdmin(ContentAdmin):
             return redirect(self.next_address(request) or self.named("changelist"))
         if not all(self.has_change_permission(request, row) for row in rows):
             raise PermissionDenied
-        shown = side_by_side(rows, self.seen_by(request))
+        shown = side_by_side(rows, self.visible_to(request))
         problems: list[str] = []
         if request.method == "POST":
-            answer = self.decide(request, shown, problems)
-            if answer is not None:
-                return answer
-        return self.comparison(request, shown, problems)
+            done = self.decide(request, shown, problems)
+            if done is not None:
+                return done
+        context = self.frame(
+            request,
+            gettext("Are these the same?"),
+            shown=shown,
+            problems=problems,
+            reasons=self.reasons(request, rows),
+            next=self.next_address(request),
+            back=self.next_address(request) or self.named("changelist"),
+            has_names=self.model is Person,
+        )
+        return TemplateResponse(request, "admin/people/compare.html", context)
 
     def decide(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse | None:
         """Perform the action and redirect; or add problems."""
-        rows = [column.row for column in shown.columns]
+        rows = shown.rows
         if "distinct" in request.POST:
-            self.tell_apart(request, rows)
+            merge.distinguish(rows)
+            words = gettext("Noted: %(names)s are not the same. They are not suggested again.")
+            listed = ", ".join(f"“{row}”" for row in rows)
+            self.message_user(request, words % {"names": listed}, messages.SUCCESS)
             return redirect(self.next_address(request) or self.named("changelist"))
         if request.POST.get("seen") != shown.seen:
             problems.append(gettext("Something here was changed after you opened the page. Look again."))
@@ -112,33 +132,22 @@ class MergeAdmin(ContentAdmin):
         if keep is None:
             problems.append(gettext("Choose whose address is kept."))
             return None
-        if elsewhere := self.stands_elsewhere(request, shown, keep.pk):
+        if elsewhere := self.used_elsewhere(request, shown, keep.pk):
             words = gettext("%(names)s: in editions that you may not change. Keep that entry.")
             problems.append(words % {"names": ", ".join(map(str, elsewhere))})
             return None
         picked = {line.name: request.POST.get(f"value-{line.name}", "") for line in shown.lines}
         chosen = {name: int(key) for name, key in picked.items() if key in keys}
         hide = [row.name for row in rows if str(row.pk) in request.POST.getlist("hide")]
-        was_fresh = storage.is_fresh(self.model)
         try:
             merged = merge.merge(keep, rows, chosen, hide=hide, user=request.user)
         except merge.CannotMergeError as error:
             problems += error.reasons
             return None
-        storage.exclude_decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
-        self.message_user(request, self.told(merged, rows), messages.SUCCESS)
+        self.message_user(request, self.merge_message(merged, rows), messages.SUCCESS)
         return redirect(self.next_address(request) or self.named("change", keep.pk))
 
-    def tell_apart(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Note that these are not the same."""
-        was_fresh = storage.is_fresh(self.model)
-        merge.distinguish(rows)
-        storage.exclude_decided(self.model, [row.pk for row in rows], was_fresh=was_fresh)
-        words = gettext("Noted: %(names)s are not the same. They are not suggested again.")
-        listed = ", ".join(f"“{row}”" for row in rows)
-        self.message_user(request, words % {"names": listed}, messages.SUCCESS)
-
-    def told(self, merged: merge.Merged, rows: list[Any]) -> SafeString:
+    def merge_message(self, merged: merge.Merged[Mergeable], rows: Iterable[Mergeable]) -> SafeString:
         """Return what a merge has done, with the way back."""
         others = ", ".join(f"“{row}”" for row in rows if row.pk != merged.survivor.pk)
         count = merged.moved.count
@@ -161,45 +170,23 @@ class MergeAdmin(ContentAdmin):
         address = request.POST.get("next", request.GET.get("next", ""))
         return address if url_has_allowed_host_and_scheme(address, {request.get_host()}) else ""
 
-    def seen_by(self, request: HttpRequest) -> Seen:
+    def visible_to(self, request: HttpRequest) -> VisibleRows:
         """Return what the user sees of what people did."""
         return lambda model: access_for(request).rows(model._default_manager.all())
 
-    def stands_elsewhere(self, request: HttpRequest, shown: SideBySide, keep: int = 0) -> list[Any]:
+    def used_elsewhere(self, request: HttpRequest, shown: SideBySide, keep: int = 0) -> list[Mergeable]:
         """Return those that would be removed, though editions the user may not change use them."""
         access, keep = access_for(request), keep or shown.keep
-        going = [column.row for column in shown.columns if column.row.pk != keep]
         found = []
-        for row in going:
-            for relation in relations.relations(self.model):
-                model: Any = relation.related_model
+        for row in shown.rows:
+            for model, relation in relations.relations(self.model) if row.pk != keep else ():
                 if lookup_of(model) and not access.everywhere("change", model):
-                    rows = model._default_manager.filter(**{relation.remote_field.name: row})
+                    rows = model._default_manager.filter(**{relation.field.name: row})
                     if rows.exclude(pk__in=access.rows(rows, "change").values("pk")).exists():
                         found.append(row)
         return list(dict.fromkeys(found))
 
-    def told_elsewhere(self, plans: list[SideBySide]) -> str:
-        """Say that these are left alone."""
-        names = ", ".join(str(column.row) for plan in plans for column in plan.columns)
-        words = gettext("Left alone, as they stand in editions that you may not change: %(names)s.")
-        return words % {"names": names}
-
-    def comparison(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse:
-        """Return the page."""
-        context = self.frame(
-            request,
-            gettext("Are these the same?"),
-            shown=shown,
-            problems=problems,
-            reasons=self.reasons(request, [column.row for column in shown.columns]),
-            next=self.next_address(request),
-            back=self.next_address(request) or self.named("changelist"),
-            has_names=self.model is Person,
-        )
-        return TemplateResponse(request, self.compare_template, context)
-
-    def reasons(self, request: HttpRequest, rows: list[Any]) -> list[Any]:
+    def reasons(self, request: HttpRequest, rows: Iterable[Mergeable]) -> list[dict[str, object]]:
         """Return why these were suggested, pair by pair."""
         keys = [row.pk for row in rows]
         pairs = storage.PAIR_MODELS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
@@ -214,7 +201,7 @@ class MergeAdmin(ContentAdmin):
         start = f"{self.opts.label_lower}:"
         return ChangeSet.objects.filter(origin=Origin.MERGE, reference__startswith=start)
 
-    def merged_here(self, request: HttpRequest, change_set: ChangeSet) -> list[Any]:
+    def merged_here(self, request: HttpRequest, change_set: ChangeSet) -> list[Mergeable]:
         """Return the rows that a merge was about, if the user may see them all; else none."""
         changes = change_set.rows.filter(model=self.opts.label_lower, kind=RowChange.Kind.CHANGED)
         keys = {change.object_id for change in changes if "merged_into" in change.values}
@@ -243,15 +230,19 @@ class MergeAdmin(ContentAdmin):
         context = self.frame(request, title, lines=lines, page_obj=page)
         return TemplateResponse(request, "admin/people/merges.html", context)
 
+    def check_take_back(self, request: HttpRequest, act: ChangeSet, rows: Iterable[Mergeable]) -> None:
+        """Raise `PermissionDenied` unless the user may change these rows, and all else that was changed."""
+        may = all(self.has_change_permission(request, row) for row in rows)
+        if not may or reaching_elsewhere(access_for(request), [act.pk]):
+            raise PermissionDenied
+
     def unmerge_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
         """Say what taking a merge back will do; with POST, do it."""
         act = get_object_or_404(self.merges(), pk=change_set)
         rows = self.merged_here(request, act)
         if not rows:
             raise Http404("No such merge.")
-        may = all(self.has_change_permission(request, row) for row in rows)
-        if not may or reaching_elsewhere(access_for(request), [act.pk]):
-            raise PermissionDenied
+        self.check_take_back(request, act, rows)
         found, problems = undo_plan(act), list[str]()
         if request.method == "POST" and not found.is_empty:
             try:
@@ -277,22 +268,20 @@ class MergeAdmin(ContentAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         row = self.get_object(request, object_id) if object_id.isdecimal() else None
-        more: dict[str, Any] = {}
+        more: dict[str, object] = {}
         if row is not None and row.merged_into_id:
             more["merged_into_link"] = admin_link(row.merged_into)
         elif row is not None and self.has_change_permission(request, row):
-            pairs: Any = storage.PAIR_MODELS[self.model]._default_manager
-            more["suggested"] = self.suggested(pairs.undecided().touching(row.pk), row)
+            more["suggested"] = self.suggested(row)
             more["split_address"] = self.named("split", row.pk) if self.model is Person else ""
         return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
-    def suggested(self, pairs: Any, row: "Model") -> str:
+    def suggested(self, row: Mergeable) -> str:
         """Return the address that compares a row with its likely duplicates; empty without any."""
-        keys = dict.fromkeys(
-            key for pair in pairs[: MAX_COMPARED - 1] for key in (pair.first_id, pair.second_id)
-        )
-        here = self.named("change", row.pk)
-        return self.compare_address([row.pk, *(key for key in keys if key != row.pk)], here) if keys else ""
+        pairs = storage.PAIR_MODELS[self.model].objects.undecided().of_row(row.pk)
+        found = pairs.values_list("first_id", "second_id")[: MAX_COMPARED - 1]
+        keys = dict.fromkeys(key for pair in found for key in pair if key != row.pk)
+        return self.compare_address([row.pk, *keys], self.named("change", row.pk)) if keys else ""
 
     def reference_link(self, change_set: ChangeSet) -> str:
         if change_set.origin == Origin.MERGE:
@@ -303,7 +292,7 @@ class MergeAdmin(ContentAdmin):
 class SplitAdmin(MergeAdmin):
     """People, of whom one may be two."""
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         own = [
             path("<path:object_id>/split/", wrap(self.split_view), name="people_person_split"),
@@ -318,13 +307,17 @@ class SplitAdmin(MergeAdmin):
             raise Http404("No such person.")
         if not (self.has_change_permission(request, person) and self.has_add_permission(request)):
             raise PermissionDenied
-        (column,) = columns_of([person], self.seen_by(request), most=None)
+        (column,) = columns_of([person], self.visible_to(request), most=None)
         problems: list[str] = []
         if request.method == "POST":
-            new = self.divide(request, column, problems)
+            new = self.divide(request, person, column, problems)
             if new is not None:
                 words = gettext("%(new)s was split from %(person)s.") % {"new": new, "person": person}
-                self.message_user(request, self.with_way_back(words, new), messages.SUCCESS)
+                act = split.acts().get(reference=f"{self.opts.label_lower}:{new.pk}")
+                back = self.named("unsplit", act.pk), gettext("Revert the split")
+                self.message_user(
+                    request, format_html('{} <a href="{}">{}</a>', words, *back), messages.SUCCESS
+                )
                 return redirect(self.compare_address([person.pk, new.pk]))
         context = self.frame(
             request,
@@ -338,10 +331,12 @@ class SplitAdmin(MergeAdmin):
         )
         return TemplateResponse(request, "admin/people/split.html", context)
 
-    def divide(self, request: HttpRequest, column: ComparedRow, problems: list[str]) -> Person | None:
+    def divide(
+        self, request: HttpRequest, person: Person, column: ComparedRow, problems: list[str]
+    ) -> Person | None:
         """Give what was picked to a new person; or add why not."""
         offered = column.by_key()
-        picked: dict[type[Any], list[int]] = defaultdict(list)
+        picked: dict[type[Content], list[int]] = defaultdict(list)
         for key in dict.fromkeys(request.POST.getlist("row")):
             if key in offered:
                 picked[type(offered[key])].append(offered[key].pk)
@@ -357,18 +352,10 @@ class SplitAdmin(MergeAdmin):
         if problems:
             return None
         try:
-            return split.split(column.row, name, picked, request.user)
+            return split.split(person, name, picked, request.user)
         except ValidationError as error:
             problems += error.messages
             return None
-
-    # Back
-
-    def with_way_back(self, words: str, new: Person) -> SafeString:
-        """Return what was done, with a link that takes it back."""
-        act = split.acts().get(reference=f"{new._meta.label_lower}:{new.pk}")
-        back = gettext("Revert the split")
-        return format_html('{} <a href="{}">{}</a>', words, self.named("unsplit", act.pk), back)
 
     def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
         """Say what taking a split back will do; with POST, do it."""
@@ -378,10 +365,8 @@ class SplitAdmin(MergeAdmin):
         rows = [row for row in (found.person, found.new) if row is not None]
         if not rows or seen.filter(pk__in=[row.pk for row in rows]).count() < len(rows):
             raise Http404("No such split.")
-        may = all(self.has_change_permission(request, row) for row in rows)
-        if not may or reaching_elsewhere(access_for(request), [act.pk]):
-            raise PermissionDenied
-        if request.method == "POST" and not found.is_empty:
+        self.check_take_back(request, act, rows)
+        if request.method == "POST" and found.person and not found.is_empty:
             split.take_back(act, request.user)
             words = gettext("The split was reverted:")
             said = format_html("{} {}", words, admin_link(found.person))

@@ -1,5 +1,6 @@
 """People in the admin: who they are, how else they are written, their offices, institutions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -20,6 +21,7 @@ from editorial.lists import with_count
 from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
 from people.admin.desk import AppearingFilter
 from people.admin.merging import MergeAdmin, SplitAdmin
+from people.merging.relations import parent_of
 from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
 
 
@@ -41,13 +43,10 @@ class IdentifierInline(PartInline):
 
 @admin.register(Person)
 class PersonAdmin(SplitAdmin):
-    change_form_template = "admin/people/mergeable_form.html"
     desk_order = 10
     private_history = True
-    actions = ["compare_selected"]
     list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
     list_filter = [AppearingFilter, CheckFilter]
-    list_select_related = ["merged_into"]
     search_fields = ["folded", "names__folded", "uid", "orcid", "email", "affiliation"]
     search_help_text = _("Any spelling of the name with or without accents, affiliation, e-mail or ORCID.")
     inlines = [NameInline, IdentifierInline]
@@ -60,21 +59,21 @@ class PersonAdmin(SplitAdmin):
         (_("In the program"), {"fields": ["papers"]}),
     ]
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: Person | None = None) -> Any:
         """Leave out what only those read who may change the person."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
         return [one for one in fieldsets if "email" not in one[1]["fields"]]
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Person]) -> QuerySet[Person]:
         return rows.annotate(
             paper_rows=with_count(Person, "authorships"), role_rows=with_count(Person, "session_roles")
         )
 
     def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
+        self, request: HttpRequest, queryset: QuerySet[Person], search_term: str
+    ) -> tuple[QuerySet[Person], bool]:
         """Find by former names and e-mail addresses only people whom the user may change."""
         found, twice = super().get_search_results(request, queryset, search_term)
         access = access_of(request.user)
@@ -85,28 +84,23 @@ class PersonAdmin(SplitAdmin):
         openly = found_in(queryset, public, search_term)
         return found.filter(models.Q(pk__in=changeable) | models.Q(pk__in=openly.values("pk"))), twice
 
-    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
-        return super().offered(rows, edition).filter(merged_into__isnull=True)
-
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.affiliation})" if row.affiliation else str(row.name)
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+    def get_deleted_objects(
+        self, objs: Sequence[Person] | QuerySet[Person], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """Where something holds a person, name the papers and sessions, not the rows in between."""
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        return deleted, counts, lacking, holding(objs) if protected else []
+        return deleted, counts, lacking, [*protecting(objs)] if protected else []
 
     @admin.display(description=_("papers"))
-    def paper_count(self, person: Any) -> int:
-        return int(person.paper_rows)
+    def paper_count(self, person: Person) -> int:
+        return int(vars(person)["paper_rows"])
 
     @admin.display(description=_("roles in sessions"))
-    def role_count(self, person: Any) -> int:
-        return int(person.role_rows)
-
-    @admin.display(description=_("merged into"))
-    def merged(self, person: Person) -> str:
-        return str(person.merged_into or "")
+    def role_count(self, person: Person) -> int:
+        return int(vars(person)["role_rows"])
 
     @admin.display(description=_("papers"))
     def papers(self, person: Person) -> SafeString | str:
@@ -121,7 +115,7 @@ class PersonAdmin(SplitAdmin):
         return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
 
 
-def holding(people: Any) -> list[SafeString]:
+def protecting(people: Sequence[Person] | QuerySet[Person]) -> list[SafeString]:
     """Return a line for each paper, session or office that keeps these people from being deleted."""
     collector = NestedObjects(using=router.db_for_write(Person), origin=people)
     collector.collect(people)
@@ -130,7 +124,7 @@ def holding(people: Any) -> list[SafeString]:
 
 def line_of(row: models.Model) -> SafeString:
     """Say what a row belongs to: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
-    owner = getattr(row, str(getattr(row, "siblings_of", "")), row)
+    owner = parent_of(row) or row
     return format_html(
         # Translators: “Paper: Title (MLSys 2021), authorship of Ada Lovelace”.
         gettext("{kind}: {thing} ({edition}), {part} of {person}"),
@@ -168,24 +162,18 @@ class PersonIdentifierAdmin(ContentAdmin):
 
 @admin.register(Institution)
 class InstitutionAdmin(MergeAdmin):
-    change_form_template = "admin/people/mergeable_form.html"
     desk_order = 20
-    actions = ["compare_selected"]
     list_display = ["name", "country", "ror", "author_count", "merged"]
     search_fields = ["folded", "slug", "ror"]
     search_help_text = _("Name or other name, with or without accents.")
     prepopulated_fields = {"slug": ["name"]}
     readonly_fields = ["merged_into"]
-    list_select_related = ["merged_into"]
     fieldsets = [
         (None, {"fields": ["name", "aliases", "country"]}),
         (_("Identifiers"), {"fields": ["slug", "ror", "merged_into"]}),
     ]
 
-    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
-        return super().offered(rows, edition).filter(merged_into__isnull=True)
-
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Institution]) -> QuerySet[Institution]:
         authorships: Any = Institution._meta.get_field("authorships").related_model
         access, theirs = current_access(), models.Q(authorships__isnull=False)
         if access and not access.everywhere("view", authorships):
@@ -195,13 +183,9 @@ class InstitutionAdmin(MergeAdmin):
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.country})" if row.country else str(row.name)
 
-    @admin.display(description=_("merged into"))
-    def merged(self, institution: Institution) -> str:
-        return str(institution.merged_into or "")
-
     @admin.display(description=_("authors"))
-    def author_count(self, institution: Any) -> int:
-        return int(institution.author_rows)
+    def author_count(self, institution: Institution) -> int:
+        return int(vars(institution)["author_rows"])
 
 
 @admin.register(CommitteeRole)

@@ -6,7 +6,7 @@ Weights are natural logarithms of how much more often something is met with one 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import Any
+from typing import TypedDict
 
 from people.duplicates.spelling import SpellingDifference, SpellingMatch
 
@@ -61,7 +61,17 @@ class PersonCandidate:
     coauthors: set[int] = field(default_factory=set)
 
 
-type Reason = tuple[str, dict[str, Any]]
+class ReasonValues(TypedDict, total=False):
+    """What the sentence of a reason names: a number, keys of people and papers, an affiliation, schemes."""
+
+    count: int
+    people: list[int]
+    paper: int
+    place: str
+    schemes: list[str]
+
+
+type Reason = tuple[str, ReasonValues]
 
 
 @dataclass(frozen=True, slots=True)

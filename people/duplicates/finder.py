@@ -13,6 +13,7 @@ from people.duplicates.evidence import (
     SAME_LANGUAGE,
     LikelyDuplicate,
     PersonCandidate,
+    Reason,
     are_distinct,
     probability,
     weigh,
@@ -56,9 +57,9 @@ def find(
         weighed = weigh(one, other, likeness, shares)
         score = probability(likeness, names.namesakes(likeness), [weight for weight, _ in weighed])
         if score >= least:
-            reasons = (("name_" + likeness.kind, {}), *(reason for _, reason in weighed))
+            named: Reason = ("name_" + likeness.kind, {})
             first, second = sorted((one.key, other.key))
-            found.append(LikelyDuplicate(first, second, score, reasons))
+            found.append(LikelyDuplicate(first, second, score, (named, *(reason for _, reason in weighed))))
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-WORDS: dict[str, Any] = {
+from people.duplicates.evidence import Reason, ReasonValues
+
+if TYPE_CHECKING:
+    from people.pairs import LikelyPair
+
+WORDS: dict[str, str | Promise] = {
     "name_same": gettext_lazy("The names are the same."),
     "name_case": gettext_lazy("The names differ in capitals only."),
     "name_accents": gettext_lazy("The names differ in accents or letters of another script."),
@@ -36,7 +42,7 @@ WORDS: dict[str, Any] = {
     "other_country": gettext_lazy("They are in different countries, which speaks against it."),
 }
 # Kinds of evidence by which a list is narrowed: the codes of each.
-KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
+KINDS: dict[str, tuple[str | Promise, tuple[str, ...]]] = {
     "same": (gettext_lazy("the same name"), ("name_same",)),
     "writing": (
         gettext_lazy("capitals, accents, punctuation"),
@@ -68,14 +74,12 @@ class ReasonText:
     is_against: bool
 
 
-def reason_texts(
-    reasons: Iterable[tuple[str, Mapping[str, Any]]], names: Mapping[int, str]
-) -> list[ReasonText]:
+def reason_texts(reasons: Iterable[Reason], names: Mapping[int, str]) -> list[ReasonText]:
     """Return the reasons in words. `names`: what the co-authors are called."""
     return [ReasonText(sentence(code, values, names), code in AGAINST) for code, values in reasons]
 
 
-def sentence(code: str, values: Mapping[str, Any], names: Mapping[int, str]) -> str:
+def sentence(code: str, values: ReasonValues, names: Mapping[int, str]) -> str:
     """Return a reason as a sentence."""
     count = values.get("count", 0)
     if code == "coauthors":
@@ -103,7 +107,7 @@ def sentence(code: str, values: Mapping[str, Any], names: Mapping[int, str]) -> 
     return str(WORDS[code])
 
 
-def people_named(pairs: Iterable[Any]) -> set[int]:
+def people_named(pairs: "Iterable[LikelyPair]") -> set[int]:
     """Return the keys of the co-authors whom the reasons of these pairs name."""
     return {
         key

@@ -2,11 +2,12 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import DatabaseError, models, transaction
-from django.db.models import Sum
+from django.db import DatabaseError, transaction
+from django.db.models import Manager, Max, Model, Sum
 from django.utils import timezone
 
 from conference.models import Edition
@@ -27,71 +28,69 @@ from people.models import (
     PersonPair,
 )
 
+log = logging.getLogger(__name__)
+# With more rows, a search is too slow for a page view: it runs only on request.
+MAX_AUTOMATIC_ROWS = 10_000
+# As many as a chair could ever review; only the likeliest are stored.
+MAX_PAIRS = 20_000
+BATCH_ROWS = 1_000
 CHUNK_ROWS = 5_000
+PAIR_MODELS: dict[type[Model], type[PersonPair | InstitutionPair]] = {
+    Person: PersonPair,
+    Institution: InstitutionPair,
+}
 
 
-class PeopleRows:
-    """Everybody who was not merged, with what is known of them; affiliations as they are written."""
+def person_candidates() -> tuple[list[PersonCandidate], dict[str, str]]:
+    """Return everybody who was not merged, and their affiliations: folded -> as written."""
+    written: dict[str, str] = {}
 
-    def __init__(self) -> None:
-        self.figures: dict[int, PersonCandidate] = {}
-        self.written: dict[str, str] = {}
-        self._read_people()
-        self._read_names()
-        self._read_authorships()
-
-    def _read_people(self) -> None:
-        columns = ("pk", "name", "native_name", "orcid", "email", "homepage", "affiliation")
-        rows = Person.objects.filter(merged_into__isnull=True).order_by("pk").values_list(*columns)
-        for key, name, native, orcid, email, homepage, affiliation in rows.iterator(CHUNK_ROWS):
-            contacts = frozenset(filter(None, (email.casefold(), homepage.casefold().rstrip("/"))))
-            names = (name, native) if native else (name,)
-            self.figures[key] = PersonCandidate(key, names, orcid=orcid, contacts=contacts)
-            if affiliation:
-                self.figures[key].affiliations.add(self._place(affiliation))
-
-    def _place(self, affiliation: str) -> str:
+    def folded(affiliation: str) -> str:
         place = fold(affiliation)
-        self.written.setdefault(place, affiliation)
+        written.setdefault(place, affiliation)
         return place
 
-    def _read_names(self) -> None:
-        others: dict[int, list[str]] = defaultdict(list)
-        for key, name in (
-            PersonName.objects.order_by("pk").values_list("person_id", "name").iterator(CHUNK_ROWS)
-        ):
-            others[key].append(name)
-        for key, found in others.items():
-            if key in self.figures:
-                one = self.figures[key]
-                one.names = (*one.names, *found)
-        ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
-        rows = PersonIdentifier.objects.order_by().values_list("person_id", "scheme", "value")
-        for key, scheme, value in rows.iterator(CHUNK_ROWS):
-            ids[key].add((scheme, value))
-        for key in ids.keys() & self.figures.keys():
-            self.figures[key].ids = frozenset(ids[key])
-
-    def _read_authorships(self) -> None:
-        authorships: Any = Person._meta.get_field("authorships").related_model
-        places: dict[int, set[str]] = defaultdict(set)
-        through = authorships.institutions.through._base_manager.order_by()
-        for key, name in through.values_list("authorship_id", "institution__name").iterator(CHUNK_ROWS):
-            places[key].add(self._place(name))
-        rows = authorships._base_manager.order_by().values_list("pk", "person_id", "paper_id", "affiliations")
-        for key, person, paper, affiliations in rows.iterator(CHUNK_ROWS):
-            one = self.figures.get(person)
-            if one is not None:
-                found = {*places.get(key, ()), *map(self._place, affiliations)}
-                one.papers[paper] = frozenset(found)
-                one.affiliations |= found
-
-
-def institutions() -> list[InstitutionCandidate]:
-    """Return the institutions that were not merged, each with the people who wrote from there."""
-    authorships: Any = Institution._meta.get_field("authorships").related_model
-    people: dict[int, set[int]] = defaultdict(set)
+    spellings: dict[int, list[str]] = defaultdict(list)
+    for key, name in PersonName.objects.order_by("pk").values_list("person_id", "name").iterator(CHUNK_ROWS):
+        spellings[key].append(name)
+    identifiers: dict[int, set[tuple[str, str]]] = defaultdict(set)
+    ids = PersonIdentifier.objects.order_by().values_list("person_id", "scheme", "value")
+    for key, scheme, value in ids.iterator(CHUNK_ROWS):
+        identifiers[key].add((scheme, value))
+    found: dict[int, PersonCandidate] = {}
+    columns = ("pk", "name", "native_name", "orcid", "email", "homepage", "affiliation")
+    people = Person.objects.filter(merged_into__isnull=True).order_by("pk").values_list(*columns)
+    for key, name, native, orcid, email, homepage, affiliation in people.iterator(CHUNK_ROWS):
+        found[key] = PersonCandidate(
+            key,
+            (name, *([native] if native else []), *spellings.get(key, ())),
+            orcid=orcid,
+            ids=frozenset(identifiers.get(key, ())),
+            contacts=frozenset(filter(None, (email.casefold(), homepage.casefold().rstrip("/")))),
+            affiliations={folded(affiliation)} if affiliation else set(),
+        )
+    authorships = _authorships()
+    places: dict[int, set[str]] = defaultdict(set)
     through = authorships.institutions.through._base_manager.order_by()
+    for key, name in through.values_list("authorship_id", "institution__name").iterator(CHUNK_ROWS):
+        places[key].add(folded(name))
+    rows = authorships._base_manager.order_by().values_list("pk", "person_id", "paper_id", "affiliations")
+    for key, person, paper, affiliations in rows.iterator(CHUNK_ROWS):
+        if one := found.get(person):
+            one.papers[paper] = frozenset({*places.get(key, ()), *map(folded, affiliations)})
+            one.affiliations |= one.papers[paper]
+    return list(found.values()), written
+
+
+def _authorships() -> Any:
+    """Return the model of authorships, which belongs to an upper package."""
+    return Person._meta.get_field("authorships").related_model
+
+
+def institution_candidates() -> list[InstitutionCandidate]:
+    """Return the institutions that were not merged, each with the people who wrote from there."""
+    people: dict[int, set[int]] = defaultdict(set)
+    through = _authorships().institutions.through._base_manager.order_by()
     for key, person in through.values_list("institution_id", "authorship__person_id").iterator(CHUNK_ROWS):
         people[key].add(person)
     rows = Institution.objects.filter(merged_into__isnull=True).order_by("pk")
@@ -101,31 +100,21 @@ def institutions() -> list[InstitutionCandidate]:
     ]
 
 
-log = logging.getLogger(__name__)
-# With more rows, a search is too slow for a page view: it runs only on request.
-MAX_AUTOMATIC_ROWS = 10_000
-# As many as a chair could ever review; only the likeliest are stored.
-MAX_PAIRS = 20_000
-BATCH_ROWS = 1_000
-PAIR_MODELS: dict[type[models.Model], type[Any]] = {Person: PersonPair, Institution: InstitutionPair}
-
-
 def state() -> str:
     """Return what changes with anything that is compared."""
     editions = Edition.objects.aggregate(changes=Sum("revision"))["changes"] or 0
     return f"{revision.current(None).site} {editions}"
 
 
-def is_fresh(model: type[Any]) -> bool:
+def is_fresh(model: type[Model]) -> bool:
     """Return whether nothing has changed since the last search."""
     last = Comparison.of(model)
     return last is not None and last.state == state()
 
 
-def search(model: type[Any]) -> int:
+def search(model: type[Model]) -> int:
     """Search for duplicates, store them, and return their number."""
     now = state()
-    found = _found(model)[:MAX_PAIRS]
     pairs = PAIR_MODELS[model]
     rows = [
         pairs(
@@ -135,32 +124,33 @@ def search(model: type[Any]) -> int:
             signs=f",{','.join(one.signs)},",
             reasons=[[code, values] for code, values in one.reasons],
         )
-        for one in found
+        for one in _found(model)[:MAX_PAIRS]
     ]
-    last_key = model._default_manager.aggregate(last=models.Max("pk"))["last"] or 0
+    last_key = model._default_manager.aggregate(last=Max("pk"))["last"] or 0
     with transaction.atomic():
         # Locked before the pairs: of two that look at once the second writes after the first.
         Comparison.objects.update_or_create(
             model=model._meta.label_lower, defaults={"at": timezone.now(), "state": now, "last_key": last_key}
         )
-        pairs._default_manager.all().delete()
-        pairs._default_manager.bulk_create(rows, batch_size=BATCH_ROWS)
+        stored: Manager[Model] = pairs._default_manager
+        stored.all().delete()
+        stored.bulk_create(rows, batch_size=BATCH_ROWS)
     return len(rows)
 
 
-def _found(model: type[Any]) -> list[LikelyDuplicate]:
+def _found(model: type[Model]) -> list[LikelyDuplicate]:
     if model is Institution:
-        return find_duplicates(institutions(), InstitutionDistinction.objects.pairs())
-    people = PeopleRows()
-    found = find(people.figures.values(), PersonDistinction.objects.pairs())
+        return find_duplicates(institution_candidates(), InstitutionDistinction.objects.pairs())
+    people, written = person_candidates()
+    found = find(people, PersonDistinction.objects.pairs())
     for one in found:
         for code, values in one.reasons:
             if code == "affiliation":
-                values["place"] = people.written[values["place"]]
+                values["place"] = written[values["place"]]
     return found
 
 
-def search_if_quick(model: type[Any]) -> None:
+def search_if_quick(model: type[Model]) -> None:
     """Search again if rows have changed and few exist; skip if the database is busy."""
     if is_fresh(model) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
         return
@@ -171,14 +161,16 @@ def search_if_quick(model: type[Any]) -> None:
 
 
 def search_all() -> None:
-    """Look at everything that can be listed twice, where it takes no time."""
+    """Search for duplicates of people and institutions, where it takes no time."""
     for model in PAIR_MODELS:
         search_if_quick(model)
 
 
-def exclude_decided(model: type[Any], keys: Iterable[int], *, was_fresh: bool) -> None:
-    """Forget the pairs among these rows, of which a chair has decided; all others stay as they were found."""
-    wanted = list(keys)
-    PAIR_MODELS[model]._default_manager.filter(first__in=wanted, second__in=wanted).delete()
+@contextmanager
+def deciding(model: type[Model], keys: Iterable[int]) -> Iterator[None]:
+    """Delete the pairs among these rows, which the block decides; all others are as fresh as before."""
+    decided, was_fresh = list(keys), is_fresh(model)
+    yield
+    PAIR_MODELS[model]._default_manager.filter(first__in=decided, second__in=decided).delete()
     if was_fresh:
         Comparison.objects.filter(model=model._meta.label_lower).update(state=state())

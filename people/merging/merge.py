@@ -1,24 +1,28 @@
 """Several people who are one, several institutions that are one: merged into the one that stays.
 
 What was merged keeps its row, with its address and its ORCID or ROR, so that links, calendars and files find
-the way. The whole is one act in the history, and can be taken back (`content.revert`).
+the way. The whole is one change set in the history, and can be taken back (`content.revert`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, cast
 
 from django.core.exceptions import ValidationError
+from django.db.models import Model
 from django.utils.translation import gettext
 
 from content import revision
 from content.history import Origin
 from content.recording import recording
 from people import names
+from people.duplicates import storage
 from people.merging.relations import Moved, move_all
 from people.models import (
     Institution,
     InstitutionDistinction,
+    Mergeable,
     Person,
     PersonDistinction,
     PersonIdentifier,
@@ -26,17 +30,20 @@ from people.models import (
 )
 
 if TYPE_CHECKING:
-    from content.models import Content
+    from content.actor import User
 
 # What a chair chooses among the values that there are; parts of the name go with it.
-FIELDS: dict[type[Any], tuple[str, ...]] = {
+FIELDS: dict[type[Model], tuple[str, ...]] = {
     Person: ("name", "native_name", "affiliation", "orcid", "homepage", "photo", "biography", "email"),
     Institution: ("name", "country", "ror"),
 }
 WITH_NAME = ("given", "family")
 # Of these, two rows cannot have the same.
-UNIQUE = {Person: "orcid", Institution: "ror"}
-DISTINCTIONS: dict[type[Any], type[Any]] = {Person: PersonDistinction, Institution: InstitutionDistinction}
+UNIQUE: dict[type[Model], str] = {Person: "orcid", Institution: "ror"}
+DISTINCTIONS: dict[type[Model], type[PersonDistinction | InstitutionDistinction]] = {
+    Person: PersonDistinction,
+    Institution: InstitutionDistinction,
+}
 
 
 class CannotMergeError(Exception):
@@ -48,27 +55,24 @@ class CannotMergeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class Merged[R: Mergeable]:
     """What a merge has done."""
 
-    survivor: Any
+    survivor: R
     moved: Moved
     change_set: int
 
 
-def hidden_names(people: Iterable[Any]) -> set[str]:
+def hidden_names(people: Iterable[Mergeable]) -> set[str]:
     """Return the names of these people that must appear nowhere, for comparison."""
     rows = PersonName.objects.filter(person__in=[one.pk for one in people], hidden=True)
     return {name.casefold() for name in rows.values_list("name", flat=True)}
 
 
-def preset(
-    survivor: Person | Institution, others: Iterable[Any], hidden: Iterable[str] = ()
-) -> dict[str, int]:
-    """Return whose value holds unless somebody chooses: the survivor's own, else the first that there is."""
-    rows = [survivor, *others]
+def preset(rows: Sequence[Mergeable], hidden: Iterable[str] = ()) -> dict[str, int]:
+    """Return whose value holds unless somebody chooses: the first row's own, else the first that there is."""
     found = {}
-    for name in FIELDS[type(survivor)]:
+    for name in FIELDS[type(rows[0])]:
         with_value = [row for row in rows if getattr(row, name)]
         if name == "name":
             with_value = [row for row in with_value if row.name.casefold() not in set(hidden)]
@@ -76,14 +80,14 @@ def preset(
     return found
 
 
-def merge(
-    survivor: Any,
-    others: Iterable[Any],
+def merge[R: Mergeable](
+    survivor: R,
+    others: Iterable[R],
     chosen: Mapping[str, int] | None = None,
     *,
     hide: Iterable[str] = (),
-    user: Any = None,
-) -> Merged:
+    user: "User" = None,
+) -> Merged[R]:
     """Merge the others into the survivor. `chosen`: field -> key of the row whose value holds.
 
     `hide`: names of theirs that must appear nowhere from now on. Raises `CannotMergeError`, nothing changed.
@@ -93,35 +97,39 @@ def merge(
         "others": ", ".join(str(row) for row in gone),
         "survivor": survivor,
     }
-    with recording(Origin.MERGE, user, detail) as log, revision.lock():
+    keys = [survivor.pk, *(row.pk for row in gone)]
+    with (
+        storage.deciding(type(survivor), keys),
+        recording(Origin.MERGE, user, detail) as log,
+        revision.lock(),
+    ):
         log.refer_to(survivor)
         rows = _locked(type(survivor), [survivor, *gone])
         survivor, gone = rows[0], rows[1:]
         hidden = {*hidden_names(rows), *(names.normal(name).casefold() for name in hide)}
-        choice = {**preset(survivor, gone, hidden), **(chosen or {})}
+        choice = {**preset(rows, hidden), **(chosen or {})}
         by_key = {row.pk: row for row in rows}
         values = {name: getattr(by_key[key], name) for name, key in choice.items()}
         if values["name"].casefold() in hidden:
             raise CannotMergeError([gettext("“%(name)s” must appear nowhere. Choose another name.") % values])
-        parts = {name: getattr(by_key[choice["name"]], name, "") for name in WITH_NAME}
-        called = [row.name for row in rows]
+        if isinstance(survivor, Person):
+            values |= {name: getattr(by_key[choice["name"]], name) for name in WITH_NAME}
+        former_names = [row.name for row in rows]
         moved = Moved()
         for row in gone:
-            found = move_all(row, survivor)
-            moved.count += found.count
-            moved.dropped += found.dropped
+            move_all(row, survivor, moved)
         _move_distinctions(survivor, gone)
-        _lead_on(survivor, gone, values)
-        _settle(survivor, {**values, **(parts if isinstance(survivor, Person) else {})})
-        _call(survivor, gone, called, hide)
+        _point_to(survivor, gone, values)
+        _write_values(survivor, values)
+        _add_names(survivor, gone, former_names, hide)
         log.write()
         return Merged(survivor, moved, log.change_set.pk if log.change_set else 0)
 
 
-def _locked(model: Any, rows: list[Any]) -> list[Any]:
-    """Return the rows as they are now, in the same order, held until the end of the act."""
-    held = model._default_manager.select_for_update(no_key=True).order_by("pk")
-    found = held.in_bulk([row.pk for row in rows])
+def _locked[R: Mergeable](model: type[R], rows: Sequence[R]) -> list[R]:
+    """Return the rows as they are now, in the same order, locked until the end of the transaction."""
+    locked = model._default_manager.select_for_update(no_key=True).order_by("pk")
+    found = locked.in_bulk([row.pk for row in rows])
     reasons = []
     if len(found) < 2:
         reasons.append(gettext("Choose two or more that are here."))
@@ -132,25 +140,25 @@ def _locked(model: Any, rows: list[Any]) -> list[Any]:
     ]
     if reasons or rows[0].pk not in found:
         raise CannotMergeError(reasons or [gettext("The one to be kept is not here any more.")])
-    return [found[row.pk] for row in rows if row.pk in found]
+    return [cast(R, found[row.pk]) for row in rows if row.pk in found]
 
 
-def _move_distinctions(survivor: Person | Institution, gone: list[Any]) -> None:
+def _move_distinctions(survivor: Mergeable, gone: Sequence[Mergeable]) -> None:
     """Move distinctions to the survivor; drop those between merged rows."""
-    model = DISTINCTIONS[type(survivor)]
-    ours = {survivor.pk, *(row.pk for row in gone)}
+    rows = DISTINCTIONS[type(survivor)]._default_manager
+    keys = [row.pk for row in gone]
     for name, other in (("first", "second"), ("second", "first")):
-        for row in model._default_manager.filter(**{f"{name}__in": [row.pk for row in gone]}):
+        for row in rows.filter(**{f"{name}__in": keys}):
             far = getattr(row, f"{other}_id")
-            pair = dict(zip(("first", "second"), sorted((survivor.pk, far)), strict=True))
-            if far in ours or model._default_manager.filter(**pair).exists():
+            first, second = sorted((survivor.pk, far))
+            if far in {survivor.pk, *keys} or rows.filter(first=first, second=second).exists():
                 row.delete()
             else:
-                row.first_id, row.second_id = pair["first"], pair["second"]
+                row.first_id, row.second_id = first, second
                 row.save()
 
 
-def _lead_on(survivor: Person | Institution, gone: list[Any], values: dict[str, Any]) -> None:
+def _point_to(survivor: Mergeable, gone: Sequence[Mergeable], values: Mapping[str, object]) -> None:
     """Let the rows that were merged lead to the one that stays."""
     unique = UNIQUE[type(survivor)]
     for row in gone:
@@ -160,9 +168,8 @@ def _lead_on(survivor: Person | Institution, gone: list[Any], values: dict[str, 
         row.save()
 
 
-def _settle(survivor: "Content", values: dict[str, Any]) -> None:
-    unique = UNIQUE[type(survivor)]
-    former = getattr(survivor, unique)
+def _write_values(survivor: Mergeable, values: Mapping[str, object]) -> None:
+    former = getattr(survivor, UNIQUE[type(survivor)])
     for name, value in values.items():
         setattr(survivor, name, value)
     try:
@@ -175,11 +182,14 @@ def _settle(survivor: "Content", values: dict[str, Any]) -> None:
         PersonIdentifier.objects.get_or_create(scheme="orcid", value=former, defaults={"person": survivor})
 
 
-def _call(survivor: Any, gone: list[Any], called: list[str], hide: Iterable[str]) -> None:
+def _add_names(
+    survivor: Mergeable, gone: Sequence[Mergeable], former: Iterable[str], hide: Iterable[str]
+) -> None:
     """Keep the names of those who were merged as other names of the one that stays."""
-    others = [name for name in dict.fromkeys(called) if name != survivor.name]
+    others = [name for name in dict.fromkeys(former) if name != survivor.name]
     if isinstance(survivor, Institution):
-        aliases = [*survivor.aliases, *others, *(alias for row in gone for alias in row.aliases)]
+        theirs = [alias for row in gone if isinstance(row, Institution) for alias in row.aliases]
+        aliases = [*survivor.aliases, *others, *theirs]
         survivor.aliases = [name for name in dict.fromkeys(aliases) if name != survivor.name]
         survivor.save(update_fields=["aliases"])
         return
@@ -195,15 +205,13 @@ def _call(survivor: Any, gone: list[Any], called: list[str], hide: Iterable[str]
         known[row.name.casefold()] = row
 
 
-# Apart
-
-
-def distinguish(rows: Iterable[Any]) -> int:
-    """Note that none of these is the same as another; return how many pairs that are news."""
+def distinguish(rows: Sequence[Mergeable]) -> int:
+    """Store that none of these is the same as another; return how many pairs are new."""
     keys = sorted({row.pk for row in rows})
-    model = DISTINCTIONS[type(next(iter(rows)))]
-    known = model._default_manager.filter(first__in=keys, second__in=keys).pairs()
-    pairs = [(a, b) for a in keys for b in keys if a < b and frozenset((a, b)) not in known]
-    for first, second in pairs:
-        model._default_manager.create(first_id=first, second_id=second)
+    model = DISTINCTIONS[type(rows[0])]
+    with storage.deciding(type(rows[0]), keys):
+        known = model.objects.filter(first__in=keys, second__in=keys).pairs()
+        pairs = [pair for pair in combinations(keys, 2) if frozenset(pair) not in known]
+        for first, second in pairs:
+            model.objects.create(first_id=first, second_id=second)
     return len(pairs)

@@ -1,22 +1,23 @@
 """People, or institutions, side by side: what each is called, what each did, whose value of a field holds."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import cast
 
-from django.db.models import Count, Prefetch, Q, prefetch_related_objects
+from django.contrib.admin.utils import label_for_field
+from django.db.models import Count, Model, Prefetch, Q, QuerySet, prefetch_related_objects
 from django.urls import reverse
 from django.utils.text import capfirst
 
+from conference.models import Edition
+from content.models import Content
 from people import names
 from people.merging.merge import FIELDS, hidden_names, preset
-from people.models import Institution, Person
-from people.querysets import APPEARANCES
-
-if TYPE_CHECKING:
-    from content.models import Content
+from people.merging.relations import parent_of
+from people.models import Institution, Mergeable, Person, PersonIdentifier, PersonName
+from people.querysets import APPEARANCES, appearances
 
 # Of what somebody did, so much is shown; the rest is counted.
 MAX_CONTRIBUTIONS = 40
@@ -27,7 +28,7 @@ class FieldChoice:
     """A value of a field, and whether it holds unless somebody chooses."""
 
     key: int
-    value: Any
+    value: object
     is_preset: bool
     is_hidden: bool = False
 
@@ -50,10 +51,10 @@ class ComparedField:
 class Contribution:
     """What somebody did: as what, in what, of which edition, under which name and affiliation."""
 
-    row: Any
+    row: Content
     kind: str
-    thing: Any
-    edition: Any
+    thing: Model
+    edition: Edition
     printed: str
     places: list[str]
     is_shared: bool
@@ -70,33 +71,32 @@ class Contribution:
         return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[self.thing.pk])
 
 
-def row_key(row: "Content") -> str:
+def row_key(row: Model) -> str:
     """Return how a form names a row."""
     return f"{row._meta.label_lower}:{row.pk}"
 
 
 @dataclass(slots=True)
 class ComparedRow:
-    """One of those who are compared."""
+    """One of those who are compared; `more`: how many contributions are not shown."""
 
-    row: Any
-    names: list[Any] = field(default_factory=list)
-    identifiers: list[Any] = field(default_factory=list)
-    deeds: list[Contribution] = field(default_factory=list)
+    row: Mergeable
+    names: list[PersonName] = field(default_factory=list)
+    identifiers: list[PersonIdentifier] = field(default_factory=list)
+    contributions: list[Contribution] = field(default_factory=list)
     more: int = 0
 
     @property
     def count(self) -> int:
         """How much they did, shown or not."""
-        return len(self.deeds) + self.more
+        return len(self.contributions) + self.more
 
-    def by_key(self) -> dict[str, Any]:
+    def by_key(self) -> dict[str, Content]:
         """Return the rows of what they did and are called, by how a form names them."""
-        rows = [*(deed.row for deed in self.deeds), *self.names, *self.identifiers]
-        return {row_key(row): row for row in rows}
+        return {one.key: one.row for one in self.contributions} | dict(self.parts)
 
     @property
-    def parts(self) -> list[tuple[str, Any]]:
+    def parts(self) -> list[tuple[str, Content]]:
         """The other names and identifiers, each with how a form names it."""
         return [(row_key(row), row) for row in (*self.names, *self.identifiers)]
 
@@ -111,116 +111,118 @@ class SideBySide:
     doubtful: list[str]
 
     @property
+    def rows(self) -> list[Mergeable]:
+        return [column.row for column in self.columns]
+
+    @property
+    def presets(self) -> dict[str, int]:
+        """Whose value of each field holds unless somebody chooses."""
+        return {line.name: one.key for line in self.lines for one in line.choices if one.is_preset}
+
+    @property
     def seen(self) -> str:
         """What changes when anything does that is shown here."""
-        told = [
+        shown = [
             [(line.name, [(c.key, str(c.value)) for c in line.choices]) for line in self.lines],
-            [[(d.kind, d.row.pk) for d in column.deeds] + [column.more] for column in self.columns],
+            [[(c.kind, c.row.pk) for c in column.contributions] + [column.more] for column in self.columns],
             [[(n.name, n.hidden) for n in column.names] for column in self.columns],
         ]
-        return sha256(repr(told).encode()).hexdigest()
+        return sha256(repr(shown).encode()).hexdigest()
 
 
-# The rows of a model that somebody may see.
-type Seen = Callable[[Any], Any]
+# Returns the rows of a model that somebody may see.
+type VisibleRows = Callable[[type[Model]], QuerySet[Model]]
 
 
-def everything(model: "type[Content]") -> Any:
+def everything(model: type[Model]) -> QuerySet[Model]:
     """Return all rows of a model."""
     return model._default_manager.all()
 
 
-def side_by_side(rows: Iterable[Any], seen: Seen = everything) -> SideBySide:
+def side_by_side(rows: Sequence[Mergeable], visible: VisibleRows = everything) -> SideBySide:
     """Return the rows as they are compared. The same number of queries, however many they are."""
-    people = list(rows)
-    columns = columns_of(people, seen) if isinstance(people[0], Person) else _institutions(people, seen)
+    people = [row for row in rows if isinstance(row, Person)]
+    institutions = [row for row in rows if isinstance(row, Institution)]
+    columns = columns_of(people, visible) if people else _institutions(institutions, visible)
     keep = max(columns, key=lambda column: (column.count, -column.row.pk)).row
-    others = [row for row in people if row.pk != keep.pk]
-    hidden = hidden_names(people) if isinstance(keep, Person) else set()
-    chosen = preset(keep, others, hidden)
-    if isinstance(keep, Person) and names.is_suspicious(keep.name):
+    hidden = hidden_names(people) if people else set()
+    chosen = preset([keep, *(row for row in rows if row.pk != keep.pk)], hidden)
+    if people and names.is_suspicious(keep.name):
         sound = [one for one in people if not names.is_suspicious(one.name)]
         chosen["name"] = next((one.pk for one in sound if one.name.casefold() not in hidden), chosen["name"])
-    lines = [_line(people, name, chosen[name], hidden) for name in FIELDS[type(keep)]]
-    doubtful = [one.name for one in people if set(one.name.split()) & names.NOT_NAMES]
-    return SideBySide(columns, [line for line in lines if line], keep.pk, doubtful)
+    lines = [_compared(rows, name, chosen[name], hidden) for name in FIELDS[type(keep)]]
+    shown = [line for line in lines if any(choice.value for choice in line.choices)]
+    doubtful = [row.name for row in rows if set(row.name.split()) & names.NOT_NAMES]
+    return SideBySide(columns, shown, keep.pk, doubtful)
 
 
-def _line(rows: list[Any], name: str, chosen: int, hidden: set[str]) -> Any:
+def _compared(rows: Sequence[Mergeable], name: str, chosen: int, hidden: set[str]) -> ComparedField:
     choices = [
         FieldChoice(
             row.pk,
             getattr(row, name) or "",
             row.pk == chosen,
-            is_hidden=name == "name" and str(row.name).casefold() in hidden,
+            is_hidden=name == "name" and row.name.casefold() in hidden,
         )
         for row in rows
     ]
-    label = capfirst(str(rows[0]._meta.get_field(name).verbose_name))
-    return ComparedField(name, label, choices) if any(choice.value for choice in choices) else None
+    return ComparedField(name, capfirst(str(label_for_field(name, type(rows[0])))), choices)
 
 
 def columns_of(
-    people: list[Person], seen: Seen = everything, most: int | None = MAX_CONTRIBUTIONS
+    people: Sequence[Person], visible: VisibleRows = everything, most: int | None = MAX_CONTRIBUTIONS
 ) -> list[ComparedRow]:
     """Return what people are called and did; at most so much of each."""
     relations = [
-        Prefetch(name, seen(_model(name)).select_related(*along).order_by("pk"), to_attr=f"all_{name}")
-        for _place, name, along in APPEARANCES[Person]
+        Prefetch(
+            one.relation,
+            visible(model).select_related(*one.select_related).order_by("pk"),
+            to_attr=f"all_{one.relation}",
+        )
+        for one, (model, _name) in zip(APPEARANCES[Person], appearances(Person), strict=True)
     ]
     prefetch_related_objects(people, "names", "identifiers", *relations)
-    owners = Counter(
-        (name, owner)
+    found = [
+        [(one.relation, row) for one in APPEARANCES[Person] for row in vars(person)[f"all_{one.relation}"]]
         for person in people
-        for _place, name, _along in APPEARANCES[Person]
-        for owner in {_thing(row).pk for row in vars(person)[f"all_{name}"]}
-    )
+    ]
+    bearers = Counter(key for rows in found for key in {(name, parent_of(row)) for name, row in rows})
     columns = []
-    for person in people:
+    for person, rows in zip(people, found, strict=True):
+        contributions = [
+            _contribution(row, is_shared=name != "committee_roles" and bearers[name, parent_of(row)] > 1)
+            for name, row in rows
+        ]
+        contributions.sort(key=lambda one: (not one.is_shared, -one.edition.start_date.toordinal()))
+        more = max(0, len(contributions) - most) if most is not None else 0
         column = ComparedRow(person, [*person.names.all()], [*person.identifiers.all()])
-        for _place, name, _along in APPEARANCES[Person]:
-            for row in vars(person)[f"all_{name}"]:
-                shared = name != "committee_roles" and owners[name, _thing(row).pk] > 1
-                column.deeds.append(_deed(row, is_shared=shared))
-        column.deeds.sort(key=lambda deed: (not deed.is_shared, -deed.edition.start_date.toordinal()))
-        if most is not None:
-            column.more = max(0, len(column.deeds) - most)
-            column.deeds = column.deeds[:most]
+        column.contributions, column.more = contributions[:most], more
         columns.append(column)
     return columns
 
 
-def _model(name: str) -> Any:
-    return Person._meta.get_field(name).related_model
-
-
-def _thing(row: Any) -> Any:
-    return getattr(row, row.siblings_of)
-
-
-def _deed(row: "Content", *, is_shared: bool) -> Contribution:
-    thing = _thing(row)
+def _contribution(row: Content, *, is_shared: bool) -> Contribution:
+    thing = cast(Content, parent_of(row))
     places = getattr(row, "affiliations", None) or [getattr(row, "affiliation", "")]
     role = getattr(row, "get_role_display", None)
     kind = str(role() if role else getattr(row, "role", "") or row._meta.verbose_name)
-    edition = getattr(thing, "edition", thing)
+    edition = cast(Edition, getattr(thing, "edition", thing))
     printed = getattr(row, "name", "")
     return Contribution(row, capfirst(kind), thing, edition, printed, [*filter(None, places)], is_shared)
 
 
-def _institutions(rows: list[Institution], seen: Seen) -> list[ComparedRow]:
-    authorships = seen(Institution._meta.get_field("authorships").related_model)
+def _institutions(rows: Sequence[Institution], visible: VisibleRows) -> list[ComparedRow]:
+    ((model, _name),) = appearances(Institution)
+    authorships = visible(model)
     counts = dict(
         Institution.objects.filter(pk__in=[row.pk for row in rows])
         .annotate(number=Count("authorships", filter=Q(authorships__in=authorships.values("pk"))))
         .values_list("pk", "number")
     )
-    shown = authorships.select_related("paper__edition").order_by("-pk")
+    shown = authorships.select_related("paper__edition").order_by("-pk")[:MAX_CONTRIBUTIONS]
+    prefetch_related_objects(rows, Prefetch("authorships", shown, to_attr="all_authorships"))
     columns = []
-    prefetch_related_objects(
-        rows, Prefetch("authorships", shown[:MAX_CONTRIBUTIONS], to_attr="all_authorships")
-    )
     for row in rows:
-        deeds = [_deed(one, is_shared=False) for one in vars(row)["all_authorships"]]
-        columns.append(ComparedRow(row, deeds=deeds, more=max(0, counts[row.pk] - len(deeds))))
+        found = [_contribution(one, is_shared=False) for one in vars(row)["all_authorships"]]
+        columns.append(ComparedRow(row, contributions=found, more=max(0, counts[row.pk] - len(found))))
     return columns

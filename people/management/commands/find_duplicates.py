@@ -1,7 +1,5 @@
 """Looks for people and institutions that may be listed twice, for the list of duplicates in the admin."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand
 
 from people.duplicates.storage import PAIR_MODELS, search
@@ -10,7 +8,7 @@ from people.duplicates.storage import PAIR_MODELS, search
 class Command(BaseCommand):
     help = "Looks for likely duplicates among people and institutions; chairs find them in the admin."
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         for model in PAIR_MODELS:
             count = search(model)
             self.stdout.write(f"{model._meta.verbose_name_plural}: {count} likely duplicates")

@@ -1,10 +1,8 @@
 """Likely duplicates among people, without a database: how names differ, what else speaks for and against."""
 
-from typing import Any
-
 import pytest
 
-from people.duplicates.evidence import PersonCandidate
+from people.duplicates.evidence import PersonCandidate, ReasonValues
 from people.duplicates.finder import find
 from people.duplicates.reasons import sentence
 from people.duplicates.spelling import compare_names
@@ -155,5 +153,5 @@ def test_many_of_one_name_are_compared_only_where_something_tells() -> None:
         ("coauthors", {"count": 3, "people": [8, 7]}, "3 co-authors in common: Abe …"),
     ],
 )
-def test_reason_is_a_sentence(code: str, values: dict[str, Any], words: str) -> None:
+def test_reason_is_a_sentence(code: str, values: ReasonValues, words: str) -> None:
     assert sentence(code, values, {8: "Abe", 9: "Zed"}) == words
