@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.backends import ModelBackend
 from django.db.models import Model, Q, QuerySet
@@ -19,14 +19,18 @@ from content.actor import actor
 from content.editions import get_edition_model
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+    from django.db.models import ForeignKey
+
     from conference.models import Edition
+    from content.actor import User as AnyUser
 
 NOTHING = Q(pk__in=())
 
 # For models without an edition: the rows that an account may see, or change, by its roles.
 SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
 # The account's own rows, for roles that see nothing else.
-OWN: dict[type[Model], Callable[[Any], Q]] = {}
+OWN: dict[type[Model], Callable[[User], Q]] = {}
 
 
 def lookup_of(model: type[Model]) -> str:
@@ -37,11 +41,12 @@ def lookup_of(model: type[Model]) -> str:
 class Access:
     """What one account may do. Its memberships are read once, when they are first needed."""
 
-    def __init__(self, user: Any) -> None:
-        self.user = user
-        self._owners: dict[tuple[type[Model], Any], int | None] = {}
-        self._own: dict[type[Model], set[Any]] = {}
-        self._asked: dict[tuple[type[Model], Any, str], bool] = {}
+    def __init__(self, user: AnyUser) -> None:
+        # Nobody's access ends at `is_active`: beyond it there is an account.
+        self.user = cast("User", user)
+        self._owners: dict[tuple[type[Model], int], int | None] = {}
+        self._own: dict[type[Model], set[int]] = {}
+        self._asked: dict[tuple[type[Model], int, str], bool] = {}
 
     @cached_property
     def is_active(self) -> bool:
@@ -96,7 +101,7 @@ class Access:
             if role == Role.SESSION_CHAIR and action in granted(role, label)
         }
 
-    def may(self, action: str, model: type[Model], row: Any = None) -> bool:
+    def may(self, action: str, model: type[Model], row: Model | None = None) -> bool:
         """Return whether they may "view", "add", "change" or "delete" this row; without one, some row."""
         if self.everywhere(action, model):
             return True
@@ -104,17 +109,17 @@ class Access:
             return bool(self.editions(action, model) or self.chaired(action, model))
         return self.reaches(row, action)
 
-    def may_whole(self, action: str, model: type[Model], row: Any = None) -> bool:
+    def may_whole(self, action: str, model: type[Model], row: Model | None = None) -> bool:
         """Return whether the account may do this with all fields of a row."""
         return self.may(action, model, row) and (action != "change" or self.fields(model, row) is None)
 
-    def may_all(self, action: str, model: type[Model], edition: Any) -> bool:
+    def may_all(self, action: str, model: type[Model], edition: Edition | None) -> bool:
         """Return whether the account may do this with all rows of an edition, not only its own."""
         return self.everywhere(action, model) or (
             edition is not None and edition.pk in self.editions(action, model)
         )
 
-    def may_part(self, action: str, part: type[Model], owner: Any) -> bool:
+    def may_part(self, action: str, part: type[Model], owner: Model | None) -> bool:
         """Return whether the account may do this with inlines of their owner's form."""
         if self.everywhere(action, part):
             return True
@@ -128,7 +133,7 @@ class Access:
             return False
         return role != Role.SESSION_CHAIR or self.reaches(owner, "view")
 
-    def fields(self, model: type[Model], row: Any) -> frozenset[str] | None:
+    def fields(self, model: type[Model], row: Model | None) -> frozenset[str] | None:
         """Return the only fields of a row that they may change; `None` where they may change all."""
         if row is None or self.everywhere("change", model):
             return None
@@ -137,7 +142,7 @@ class Access:
 
     # Rows
 
-    def rows[R: QuerySet[Any]](self, rows: R, action: str = "view") -> R:
+    def rows[R: QuerySet[Model]](self, rows: R, action: str = "view") -> R:
         """Return those of the rows with which they may do this."""
         if self.everywhere(action, rows.model):
             return rows
@@ -159,16 +164,16 @@ class Access:
             found |= Q(**{f"{lookup}__isnull": True})
         return found
 
-    def own(self, model: type[Model]) -> set[Any]:
+    def own(self, model: type[Model]) -> set[int]:
         """Return the keys of the rows in which they have a part themselves. One query."""
         if model not in self._own:
             rows = model._base_manager.filter(OWN[model](self.user)).order_by()
             self._own[model] = set(rows.values_list("pk", flat=True))
         return self._own[model]
 
-    def reaches(self, row: Any, action: str) -> bool:
+    def reaches(self, row: Model, action: str) -> bool:
         """Return whether a role reaches this row. No query for rows of an edition."""
-        model: type[Model] = row._meta.concrete_model
+        model = type(row)
         if model in SCOPES:
             return self._in_scope(row, action)
         key = self.edition_key(row)
@@ -179,8 +184,8 @@ class Access:
             return False
         return role != Role.SESSION_CHAIR or model not in OWN or row.pk in self.own(model)
 
-    def _in_scope(self, row: Any, action: str) -> bool:
-        model: type[Model] = row._meta.concrete_model
+    def _in_scope(self, row: Model, action: str) -> bool:
+        model = type(row)
         if row.pk is None or row._state.adding:
             return action == "add" and bool(self.editions("add", model))
         key = (model, row.pk, action)
@@ -196,20 +201,19 @@ class Access:
             reached = set(rows.values_list("pk", flat=True))
             self._asked |= {(model, key, action): key in reached for key in keys}
 
-    def edition_key(self, row: Any) -> int | None:
+    def edition_key(self, row: Model) -> int | None:
         """Return the key of a row's edition. One query for each owner that the row does not bring along."""
-        lookup = lookup_of(row._meta.concrete_model)
+        lookup = lookup_of(type(row))
         if lookup in ("", "pk"):
-            key: int | None = row.pk if lookup else None
-            return key
+            return row.pk if lookup else None
         first, _, rest = lookup.partition("__")
-        field = row._meta.get_field(first)
-        value = getattr(row, field.attname)
+        field = cast("ForeignKey[Model, Model]", row._meta.get_field(first))
+        value: int | None = getattr(row, field.attname)
         if not rest or value is None:
-            return value  # type: ignore[no-any-return]
+            return value
         if field.is_cached(row):
             return self.edition_key(getattr(row, first))
-        target: Any = field.related_model
+        target = field.related_model
         if (target, value) not in self._owners:
             found = target._base_manager.filter(pk=value).values_list(rest, flat=True).first()
             self._owners[target, value] = found
@@ -228,25 +232,23 @@ class Access:
 
     def reaches_site(self, action: str, model: type[Model]) -> bool:
         """Return whether a role reaches rows without an edition: all may view, owners may change."""
-        field: Any = (
-            None
-            if model is get_edition_model()
-            else model._meta.get_field(lookup_of(model).partition("__")[0])
-        )
-        if field is None or not field.null:
+        if (
+            model is get_edition_model()
+            or not model._meta.get_field(lookup_of(model).partition("__")[0]).null
+        ):
             return False
         if action == "view":
             return bool(self.editions("view", model))
         return bool(self.editions(action, model)) and self.owns_site
 
 
-def access_of(user: Any) -> Access:
+def access_of(user: object) -> Access:
     """Return what an account may do; read once for each request, as each has a user object of its own."""
     found: Access | None = getattr(user, "_access", None)
     if found is None:
-        found = Access(user)
+        found = Access(cast("AnyUser", user))
         if user is not None:
-            user._access = found
+            user._access = found  # type: ignore[attr-defined]
     return found
 
 
@@ -259,14 +261,14 @@ def current_access() -> Access | None:
 class RoleBackend(ModelBackend):
     """Django's permissions, and those that roles grant; for a row, in its edition only."""
 
-    def get_all_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
+    def get_all_permissions(self, user_obj: User | AnonymousUser, obj: Model | None = None) -> set[str]:
         if obj is not None:
             # Django knows permissions without rows only: `has_perm` judges.
             return set()
         plain: set[str] = super().get_all_permissions(user_obj)
         return plain | access_of(user_obj).permissions if user_obj.is_active else plain
 
-    def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
+    def has_perm(self, user_obj: User | AnonymousUser, perm: str, obj: Model | None = None) -> bool:
         if obj is None or not user_obj.is_active:
             return bool(super().has_perm(user_obj, perm, obj))
         app, _, codename = perm.partition(".")

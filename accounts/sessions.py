@@ -5,7 +5,7 @@ The account is a column, so that its sessions can be listed and ended.
 
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.signals import user_logged_in
@@ -30,11 +30,11 @@ class SessionStore(DBStore):
     """Sessions that know whose they are."""
 
     @classmethod
-    def get_model_class(cls) -> Any:
+    def get_model_class(cls) -> "type[AccountSession]":
         return AccountSession
 
-    def create_model_instance(self, data: Any) -> Any:
-        row: Any = super().create_model_instance(data)
+    def create_model_instance(self, data: "dict[str, Any]") -> "AccountSession":
+        row = cast(AccountSession, super().create_model_instance(data))
         row.user_id = data.get(SESSION_KEY)
         told = data.get(SIGNED_IN) or {}
         row.since = datetime.fromisoformat(told["at"]) if told else None
@@ -52,13 +52,13 @@ class AccountSession(AbstractBaseSession):
     browser = models.CharField(_("browser"), max_length=80, blank=True, editable=False)
     address = models.CharField(_("address"), max_length=45, blank=True, editable=False)
 
-    objects: ClassVar[BaseSessionManager[Any]] = BaseSessionManager()
+    objects: ClassVar[BaseSessionManager[Self]] = BaseSessionManager()
 
     class Meta(AbstractBaseSession.Meta):
         abstract = False
 
     @classmethod
-    def get_session_store_class(cls) -> Any:
+    def get_session_store_class(cls) -> type[SessionStore]:
         return SessionStore
 
     @property

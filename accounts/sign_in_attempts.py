@@ -4,10 +4,10 @@ An unknown account is counted like an existing one, so that responses reveal not
 to an account from an address before is counted apart there: others cannot lock them out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
@@ -47,7 +47,7 @@ def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
     )
 
 
-def is_blocked(request: Any, name: str) -> bool:
+def is_blocked(request: "HttpRequest", name: str) -> bool:
     """Return whether sign-in to this account from this address is blocked for now."""
     try:
         return any((cache.get(key) or 0) >= most for key, most in counters(request, name))
@@ -57,12 +57,17 @@ def is_blocked(request: Any, name: str) -> bool:
 
 
 @receiver(user_login_failed)
-def record_failure(sender: "type[Model]", credentials: Any, request: Any = None, **kwargs: object) -> None:
+def record_failure(
+    sender: "type[Model]",
+    credentials: "Mapping[str, object]",
+    request: "HttpRequest | None" = None,
+    **kwargs: object,
+) -> None:
     """Count a failure."""
     if request is None:
         return
     with suppress(RedisError):
-        for key, _most in counters(request, credentials.get("username", "")):
+        for key, _most in counters(request, folded(credentials.get("username"))):
             if not cache.add(key, 1, WINDOW):
                 try:
                     cache.incr(key)

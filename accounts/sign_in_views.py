@@ -7,10 +7,11 @@ from django.contrib import admin, messages
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, URLResolver, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -31,7 +32,7 @@ class SignInForm(AdminAuthenticationForm):
 
     def clean(self) -> dict[str, Any]:
         name = self.cleaned_data.get("username", "")
-        if is_blocked(self.request, name):
+        if self.request and is_blocked(self.request, name):
             # Also for unknown names; the password is not checked.
             raise ValidationError(TOO_OFTEN, code="throttled", params={"minutes": WINDOW // 60})
         return super().clean()
@@ -42,12 +43,12 @@ class AccountPages(admin.AdminSite):
 
     login_form: type[AuthenticationForm] | None = SignInForm
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern | URLResolver]:
         own = path("account/", self.admin_view(self.account_view), name="account")
         return [own, *super().get_urls()]
 
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        response: Any = super().login(request, extra_context)
+    def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
+        response = super().login(request, extra_context)
         form = (getattr(response, "context_data", None) or {}).get("form")
         if form is not None and form.has_error("__all__", "throttled"):
             response.status_code = 429
@@ -69,7 +70,7 @@ class AccountPages(admin.AdminSite):
         }
         return TemplateResponse(request, "admin/account.html", context)
 
-    def ended(self, request: HttpRequest, others: Any) -> HttpResponse:
+    def ended(self, request: HttpRequest, others: QuerySet[AccountSession]) -> HttpResponse:
         """End sessions of the account, except the current one: that is signing out."""
         wanted = request.POST.get("session", "")
         keys = [one.session_key for one in others if wanted in ("all", one.handle)]

@@ -5,9 +5,11 @@ ranks in its own way.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from search.folding import MARK
 from search.models import AFTER, MIN_WORD_CHARS, Word
@@ -96,7 +98,7 @@ class Engine(ABC):
     # Among the words of a text.
     AMONG_WORDS: ClassVar[str]
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
         self.connection = connection
         self._spelt_out: dict[str, list[str]] = {}
 
@@ -144,7 +146,7 @@ class Engine(ABC):
                     glanced = True
         return glanced
 
-    def rows(self, statement: str, parameters: Any) -> list[Any]:
+    def rows(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
         with self.connection.cursor() as cursor:
             cursor.execute(statement, parameters)
             found: list[Any] = cursor.fetchall()

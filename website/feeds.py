@@ -1,7 +1,6 @@
 """Feeds: the news of an edition, its papers, and the papers that a search finds."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -18,9 +17,6 @@ from operations.indexing.update import refresh
 from papers.models import Paper
 from search.hits import find
 from search.query import MAX_QUERY_CHARS, parse
-
-if TYPE_CHECKING:
-    pass
 
 
 class AnnouncementsFeed(EditionFeed):
@@ -104,7 +100,7 @@ class PapersFeed(PaperEntries, EditionFeed):
         return newest
 
 
-class SearchFeed(PaperEntries, Feed[Any, str]):
+class SearchFeed(PaperEntries, Feed[Paper, str]):
     """The papers that a search over all years finds, the newest first."""
 
     feed_type = AtomFeed

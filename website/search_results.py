@@ -10,12 +10,15 @@ from django.db.models import (
     BooleanField,
     DateTimeField,
     F,
+    Model,
     OuterRef,
+    QuerySet,
     Subquery,
     TextChoices,
     TextField,
     Value,
 )
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -33,6 +36,9 @@ from schedule.models import Presentation, Session, SessionRole, Speaker
 from search.highlighting import excerpt, highlight
 from search.hits import Hit
 from search.query import Field, Query
+
+# Rows of any model as plain values, one kind beside the others in one query.
+type Rows = QuerySet[Model, tuple[Any, ...]]
 
 NOTHING = Value("", TextField())
 NO_TIME = Cast(Value(None), DateTimeField())
@@ -73,13 +79,13 @@ def rows(hits: Collection[Hit], at: datetime | None = None) -> dict[tuple[str, i
     return {(row.what, row.pk): row for row in found}
 
 
-def _rows(keys: Collection[Collection[int]], at: datetime) -> Any:
+def _rows(keys: Collection[Collection[int]], at: datetime) -> Rows:
     papers, people, sessions, talks, pages = keys
     own = [_papers(papers, at), _people(people, at), _sessions(sessions, at), _talks(talks, at)]
     return own[0].union(*own[1:], _pages(pages, at), all=True).order_by()
 
 
-def _papers(keys: Collection[int], at: datetime) -> Any:
+def _papers(keys: Collection[int], at: datetime) -> Rows:
     shown = Presentation.objects.published(at).filter(paper=OuterRef("pk")).with_beginning()
     first = shown.filter(called_off=False, begins__isnull=False).values("begins")[:1]
     columns = ("pk", "uid", "title", "abstract", "edition_id", NOTHING, "topic__name")
@@ -87,33 +93,33 @@ def _papers(keys: Collection[int], at: datetime) -> Any:
     return _branch("paper", Paper.objects.published(at).filter(pk__in=keys), *columns, *times)
 
 
-def _people(keys: Collection[int], at: datetime) -> Any:
+def _people(keys: Collection[int], at: datetime) -> Rows:
     nowhere = Cast(Value(None), BigIntegerField())
     columns = ("pk", "uid", "name", "affiliation", nowhere, NOTHING, NOTHING)
     times = (NO_TIME, NO_TIME, NO, NOTHING, NOTHING)
     return _branch("person", Person.objects.published(at).filter(pk__in=keys), *columns, *times)
 
 
-def _sessions(keys: Collection[int], at: datetime) -> Any:
+def _sessions(keys: Collection[int], at: datetime) -> Rows:
     shown = Session.objects.published(at).filter(pk__in=keys).with_called_off()
     columns = ("pk", "uid", "title", "abstract", "edition_id", "kind", NOTHING)
     return _branch("session", shown, *columns, "start", "end", "called_off", NOTHING, NOTHING)
 
 
-def _talks(keys: Collection[int], at: datetime) -> Any:
+def _talks(keys: Collection[int], at: datetime) -> Rows:
     shown = Presentation.objects.published(at).filter(pk__in=keys, paper=None).with_beginning()
     columns = ("pk", "uid", "title", "abstract", "edition_id", "kind", NOTHING)
     times = ("begins", Coalesce("end", "session__end"), "called_off", "session__uid", "session__title")
     return _branch("talk", shown, *columns, *times)
 
 
-def _pages(keys: Collection[int], at: datetime) -> Any:
+def _pages(keys: Collection[int], at: datetime) -> Rows:
     columns = ("pk", "slug", "title", "body", "edition_id", NOTHING, NOTHING)
     times = (NO_TIME, NO_TIME, NO, NOTHING, NOTHING)
     return _branch("page", Page.objects.published(at).filter(pk__in=keys), *columns, *times)
 
 
-def _branch(what: str, shown: Any, *columns: object) -> Any:
+def _branch(what: str, shown: QuerySet[Model], *columns: str | Combinable) -> Rows:
     return shown.order_by().values_list(Value(what, TextField()), *columns)
 
 
@@ -130,7 +136,7 @@ def people_and_awards(found: Collection[tuple[str, int]], at: datetime | None = 
     return PeopleAndAwards(people, awards)
 
 
-def _around(keys: Collection[Collection[int]], at: datetime) -> Any:
+def _around(keys: Collection[Collection[int]], at: datetime) -> Rows:
     papers, sessions, talks = keys
     grants = AwardGrant.objects.published(at).filter(paper__in=papers)
     columns = ("award__edition__slug", "award__uid", "award__name")
@@ -146,7 +152,7 @@ def _around(keys: Collection[Collection[int]], at: datetime) -> Any:
     return awards.union(*named, all=True).order_by()
 
 
-def _named(what: str, shown: Any, owner: str) -> Any:
+def _named(what: str, shown: QuerySet[Model], owner: str) -> Rows:
     columns = (owner, "position", "pk", ZERO, "person__uid", "person__name", F("shown_name"))
     return _branch(what, with_shown_names(shown), *columns)
 

@@ -1,9 +1,8 @@
 """Site maps for search engines: an index, and pages of public, lasting addresses."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from math import ceil
-from typing import Any
 from xml.sax.saxutils import escape
 
 from django.db.models import Count
@@ -16,9 +15,9 @@ from conference.models import Edition, Page
 from conference.page_metadata import absolute
 from conference.request_edition import edition_page, published_editions
 from content import revision
-from papers.models import Paper
+from papers.models import Paper, Topic
 from people.models import Institution, Person
-from schedule.models import Session
+from schedule.models import Room, Session
 from website.menu import filled_sections
 
 # Far below what is allowed, and quick to make.
@@ -26,22 +25,9 @@ PER_FILE = 2000
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
-def edition_rows(edition: Edition) -> dict[str, Any]:
-    """Return what has pages in an edition, by section."""
-    return {
-        "papers": edition.papers.published().order_by("uid").only("uid", "title", "edition"),
-        "sessions": edition.sessions.published().order_by("uid").only("uid", "title", "edition"),
-        "topics": edition.topics.published().order_by("slug"),
-        "rooms": edition.rooms.published().order_by("slug"),
-    }
-
-
-def site_rows() -> dict[str, Any]:
-    """Return the rows with pages that belong to no edition, by section."""
-    return {
-        "people": Person.objects.published().order_by("uid").only("uid", "name"),
-        "institutions": Institution.objects.published().order_by("slug").only("slug"),
-    }
+# What has many pages, in an edition and beside the editions.
+EDITION_SECTIONS: dict[str, type[Paper] | type[Session]] = {"papers": Paper, "sessions": Session}
+SITE_SECTIONS: dict[str, type[Person] | type[Institution]] = {"people": Person, "institutions": Institution}
 
 
 @require_safe
@@ -50,19 +36,19 @@ def index(request: HttpRequest) -> HttpResponse:
     editions = published_editions(request)
     counted = {
         name: dict(model.objects.published().order_by().values_list("edition").annotate(Count("pk")))
-        for name, model in (("papers", Paper), ("sessions", Session))
+        for name, model in EDITION_SECTIONS.items()
     }
     files: list[tuple[str, datetime | None]] = []
     for edition in editions:
         sizes = {"pages": 1, **{name: counts.get(edition.pk, 0) for name, counts in counted.items()}}
-        changed = edition_changed(edition)
         for name, size in sizes.items():
             files += [
-                (reverse("website:edition_sitemap", args=[edition.slug, name, number]), changed)
+                (reverse("website:edition_sitemap", args=[edition.slug, name, number]), edition.changed_at)
                 for number in numbers(size)
             ]
     changed = revision.current(None).changed_at
-    for name, size in {"pages": 1, **{name: rows.count() for name, rows in site_rows().items()}}.items():
+    sizes = {"pages": 1, **{name: rows.objects.published().count() for name, rows in SITE_SECTIONS.items()}}
+    for name, size in sizes.items():
         files += [(reverse("website:sitemap", args=[name, number]), changed) for number in numbers(size)]
     return reply("sitemapindex", "sitemap", files)
 
@@ -75,58 +61,56 @@ def numbers(size: int) -> range:
 @edition_page
 def edition_sitemap(request: HttpRequest, edition: Edition, section: str, page: int) -> HttpResponse:
     """List a page of an edition's addresses."""
-
-    def pages() -> Iterable[str]:
-        rows = edition_rows(edition)
-        own = [edition.get_absolute_url(), *section_links(edition)]
-        parts = [*rows["topics"], *rows["rooms"], *edition.pages.published()]
-        for part in parts:
-            part.edition = edition
-        return dict.fromkeys([*own, *(part.get_absolute_url() for part in parts)])
-
     if section == "pages":
-        return one_file(pages, page, edition_changed(edition))
-    rows = edition_rows(edition).get(section) if section in {"papers", "sessions"} else None
-    if rows is None:
+        return listed(page_paths(edition) if page == 1 else [], edition.changed_at)
+    if section not in EDITION_SECTIONS:
         raise Http404("There is no such site map.")
-    shown = list(rows[(page - 1) * PER_FILE : page * PER_FILE] if page else ())
-    for row in shown:
-        row.edition = edition
-    return listed([row.get_absolute_url() for row in shown], edition_changed(edition))
+    rows = EDITION_SECTIONS[section].objects.published().filter(edition=edition)
+    shown = rows.order_by("uid").only("uid", "title", "edition")[places(page)]
+    return listed(paths_of(shown, edition), edition.changed_at)
 
 
 @require_safe
 def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
     """List a page of the addresses that belong to no edition."""
-
-    def pages() -> Iterable[str]:
-        fixed = ("people:list", "people:institutions", "papers:all_awards")
-        free = Page.objects.published().filter(edition=None).order_by("slug")
-        return [*map(reverse, fixed), *(one.get_absolute_url() for one in free)]
-
     changed = revision.current(None).changed_at
     if section == "pages":
-        return one_file(pages, page, changed)
-    rows = site_rows().get(section)
-    if rows is None:
+        fixed = map(reverse, ("people:list", "people:institutions", "papers:all_awards"))
+        free = Page.objects.published().filter(edition=None).order_by("slug")
+        return listed([*fixed, *(one.get_absolute_url() for one in free)] if page == 1 else [], changed)
+    if section not in SITE_SECTIONS:
         raise Http404("There is no such site map.")
-    shown = rows[(page - 1) * PER_FILE : page * PER_FILE] if page else ()
+    model = SITE_SECTIONS[section]
+    columns = ("uid", "name") if model is Person else ("slug",)
+    shown = model.objects.published().order_by(columns[0]).only(*columns)[places(page)]
     return listed([row.get_absolute_url() for row in shown], changed)
+
+
+def places(page: int) -> slice:
+    """Return which addresses are in the file with this number; none in file 0."""
+    return slice(max(0, page - 1) * PER_FILE, page * PER_FILE)
+
+
+def page_paths(edition: Edition) -> list[str]:
+    """Return the addresses of an edition, its sections, topics, rooms and own pages, each once."""
+    topics, rooms = edition.topics.published().order_by("slug"), edition.rooms.published().order_by("slug")
+    parts = paths_of([*topics, *rooms, *edition.pages.published()], edition)
+    return list(dict.fromkeys([edition.get_absolute_url(), *section_links(edition), *parts]))
+
+
+def paths_of(rows: Iterable[Paper | Session | Topic | Room | Page], edition: Edition) -> list[str]:
+    """Return the addresses of rows of an edition, which is not fetched again."""
+    found = []
+    for row in rows:
+        row.edition = edition
+        found.append(row.get_absolute_url())
+    return found
 
 
 def section_links(edition: Edition) -> list[str]:
     """Return the pages of an edition that have something to show."""
     urls = [SECTIONS[name].url(edition) for name in sorted(filled_sections(edition).sections)]
     return [url for url in urls if url.startswith(edition.get_absolute_url())]
-
-
-def edition_changed(edition: Edition) -> datetime:
-    """Return when something of an edition last changed."""
-    return edition.changed_at
-
-
-def one_file(make: Callable[[], Iterable[str]], page: int, changed: datetime) -> HttpResponse:
-    return listed(list(make()) if page == 1 else [], changed)
 
 
 def listed(paths: list[str], changed: datetime) -> HttpResponse:

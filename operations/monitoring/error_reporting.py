@@ -8,7 +8,7 @@ from conference.logs import bare
 from pagecache.request_log import note
 
 
-def stripped(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
+def stripped(event: dict[str, Any], hint: object) -> dict[str, Any]:
     """Remove personal data from a report; add the id of the request or task, as the log has it."""
     for name in ("user", "request", "server_name", "extra", "breadcrumbs"):
         event.pop(name, None)

@@ -5,7 +5,6 @@ With `METRICS_DIR` set the counts of all processes are added up there; without i
 
 import os
 from functools import lru_cache
-from typing import Any
 
 from django.conf import settings
 
@@ -60,7 +59,7 @@ def outcome(name: str) -> Counter:
 
 def page() -> bytes:
     """Return everything in the text format of Prometheus. Two queries, and what the queue takes."""
-    registry: Any = CollectorRegistry() if settings.METRICS_DIR else OWN
+    registry = CollectorRegistry() if settings.METRICS_DIR else OWN
     if settings.METRICS_DIR:
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return bytes(generate_latest(registry)) + bytes(generate_latest(state()))
