@@ -6,6 +6,7 @@ one can add: see `established` and `made`.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
@@ -131,28 +132,27 @@ def with_merged(model: type[Model], found: Q) -> Q:
     return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
 
 
+def reached(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
+    """Return the keys of the people or institutions that roles reach so."""
+    return model._base_manager.filter(SCOPES[model](access, action)).values("pk")
+
+
 def name_scope(access: Access, action: str) -> Q:
     """Other spellings, former names among them: of people whom one may change."""
     if not access.editions(action, PersonName):
         return NOTHING
-    return Q(person__in=Person._base_manager.filter(person_scope(access, "change")).values("pk"))
+    return Q(person__in=reached(Person, access, "change"))
 
 
 def identifier_scope(access: Access, action: str) -> Q:
     if not access.editions(action, PersonIdentifier):
         return NOTHING
-    needed = "view" if action == "view" else "change"
-    return Q(person__in=Person._base_manager.filter(person_scope(access, needed)).values("pk"))
+    return Q(person__in=reached(Person, access, "view" if action == "view" else "change"))
 
 
-def distinction_scope(access: Access, action: str) -> Q:
-    """Pairs of people who are not the same: of those whom one may change."""
-    changeable = Person._base_manager.filter(person_scope(access, "change")).values("pk")
-    return Q(first__in=changeable, second__in=changeable)
-
-
-def institution_distinction_scope(access: Access, action: str) -> Q:
-    changeable = Institution._base_manager.filter(institution_scope(access, "change")).values("pk")
+def distinction_scope(access: Access, action: str, *, model: type[Model]) -> Q:
+    """Pairs that are not the same: of those whom one may change."""
+    changeable = reached(model, access, "change")
     return Q(first__in=changeable, second__in=changeable)
 
 
@@ -176,6 +176,6 @@ def register() -> None:
     SCOPES[Person] = person_scope
     SCOPES[PersonName] = name_scope
     SCOPES[PersonIdentifier] = identifier_scope
-    SCOPES[PersonDistinction] = distinction_scope
+    SCOPES[PersonDistinction] = partial(distinction_scope, model=Person)
     SCOPES[Institution] = institution_scope
-    SCOPES[InstitutionDistinction] = institution_distinction_scope
+    SCOPES[InstitutionDistinction] = partial(distinction_scope, model=Institution)

@@ -15,7 +15,7 @@ USUAL_SHARE = 0.03
 # Given and family names of one language go together: more people share both than chance alone would make.
 SAME_LANGUAGE = 3.0
 # How much more often two records of one person differ so than two people of like names do.
-FORMS = {
+DIFFERENCE_RATIOS = {
     SpellingDifference.SAME: 0.5,
     SpellingDifference.CASE: 2.0,
     SpellingDifference.ACCENTS: 2.0,
@@ -32,7 +32,7 @@ FORMS = {
     SpellingDifference.TYPO: 0.3,
 }
 # Spellings with which one person may well be on one paper twice.
-LISTED_TWICE = frozenset(FORMS) - {
+LISTED_TWICE = frozenset(DIFFERENCE_RATIOS) - {
     SpellingDifference.INITIALS,
     SpellingDifference.SHORT,
     SpellingDifference.TYPO,
@@ -89,30 +89,25 @@ class LikelyDuplicate:
         return tuple(code for code, _ in self.reasons)
 
 
-def are_distinct(one: PersonCandidate, other: PersonCandidate) -> bool:
-    """Return whether an identifier proves them distinct."""
+def has_other_orcid(one: PersonCandidate, other: PersonCandidate) -> bool:
+    """Return whether their ORCID iDs prove that they are two."""
     return bool(one.orcid and other.orcid and one.orcid != other.orcid)
 
 
 def weigh(
-    one: PersonCandidate, other: PersonCandidate, likeness: SpellingMatch, shares: dict[str, float]
+    one: PersonCandidate, other: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:
     """Return what speaks for and against them, with weights. `shares`: affiliation -> of all people."""
-    found = [*_contacts(one, other), *_papers(one, other, likeness), *_coauthors(one, other)]
-    found += _affiliations(one, other, shares)
+    found: list[tuple[float, Reason]] = [(CONTACT, ("contact", {}))] if one.contacts & other.contacts else []
+    found += [*_papers(one, other, match), *_coauthors(one, other), *_affiliations(one, other, shares)]
     schemes = {scheme for scheme, _ in one.ids} & {scheme for scheme, _ in other.ids}
     if schemes:
         found.append((OTHER_IDS, ("other_ids", {"schemes": sorted(schemes)})))
     return found
 
 
-def _contacts(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
-    if one.contacts & other.contacts:
-        yield CONTACT, ("contact", {})
-
-
 def _papers(
-    one: PersonCandidate, other: PersonCandidate, likeness: SpellingMatch
+    one: PersonCandidate, other: PersonCandidate, match: SpellingMatch
 ) -> Iterator[tuple[float, Reason]]:
     common = one.papers.keys() & other.papers.keys()
     if len(common) > 1:
@@ -120,7 +115,7 @@ def _papers(
     elif common:
         (paper,) = common
         here, there = one.papers[paper], other.papers[paper]
-        yield (TWICE if likeness.kind in LISTED_TWICE else BOTH), ("same_paper", {"paper": paper})
+        yield (TWICE if match.kind in LISTED_TWICE else BOTH), ("same_paper", {"paper": paper})
         if here and there and not here & there:
             yield OTHER_PLACE_THERE, ("other_place_there", {})
 
@@ -152,9 +147,7 @@ def _affiliations(
 
 def _alike(here: set[str], there: set[str]) -> bool:
     """Return whether the affiliations share words: “Univ. of Basel” and “Basel”."""
-    return bool(
-        {word for place in here for word in distinctive(place)} & {w for p in there for w in distinctive(p)}
-    )
+    return not distinctive(" ".join(here)).isdisjoint(distinctive(" ".join(there)))
 
 
 def distinctive(place: str) -> set[str]:
@@ -169,7 +162,7 @@ COMMON_PLACES = frozenset(
 )  # fmt: skip
 
 
-def probability(likeness: SpellingMatch, namesakes: float, weights: list[float]) -> int:
+def probability(match: SpellingMatch, namesakes: float, weights: list[float]) -> int:
     """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name."""
-    odds = log(USUAL_SHARE * FORMS[likeness.kind] / max(namesakes, MIN_NAMESAKES)) + sum(weights)
+    odds = log(USUAL_SHARE * DIFFERENCE_RATIOS[match.kind] / max(namesakes, MIN_NAMESAKES)) + sum(weights)
     return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

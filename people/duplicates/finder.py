@@ -6,7 +6,7 @@ only those who also share a co-author, a place, a paper or an address are compar
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import combinations
 
 from people.duplicates.evidence import (
@@ -14,20 +14,20 @@ from people.duplicates.evidence import (
     LikelyDuplicate,
     PersonCandidate,
     Reason,
-    are_distinct,
+    has_other_orcid,
     probability,
     weigh,
 )
 from people.duplicates.spelling import SpellingDifference, SpellingMatch, compare_names, readings, share_of
 
-LIKELY = 50
+MIN_SCORE = 50
 LARGE_BLOCK = 30
 # Where a slip or a short form would be found, other names are found far oftener.
 LARGE_BLOCK_OF_PARTS = 10
 # On papers with more authors, co-authorship is no evidence.
-CROWD = 40
+MAX_AUTHORS = 40
 # As if so many others were known: what is rare among ten people is not rare.
-OTHERS = 2_000
+ASSUMED_OTHERS = 2_000
 # Longer names are cut for their blocks.
 MAX_NAME_WORDS = 6
 PART = 3
@@ -38,47 +38,45 @@ type Block = tuple[list[int], list[int] | None, int]
 
 
 def find(
-    figures: Iterable[PersonCandidate], apart: Set[frozenset[int]] = frozenset(), least: int = LIKELY
+    people: Sequence[PersonCandidate], distinct: Set[frozenset[int]] = frozenset(), min_score: int = MIN_SCORE
 ) -> list[LikelyDuplicate]:
     """Return those who may be one, the likeliest first; not the pairs of keys that are known to be two."""
-    everybody = list(figures)
-    add_namesakes(everybody)
-    names = Frequencies(everybody)
-    places = Counter(place for one in everybody for place in one.affiliations)
-    shares = {place: count / len(everybody) for place, count in places.items()}
+    add_coauthors(people)
+    names = Frequencies(people)
+    places = Counter(place for one in people for place in one.affiliations)
+    shares = {place: count / len(people) for place, count in places.items()}
     found = []
-    for left, right in candidates(everybody):
-        one, other = everybody[left], everybody[right]
-        if are_distinct(one, other) or (apart and frozenset((one.key, other.key)) in apart):
+    for left, right in candidate_pairs(people):
+        one, other = people[left], people[right]
+        if has_other_orcid(one, other) or (distinct and frozenset((one.key, other.key)) in distinct):
             continue
-        likeness = best_pairs(one, other)
-        if likeness is None or names.are_both_usual(likeness):
+        match = best_match(one, other)
+        if match is None or names.are_both_usual(match):
             continue
-        weighed = weigh(one, other, likeness, shares)
-        score = probability(likeness, names.namesakes(likeness), [weight for weight, _ in weighed])
-        if score >= least:
-            named: Reason = ("name_" + likeness.kind, {})
+        weighed = weigh(one, other, match, shares)
+        score = probability(match, names.namesakes(match), [weight for weight, _ in weighed])
+        if score >= min_score:
+            named: Reason = ("name_" + match.kind, {})
             first, second = sorted((one.key, other.key))
             found.append(LikelyDuplicate(first, second, score, (named, *(reason for _, reason in weighed))))
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
-def add_namesakes(figures: Iterable[PersonCandidate]) -> None:
+def add_coauthors(people: Sequence[PersonCandidate]) -> None:
     """Set the co-authors of each person."""
-    people = list(figures)
     authors: dict[int, list[PersonCandidate]] = defaultdict(list)
     for one in people:
         for paper in one.papers:
             authors[paper].append(one)
     for together in authors.values():
         keys = {one.key for one in together}
-        for one in together if len(together) <= CROWD else ():
+        for one in together if len(together) <= MAX_AUTHORS else ():
             one.coauthors |= keys
     for one in people:
         one.coauthors.discard(one.key)
 
 
-def best_pairs(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | None:
+def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | None:
     """Return how the names of two are alike, by the spellings that are most so."""
     if len(one.names) == len(other.names) == 1:
         return compare_names(one.names[0], other.names[0])
@@ -89,67 +87,64 @@ def best_pairs(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | 
 class Frequencies:
     """How common words and initials are among the names of these people."""
 
-    def __init__(self, figures: list[PersonCandidate]) -> None:
-        self.here, self.total = len(figures), len(figures) + OTHERS
+    def __init__(self, people: Sequence[PersonCandidate]) -> None:
+        self.here, self.total = len(people), len(people) + ASSUMED_OTHERS
         self.words: Counter[str] = Counter()
         self.initials: Counter[str] = Counter()
-        for one in figures:
+        for one in people:
             found = {word for reading in readings(one.names[0]) for word in reading}
             self.words.update(found)
             self.initials.update({word[0] for word in found})
 
     def share(self, word: str) -> float:
         """Return the share of others with this word in their name."""
-        counted = max(self.words[word] - 1, 0) + OTHERS * share_of(word)
+        counted = max(self.words[word] - 1, 0) + ASSUMED_OTHERS * share_of(word)
         return max(counted, 0.5) / self.total
 
     def initial(self, letter: str) -> float:
-        return max((self.initials[letter] + OTHERS / 13) / self.total, 0.02)
+        return max((self.initials[letter] + ASSUMED_OTHERS / 13) / self.total, 0.02)
 
-    def namesakes(self, likeness: SpellingMatch) -> float:
+    def namesakes(self, match: SpellingMatch) -> float:
         """Return how many others are to be expected whose names are as much alike by chance."""
-        shares = sorted(map(self.share, likeness.shared))[:PART]
-        shares += [self.initial(letter) for letter in likeness.initials]
-        if likeness.unlike[0]:
+        shares = sorted(map(self.share, match.shared))[:PART]
+        shares += [self.initial(letter) for letter in match.initials]
+        if match.unlike[0]:
             # A slip is rare; of the names that begin like another there are many.
-            which = min if likeness.kind == SpellingDifference.TYPO else max
-            shares.append(3 * which(map(self.share, likeness.unlike)))
+            which = min if match.kind == SpellingDifference.TYPO else max
+            shares.append(3 * which(map(self.share, match.unlike)))
         expected = float(self.here)
         for share in shares[:PART]:
             expected *= share
         # A name of one word, or three of which the third adds little.
         return expected * SAME_LANGUAGE ** (len(shares[:PART]) - 1)
 
-    def are_both_usual(self, likeness: SpellingMatch) -> bool:
+    def are_both_usual(self, match: SpellingMatch) -> bool:
         """Return whether words that differ by a letter are both common names, such as Zhang and Zheng."""
-        return (
-            likeness.kind == SpellingDifference.TYPO
-            and min(self.words[word] for word in likeness.unlike) > PART
-        )
+        return match.kind == SpellingDifference.TYPO and min(self.words[word] for word in match.unlike) > PART
 
 
 # Who is compared with whom
 
 
-def candidates(figures: list[PersonCandidate]) -> Iterator[Pair]:
+def candidate_pairs(people: Sequence[PersonCandidate]) -> Iterator[Pair]:
     """Yield the places of those in the list who share a block, each pair once."""
     seen: set[int] = set()
-    total = len(figures)
-    for block in blocks(figures):
-        for left, right in _pairs(*block, figures):
+    total = len(people)
+    for block in blocks(people):
+        for left, right in _pairs(*block, people):
             pair = min(left, right) * total + max(left, right)
             if left != right and pair not in seen:
                 seen.add(pair)
                 yield divmod(pair, total)
 
 
-def blocks(figures: list[PersonCandidate]) -> Iterator[Block]:
+def blocks(people: Sequence[PersonCandidate]) -> Iterator[Block]:
     """Yield those who are compared with each other, or the two lists to be compared across, up to a size."""
     whole: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[int]] = defaultdict(list)
     full: dict[str, list[int]] = defaultdict(list)
     papers: dict[int, list[int]] = defaultdict(list)
-    for place, one in enumerate(figures):
+    for place, one in enumerate(people):
         for name in dict.fromkeys(reading for spelling in one.names for reading in readings(spelling)):
             for key in whole_keys(name):
                 whole[key].append(place)
@@ -161,7 +156,9 @@ def blocks(figures: list[PersonCandidate]) -> Iterator[Block]:
         if len(members) > 1:
             yield members, None, LARGE_BLOCK_OF_PARTS if "-" in key else LARGE_BLOCK
     yield from ((members, full[key], LARGE_BLOCK) for key, members in short.items() if key in full)
-    yield from ((members, None, CROWD) for members in papers.values() if 1 < len(members) <= CROWD)
+    yield from (
+        (members, None, MAX_AUTHORS) for members in papers.values() if 1 < len(members) <= MAX_AUTHORS
+    )
 
 
 def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
@@ -191,7 +188,7 @@ def initial_keys(name: tuple[str, ...]) -> Iterator[tuple[bool, str]]:
 
 
 def _pairs(
-    members: list[int], others: list[int] | None, limit: int, figures: list[PersonCandidate]
+    members: list[int], others: list[int] | None, limit: int, people: Sequence[PersonCandidate]
 ) -> Iterator[Pair]:
     if len(members) * (len(others) if others else len(members)) <= limit**2:
         yield from ((a, b) for a in members for b in others) if others else combinations(members, 2)
@@ -199,7 +196,7 @@ def _pairs(
     shared: dict[tuple[str, object], list[int]] = defaultdict(list)
     known = set(members)
     for place in {*members, *(others or ())}:
-        for clue in _clues(figures[place]):
+        for clue in _evidence_of(people[place]):
             shared[clue].append(place)
     for found in shared.values():
         if len(found) > LARGE_BLOCK:
@@ -209,7 +206,7 @@ def _pairs(
                 yield a, b
 
 
-def _clues(one: PersonCandidate) -> Iterator[tuple[str, object]]:
+def _evidence_of(one: PersonCandidate) -> Iterator[tuple[str, object]]:
     yield from (("person", key) for key in one.coauthors)
     yield from (("place", place) for place in one.affiliations)
     yield from (("paper", paper) for paper in one.papers)

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -12,12 +12,12 @@ from rapidfuzz.distance import OSA
 from people.duplicates.evidence import LikelyDuplicate, Reason
 from people.names import fold
 
-EMPTY = frozenset(
+STOP_WORDS = frozenset(
     {"the", "of", "at", "in", "for", "and", "de", "di", "do", "da", "del", "der", "des", "du", "la", "le",
      "el", "et", "y", "e", "fur", "fuer", "und", "zu", "inc", "ltd", "llc", "gmbh", "corp", "corporation",
      "co", "plc", "ag", "sa", "bv", "limited", "company"}
 )  # fmt: skip
-ONE_WORD = {
+SYNONYMS = {
     **dict.fromkeys(("univ", "uni", "universite", "universitat", "universitaet", "universidad", "universitas",
                      "universidade", "universita", "universiteit", "universitet"), "university"),
     **dict.fromkeys(("inst", "institut", "instituto", "istituto", "instituut"), "institute"),
@@ -33,12 +33,12 @@ ONE_WORD = {
     "napoli": "naples", "firenze": "florence", "kobenhavn": "copenhagen", "koebenhavn": "copenhagen",
 }  # fmt: skip
 # What part of a house somebody is in: two names that differ in it may be one house.
-PARTS = frozenset(
+UNITS = frozenset(
     {"research", "ai", "laboratory", "department", "computer", "science", "school", "engineering"}
 )
-LIKELY, LARGE_BLOCK, SHORTEST, LONGEST = 50, 40, 3, 7
+MIN_SCORE, LARGE_BLOCK, MIN_INITIALS, MAX_INITIALS = 50, 40, 3, 7
 ALIAS, SAME_WORDS, SLIP, INITIALS, PART = 96, 94, 75, 60, 55
-SHARED_PEOPLE, OTHER_COUNTRY, FEW = 12, 45, 3
+SHARED_PEOPLE, OTHER_COUNTRY, MAX_SHARED = 12, 45, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class InstitutionCandidate:
 def words(name: str) -> tuple[str, ...]:
     """Return the telling words of a name, in one language, in order."""
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
-    told = [ONE_WORD.get(word, word) for word in folded if word not in EMPTY]
-    return tuple(told or folded)
+    kept = [SYNONYMS.get(word, word) for word in folded if word not in STOP_WORDS]
+    return tuple(kept or folded)
 
 
 @lru_cache(maxsize=65_536)
@@ -65,31 +65,30 @@ def short_forms(name: str) -> frozenset[str]:
     """Return the initials of a name, with and without its small words; and of a short form, itself."""
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
     if len(folded) == 1:
-        return frozenset(folded) if SHORTEST <= len(folded[0]) <= LONGEST else frozenset()
-    whole, telling = "".join(w[0] for w in folded), "".join(w[0] for w in folded if w not in EMPTY)
-    return frozenset(form for form in (whole, telling) if SHORTEST <= len(form) <= LONGEST)
+        return frozenset(folded) if MIN_INITIALS <= len(folded[0]) <= MAX_INITIALS else frozenset()
+    whole, telling = "".join(w[0] for w in folded), "".join(w[0] for w in folded if w not in STOP_WORDS)
+    return frozenset(form for form in (whole, telling) if MIN_INITIALS <= len(form) <= MAX_INITIALS)
 
 
 def is_short(name: str) -> bool:
     """Return whether a name is a short form, such as MIT."""
-    return name.isupper() and " " not in name.strip() and SHORTEST <= len(name.strip()) <= LONGEST
+    return name.isupper() and " " not in name.strip() and MIN_INITIALS <= len(name.strip()) <= MAX_INITIALS
 
 
 def find_duplicates(
-    places: Iterable[InstitutionCandidate], apart: Set[frozenset[int]] = frozenset()
+    institutions: Sequence[InstitutionCandidate], distinct: Set[frozenset[int]] = frozenset()
 ) -> list[LikelyDuplicate]:
     """Return those that may be one, the likeliest first; not the pairs of keys that are known to be two."""
-    everything = list(places)
     found = []
-    for left, right in _candidates(everything):
-        one, other = everything[left], everything[right]
-        if frozenset((one.key, other.key)) in apart or (one.ror and other.ror and one.ror != other.ror):
+    for left, right in _candidates(institutions):
+        one, other = institutions[left], institutions[right]
+        if frozenset((one.key, other.key)) in distinct or (one.ror and other.ror and one.ror != other.ror):
             continue
-        named = best_names(one, other)
+        named = best_match(one, other)
         if named is None:
             continue
         score, reasons = _weighed(one, other, *named)
-        if score >= LIKELY:
+        if score >= MIN_SCORE:
             first, second = sorted((one.key, other.key))
             found.append(LikelyDuplicate(first, second, score, reasons))
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
@@ -101,7 +100,7 @@ def _weighed(
     reasons: list[Reason] = [(code, {})]
     common = len(one.people & other.people)
     if common:
-        score += SHARED_PEOPLE * min(common, FEW)
+        score += SHARED_PEOPLE * min(common, MAX_SHARED)
         reasons.append(("shared_people", {"count": common}))
     if one.country and other.country and fold(one.country) != fold(other.country):
         score -= OTHER_COUNTRY
@@ -109,7 +108,7 @@ def _weighed(
     return min(score, 99), tuple(reasons)
 
 
-def best_names(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
+def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
     """Return how likely these are one by their names, and the reason."""
     found = [like for a in one.names for b in other.names if (like := compare_institutions(a, b))]
     best = max(found, default=None)
@@ -133,18 +132,18 @@ def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
     left, right = here - there, there - here
     if here & there and len(left) == len(right) == 1:
         (x,), (y,) = left, right
-        if min(len(x), len(y)) > LONGEST - 2 and OSA.distance(x, y, score_cutoff=1) <= 1:
+        if min(len(x), len(y)) > MAX_INITIALS - 2 and OSA.distance(x, y, score_cutoff=1) <= 1:
             return SLIP, "place_slip"
-    if here & there and (left | right) <= PARTS and not (left and right):
+    if here & there and (left | right) <= UNITS and not (left and right):
         return PART, "place_part"
     if is_short(one) != is_short(other) and short_forms(one) & short_forms(other):
         return INITIALS, "place_initials"
     return None
 
 
-def _candidates(places: list[InstitutionCandidate]) -> Iterator[tuple[int, int]]:
+def _candidates(institutions: Sequence[InstitutionCandidate]) -> Iterator[tuple[int, int]]:
     blocks: dict[str, list[int]] = defaultdict(list)
-    for number, place in enumerate(places):
+    for number, place in enumerate(institutions):
         for key in {key for name in place.names for key in _keys(name)}:
             blocks[key].append(number)
     seen: set[tuple[int, int]] = set()
@@ -156,10 +155,10 @@ def _candidates(places: list[InstitutionCandidate]) -> Iterator[tuple[int, int]]
 
 
 def _keys(name: str) -> Iterator[str]:
-    told = words(name)
-    yield " ".join(sorted(told))
-    yield " ".join(sorted(set(told) - PARTS))
+    kept = words(name)
+    yield " ".join(sorted(kept))
+    yield " ".join(sorted(set(kept) - UNITS))
     yield from (f"={form}" for form in short_forms(name))
-    for left_out in told if len(told) > 1 else ():
+    for left_out in kept if len(kept) > 1 else ():
         # A slip in one word leaves all the others.
-        yield "~" + " ".join(sorted(word for word in told if word != left_out))
+        yield "~" + " ".join(sorted(word for word in kept if word != left_out))

@@ -67,8 +67,10 @@ def word(number: int) -> str:
     return "".join(chr(97 + number // place % 26) for place in (676, 26, 1))
 
 
-def pairs(*people: PersonCandidate, apart: frozenset[frozenset[int]] = frozenset()) -> list[tuple[int, int]]:
-    return [(one.first, one.second) for one in find(people, apart)]
+def pairs(
+    *people: PersonCandidate, distinct: frozenset[frozenset[int]] = frozenset()
+) -> list[tuple[int, int]]:
+    return [(one.first, one.second) for one in find(people, distinct)]
 
 
 def test_rare_names_suffice_and_common_ones_need_more() -> None:
@@ -95,7 +97,7 @@ def test_different_orcids_and_a_chairs_word_say_that_they_are_two() -> None:
     other = person(3, "PAOLO COSTA")
 
     assert pairs(*two) == []
-    assert pairs(*two, other, apart=frozenset({frozenset((2, 3))})) == [(1, 3)]
+    assert pairs(*two, other, distinct=frozenset({frozenset((2, 3))})) == [(1, 3)]
 
 
 def test_twice_on_a_paper_by_spelling_but_not_by_initials_or_on_two_papers() -> None:
@@ -123,7 +125,7 @@ def test_another_spelling_and_an_address_are_evidence() -> None:
 def test_what_speaks_against_is_told_too() -> None:
     ids = [frozenset({("dblp", "1")}), frozenset({("dblp", "2")})]
     two = [person(n, "Paolo Costantini", ids=one, papers={n: {f"place{n}"}}) for n, one in enumerate(ids)]
-    (found,) = find(two, least=1)
+    (found,) = find(two, min_score=1)
 
     assert found.signs == ("name_same", "elsewhere", "other_ids")
     assert found.score < find([person(1, "Paolo Costantini"), person(2, "Paolo Costantini")])[0].score
