@@ -17,7 +17,7 @@ from accounts.models import Membership
 from content.editions import get_edition_model
 from content.history import RowChange
 from content.models import Content
-from content.row_values import part_of
+from content.row_values import part_of, related_model
 from people.models import (
     Institution,
     InstitutionDistinction,
@@ -61,7 +61,7 @@ def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
 def owners(model: type[Model], prefix: str = "") -> Iterator[tuple[str, type[Model]]]:
     """Yield the models whose forms include a row, with the path to each, up to the edition's."""
     for name in part_of(model):
-        owner: Any = model._meta.get_field(name).related_model
+        owner = related_model(model, name)
         if owner is not get_edition_model():
             yield f"{prefix}{name}", owner
             yield from owners(owner, f"{prefix}{name}__")

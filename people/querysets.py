@@ -10,6 +10,7 @@ from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, 
 from django.db.models.functions import Substr, Upper
 
 from content.querysets import ContentQuerySet, edition_public
+from content.row_values import related_model
 
 if TYPE_CHECKING:
     from content.models import Content
@@ -218,8 +219,8 @@ class PairQuerySet[M: Model](QuerySet[M]):
 
     def appearing_in(self, edition: int | str | None) -> Self:
         """Those of whom one does something in the edition with this key."""
-        field: Any = self.model._meta.get_field("first")
-        keys = field.related_model._default_manager.appearing_in(edition).order_by().values("pk")
+        model = related_model(self.model, "first")
+        keys = model._base_manager.filter(appearing(model, [edition])).order_by().values("pk")
         return self.filter(Q(first__in=keys) | Q(second__in=keys))
 
     def of_row(self, key: int) -> Self:

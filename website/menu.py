@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Model, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
@@ -31,11 +30,6 @@ class MenuLink:
     url: str
     current: bool = False
     children: Sequence["MenuLink"] = ()
-
-
-def page_url(edition: Edition, slug: str) -> str:
-    """Return the address of a page of an edition."""
-    return reverse("conference:page", args=[edition.slug, slug])
 
 
 CACHED_EDITIONS = 24
@@ -79,7 +73,8 @@ def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
         return own_menu(edition)
     shown = [one for name, one in SECTIONS.items() if name == "home" or name in found.sections]
     sections = [MenuLink(section.label, section.url(edition)) for section in shown]
-    return sections + [MenuLink(title, page_url(edition, slug)) for slug, title in found.pages]
+    pages = ((title, reverse("conference:page", args=[edition.slug, slug])) for slug, title in found.pages)
+    return sections + [MenuLink(*page) for page in pages]
 
 
 def own_menu(edition: Edition) -> list[MenuLink]:
@@ -100,14 +95,11 @@ def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = (
 
 
 def mark_current(link: MenuLink, edition: Edition, path: str) -> MenuLink:
-    """Return a line of the menu, marked if it leads to the page at `path`."""
+    """Return a line of the menu as the page at `path` has it: current on its own page and those below."""
     children = [mark_current(child, edition, path) for child in link.children]
-    return replace(link, current=is_current(link.url, edition, path), children=children)
-
-
-def is_current(url: str, edition: Edition, path: str) -> bool:
-    """Whether the page at `path` is the one at `url` or below it; every page is below an edition's home."""
-    return path == url or (url != edition.get_absolute_url() and path.startswith(url))
+    # Every page is below an edition's home.
+    is_below = link.url != edition.get_absolute_url() and path.startswith(link.url)
+    return replace(link, current=path == link.url or is_below, children=children)
 
 
 def fixed_links() -> list[MenuLink]:
@@ -120,11 +112,8 @@ def fixed_links() -> list[MenuLink]:
 
 def site_pages() -> list[MenuLink]:
     """Return the links to the pages of the whole site."""
-    return [MenuLink(page.title, page.get_absolute_url()) for page in _site_pages(timezone.now())]
-
-
-def _site_pages(at: datetime) -> QuerySet[Page]:
-    return Page.objects.published(at).filter(edition=None)
+    pages = Page.objects.published().filter(edition=None)
+    return [MenuLink(page.title, page.get_absolute_url()) for page in pages]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import Membership
 from accounts.roles import DESCRIPTIONS, Role
 from conference.models import Edition
+from content.row_values import related_model
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
 from people import membership
@@ -78,8 +79,8 @@ def role_choices(roles: Iterable[str]) -> list[tuple[str, str]]:
 
 def leaders(edition: Edition) -> QuerySet[Person]:
     """Return those who lead a session of the edition."""
-    roles: Any = Person._meta.get_field("session_roles").related_model
-    there = roles._base_manager.filter(session__edition=edition, role__in=("chair", "moderator", "organizer"))
+    roles = related_model(Person, "session_roles")._base_manager.filter(session__edition=edition)
+    there = roles.filter(role__in=("chair", "moderator", "organizer"))
     return Person.objects.filter(pk__in=there.order_by().values("person"), merged_into__isnull=True)
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import access_of, current_access
+from content.row_values import related_model
 from editorial.current_edition import edition_of
 from editorial.desk import CheckFilter
 from editorial.lists import matching as found_in
@@ -174,7 +175,7 @@ class InstitutionAdmin(MergeAdmin):
     ]
 
     def for_list(self, rows: QuerySet[Institution]) -> QuerySet[Institution]:
-        authorships: Any = Institution._meta.get_field("authorships").related_model
+        authorships = related_model(Institution, "authorships")
         access, theirs = current_access(), models.Q(authorships__isnull=False)
         if access and not access.everywhere("view", authorships):
             theirs = models.Q(authorships__in=access.rows(authorships._base_manager.all()).values("pk"))
