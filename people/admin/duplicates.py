@@ -174,12 +174,12 @@ class PairAdmin(admin.ModelAdmin[Pair]):
         if request.method == "GET" and self.has_view_permission(request):
             storage.search_if_quick(self.rows_model)
         last = Comparison.of(self.rows_model)
-        came = self.rows_model._default_manager.filter(pk__gt=last.last_key if last else 0).count()
+        new_count = self.rows_model._default_manager.filter(pk__gt=last.last_key if last else 0).count()
         more = {
             "title": capfirst(str(self.opts.verbose_name_plural)),
             "comparison": last,
             "is_stale": last is None or last.state != storage.state(),
-            "came": came,
+            "new_count": new_count,
             "look_address": self.address("look"),
             "merges_address": self.rows_admin.named("merges"),
         }

@@ -192,7 +192,7 @@ class MergeAdmin(ContentAdmin):
         pairs = storage.PAIR_MODELS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
         found = list(pairs.select_related("first", "second"))
         names = names_of(access_for(request), reasons.people_named(found))
-        return [{"pair": pair, "told": reasons.reason_texts(pair.reasons, names)} for pair in found]
+        return [{"pair": pair, "texts": reasons.reason_texts(pair.reasons, names)} for pair in found]
 
     # Back
 
@@ -201,7 +201,7 @@ class MergeAdmin(ContentAdmin):
         start = f"{self.opts.label_lower}:"
         return ChangeSet.objects.filter(origin=Origin.MERGE, reference__startswith=start)
 
-    def merged_here(self, request: HttpRequest, change_set: ChangeSet) -> list[Mergeable]:
+    def merged_rows(self, request: HttpRequest, change_set: ChangeSet) -> list[Mergeable]:
         """Return the rows that a merge was about, if the user may see them all; else none."""
         changes = change_set.rows.filter(model=self.opts.label_lower, kind=RowChange.Kind.CHANGED)
         keys = {change.object_id for change in changes if "merged_into" in change.values}
@@ -230,7 +230,7 @@ class MergeAdmin(ContentAdmin):
         context = self.frame(request, title, lines=lines, page_obj=page)
         return TemplateResponse(request, "admin/people/merges.html", context)
 
-    def check_take_back(self, request: HttpRequest, act: ChangeSet, rows: Iterable[Mergeable]) -> None:
+    def check_may_revert(self, request: HttpRequest, act: ChangeSet, rows: Iterable[Mergeable]) -> None:
         """Raise `PermissionDenied` unless the user may change these rows, and all else that was changed."""
         may = all(self.has_change_permission(request, row) for row in rows)
         if not may or reaching_elsewhere(access_for(request), [act.pk]):
@@ -239,10 +239,10 @@ class MergeAdmin(ContentAdmin):
     def unmerge_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
         """Say what taking a merge back will do; with POST, do it."""
         act = get_object_or_404(self.merges(), pk=change_set)
-        rows = self.merged_here(request, act)
+        rows = self.merged_rows(request, act)
         if not rows:
             raise Http404("No such merge.")
-        self.check_take_back(request, act, rows)
+        self.check_may_revert(request, act, rows)
         found, problems = undo_plan(act), list[str]()
         if request.method == "POST" and not found.is_empty:
             try:
@@ -313,7 +313,7 @@ class SplitAdmin(MergeAdmin):
             new = self.divide(request, person, column, problems)
             if new is not None:
                 words = gettext("%(new)s was split from %(person)s.") % {"new": new, "person": person}
-                act = split.acts().get(reference=f"{self.opts.label_lower}:{new.pk}")
+                act = split.split_change_sets().get(reference=f"{self.opts.label_lower}:{new.pk}")
                 back = self.named("unsplit", act.pk), gettext("Revert the split")
                 self.message_user(
                     request, format_html('{} <a href="{}">{}</a>', words, *back), messages.SUCCESS
@@ -359,15 +359,15 @@ class SplitAdmin(MergeAdmin):
 
     def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
         """Say what taking a split back will do; with POST, do it."""
-        act = get_object_or_404(split.acts(), pk=change_set)
-        found = split.moved_by(act)
+        act = get_object_or_404(split.split_change_sets(), pk=change_set)
+        found = split.remains_of(act)
         seen = self.get_queryset(request)
         rows = [row for row in (found.person, found.new) if row is not None]
         if not rows or seen.filter(pk__in=[row.pk for row in rows]).count() < len(rows):
             raise Http404("No such split.")
-        self.check_take_back(request, act, rows)
+        self.check_may_revert(request, act, rows)
         if request.method == "POST" and found.person and not found.is_empty:
-            split.take_back(act, request.user)
+            split.revert_split(act, request.user)
             words = gettext("The split was reverted:")
             said = format_html("{} {}", words, admin_link(found.person))
             self.message_user(request, said, messages.SUCCESS)

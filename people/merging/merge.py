@@ -92,20 +92,20 @@ def merge[R: Mergeable](
 
     `hide`: names of theirs that must appear nowhere from now on. Raises `CannotMergeError`, nothing changed.
     """
-    gone = [row for row in others if row.pk != survivor.pk]
+    merged_rows = [row for row in others if row.pk != survivor.pk]
     detail = gettext("%(others)s into %(survivor)s") % {
-        "others": ", ".join(str(row) for row in gone),
+        "others": ", ".join(str(row) for row in merged_rows),
         "survivor": survivor,
     }
-    keys = [survivor.pk, *(row.pk for row in gone)]
+    keys = [survivor.pk, *(row.pk for row in merged_rows)]
     with (
         storage.deciding(type(survivor), keys),
         recording(Origin.MERGE, user, detail) as log,
         revision.lock(),
     ):
         log.refer_to(survivor)
-        rows = _locked(type(survivor), [survivor, *gone])
-        survivor, gone = rows[0], rows[1:]
+        rows = _locked(type(survivor), [survivor, *merged_rows])
+        survivor, merged_rows = rows[0], rows[1:]
         hidden = {*hidden_names(rows), *(names.normal(name).casefold() for name in hide)}
         choice = {**preset(rows, hidden), **(chosen or {})}
         by_key = {row.pk: row for row in rows}
@@ -116,12 +116,12 @@ def merge[R: Mergeable](
             values |= {name: getattr(by_key[choice["name"]], name) for name in WITH_NAME}
         former_names = [row.name for row in rows]
         moved = Moved()
-        for row in gone:
+        for row in merged_rows:
             move_all(row, survivor, moved)
-        _move_distinctions(survivor, gone)
-        _point_to(survivor, gone, values)
+        _move_distinctions(survivor, merged_rows)
+        _point_to(survivor, merged_rows, values)
         _write_values(survivor, values)
-        _add_names(survivor, gone, former_names, hide)
+        _add_names(survivor, merged_rows, former_names, hide)
         log.write()
         return Merged(survivor, moved, log.change_set.pk if log.change_set else 0)
 
@@ -143,10 +143,10 @@ def _locked[R: Mergeable](model: type[R], rows: Sequence[R]) -> list[R]:
     return [cast(R, found[row.pk]) for row in rows if row.pk in found]
 
 
-def _move_distinctions(survivor: Mergeable, gone: Sequence[Mergeable]) -> None:
+def _move_distinctions(survivor: Mergeable, merged_rows: Sequence[Mergeable]) -> None:
     """Move distinctions to the survivor; drop those between merged rows."""
     rows = DISTINCTIONS[type(survivor)]._default_manager
-    keys = [row.pk for row in gone]
+    keys = [row.pk for row in merged_rows]
     for name, other in (("first", "second"), ("second", "first")):
         for row in rows.filter(**{f"{name}__in": keys}):
             far = getattr(row, f"{other}_id")
@@ -158,10 +158,10 @@ def _move_distinctions(survivor: Mergeable, gone: Sequence[Mergeable]) -> None:
                 row.save()
 
 
-def _point_to(survivor: Mergeable, gone: Sequence[Mergeable], values: Mapping[str, object]) -> None:
+def _point_to(survivor: Mergeable, merged_rows: Sequence[Mergeable], values: Mapping[str, object]) -> None:
     """Let the rows that were merged lead to the one that stays."""
     unique = UNIQUE[type(survivor)]
-    for row in gone:
+    for row in merged_rows:
         row.merged_into = survivor
         if getattr(row, unique) == values[unique]:
             setattr(row, unique, "")
@@ -183,12 +183,12 @@ def _write_values(survivor: Mergeable, values: Mapping[str, object]) -> None:
 
 
 def _add_names(
-    survivor: Mergeable, gone: Sequence[Mergeable], former: Iterable[str], hide: Iterable[str]
+    survivor: Mergeable, merged_rows: Sequence[Mergeable], former: Iterable[str], hide: Iterable[str]
 ) -> None:
     """Keep the names of those who were merged as other names of the one that stays."""
     others = [name for name in dict.fromkeys(former) if name != survivor.name]
     if isinstance(survivor, Institution):
-        theirs = [alias for row in gone if isinstance(row, Institution) for alias in row.aliases]
+        theirs = [alias for row in merged_rows if isinstance(row, Institution) for alias in row.aliases]
         aliases = [*survivor.aliases, *others, *theirs]
         survivor.aliases = [name for name in dict.fromkeys(aliases) if name != survivor.name]
         survivor.save(update_fields=["aliases"])

@@ -60,24 +60,24 @@ def move_all(there: Model, here: Model, moved: Moved) -> None:
 
 
 def move(rows: "QuerySet[Content]", name: str, here: Model, moved: Moved) -> None:
-    """Let these rows point at `here`. Where a row like it points there already, that one takes it in."""
+    """Let these rows point at `here`. Where a row like it points there already, the two become one."""
     rules = _unique_columns(rows.model, name)
 
-    def same(row: "Content") -> list[tuple[object, ...]]:
+    def unique_keys(row: "Content") -> list[tuple[object, ...]]:
         """Return a key for each rule of uniqueness: rows that share one cannot both point at `here`."""
         return [(number, *(getattr(row, one) for one in rule)) for number, rule in enumerate(rules)]
 
     present = rows.model._default_manager.filter(**{name: here}) if rules else ()
-    taken = {key: row for row in present for key in same(row)}
+    taken = {key: row for row in present for key in unique_keys(row)}
     keys: list[int] = []
     for row in rows.order_by("pk"):
-        twin = next((taken[key] for key in same(row) if key in taken), None)
-        if twin is None:
+        remaining = next((taken[key] for key in unique_keys(row) if key in taken), None)
+        if remaining is None:
             keys.append(row.pk)
-            taken |= dict.fromkeys(same(row), row)
+            taken |= dict.fromkeys(unique_keys(row), row)
         else:
             moved.dropped.append(Dropped(str(parent_of(row) or row._meta.verbose_name), str(row)))
-            _take_in(twin, row)
+            _absorb(remaining, row)
     if keys:
         moved.count += rows.model._default_manager.filter(pk__in=keys).update(**{name: here})
 
@@ -91,43 +91,43 @@ def _unique_columns(model: type[Model], name: str) -> list[list[str]]:
     ]
 
 
-def _take_in(kept: "Content", gone: "Content") -> None:
-    """Delete a row whose twin stays: the twin gets the earlier place, and what it did not say itself."""
-    fields = recorded_fields(type(kept))
+def _absorb(remaining: "Content", duplicate: "Content") -> None:
+    """Delete a duplicate; what remains gets the earlier place, and the values that it has not itself."""
+    fields = recorded_fields(type(remaining))
     own = [name for name, one in fields.items() if not one.is_relation and name != "position"]
-    changed = [name for name in own if _filled(kept, gone, name)]
-    for link in kept._meta.local_many_to_many:
-        getattr(kept, link.name).add(*getattr(gone, link.name).all())
-    if isinstance(kept, Ordered):
-        _close_ranks(kept, gone)
+    changed = [name for name in own if _fill(remaining, duplicate, name)]
+    for link in remaining._meta.local_many_to_many:
+        getattr(remaining, link.name).add(*getattr(duplicate, link.name).all())
+    if isinstance(remaining, Ordered):
+        _delete_and_renumber(remaining, duplicate)
     else:
-        gone.delete()
+        duplicate.delete()
     if changed:
-        kept.refresh_from_db(fields=["position"] if isinstance(kept, Ordered) else [])
-        kept.save(update_fields=changed)
+        remaining.refresh_from_db(fields=["position"] if isinstance(remaining, Ordered) else [])
+        remaining.save(update_fields=changed)
 
 
-def _filled(kept: Model, gone: Model, name: str) -> bool:
+def _fill(remaining: Model, duplicate: Model, name: str) -> bool:
     """Fill a field from the other row if it allows that; return whether it changed."""
-    mine, theirs = getattr(kept, name), getattr(gone, name)
-    if isinstance(mine, list):
-        joined = [*mine, *(one for one in theirs if one not in mine)]
+    own_value, other_value = getattr(remaining, name), getattr(duplicate, name)
+    if isinstance(own_value, list):
+        joined = [*own_value, *(one for one in other_value if one not in own_value)]
     else:
-        joined = mine or theirs
-    setattr(kept, name, joined)
-    return bool(joined != mine)
+        joined = own_value or other_value
+    setattr(remaining, name, joined)
+    return bool(joined != own_value)
 
 
-def _close_ranks(kept: Ordered, gone: Model) -> None:
+def _delete_and_renumber(remaining: Ordered, duplicate: Model) -> None:
     """Delete the one row, and give the other the earlier place of the two."""
-    order = list(kept.siblings().order_by("position", "pk").values_list("pk", flat=True))
-    if order.index(gone.pk) < order.index(kept.pk):
-        order.remove(kept.pk)
-        order[order.index(gone.pk)] = kept.pk
+    order = list(remaining.siblings().order_by("position", "pk").values_list("pk", flat=True))
+    if order.index(duplicate.pk) < order.index(remaining.pk):
+        order.remove(remaining.pk)
+        order[order.index(duplicate.pk)] = remaining.pk
     else:
-        order.remove(gone.pk)
-    gone.delete()
-    reorder(type(kept)._default_manager.filter(pk__in=order), order)
+        order.remove(duplicate.pk)
+    duplicate.delete()
+    reorder(type(remaining)._default_manager.filter(pk__in=order), order)
 
 
 def _move_links(relation: ManyToManyRel, there: Model, here: Model, moved: Moved) -> None:

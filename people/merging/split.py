@@ -48,7 +48,7 @@ def _give(rows: RowKeys, person: Person, other: Person) -> None:
         move(theirs, FIELD, other, Moved())
 
 
-def acts() -> QuerySet[ChangeSet]:
+def split_change_sets() -> QuerySet[ChangeSet]:
     """Return the change sets by which people were split."""
     return ChangeSet.objects.filter(origin=Origin.FORM, reference__startswith=f"{Person._meta.label_lower}:")
 
@@ -69,19 +69,20 @@ class Split:
         return self.new is None or self.person is None or self.new.merged_into_id is not None
 
 
-def moved_by(act: ChangeSet) -> Split:
+def remains_of(change_set: ChangeSet) -> Split:
     """Return what a split left behind, as it is now."""
-    key = int(act.reference.rpartition(":")[2])
+    key = int(change_set.reference.rpartition(":")[2])
     rows: dict[type[Content], list[int]] = defaultdict(list)
     former: set[int] = set()
-    for change in act.rows.filter(kind=RowChange.Kind.CHANGED).order_by("pk"):
+    for change in change_set.rows.filter(kind=RowChange.Kind.CHANGED).order_by("pk"):
         before, after = change.values.get(FIELD, (None, None))
         if after == key:
             rows[content_model(change.model)].append(change.object_id)
             former.add(before)
     person = last_of_chain(Person.objects.filter(pk__in=former).first())
     new = Person.objects.filter(pk=key).first()
-    edits = RowChange.objects.filter(model=Person._meta.label_lower, object_id=key, change_set__gt=act.pk)
+    later = RowChange.objects.filter(change_set__gt=change_set.pk)
+    edits = later.filter(model=Person._meta.label_lower, object_id=key)
     kept = [str(new)] if new and (edits.exists() or _has_more(new, rows)) else []
     return Split(person, new, rows, kept)
 
@@ -96,10 +97,10 @@ def _has_more(person: Person, rows: Mapping[type[Content], list[int]]) -> bool:
     return False
 
 
-def take_back(act: ChangeSet, user: "User" = None) -> Split:
+def revert_split(change_set: ChangeSet, user: "User" = None) -> Split:
     """Give back what went and still is the new one's; who has nothing then, and was not edited, goes."""
-    with recording(Origin.UNDO, user, act.detail), revision.lock():
-        found = moved_by(act)
+    with recording(Origin.UNDO, user, change_set.detail), revision.lock():
+        found = remains_of(change_set)
         if found.person and found.new and not found.is_empty:
             _give(found.rows, found.new, found.person)
             if not found.kept:

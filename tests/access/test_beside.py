@@ -40,11 +40,11 @@ def merged_into(row: Any) -> int:
 
 def split_from(person: Any, user: User) -> int:
     """Return the act by which an account split another from a person."""
-    if not split.acts().exists():
+    if not split.split_change_sets().exists():
         spelling = person.names.earliest("pk")
         with acting(Origin.FORM, user):
             split.split(person, "Twin", {type(spelling): [spelling.pk]})
-    return int(split.acts().get().pk)
+    return int(split.split_change_sets().get().pk)
 
 
 def acted_on(paper: Any) -> int:
@@ -280,7 +280,7 @@ def test_split_that_moved_rows_of_another_edition_is_not_taken_back_here(world: 
     type(authorship).objects.filter(pk=authorship.pk).update(person=person)
     new = split.split(person, "Twin", {type(authorship): [authorship.pk]})
     make.add_role(world.rows["schedule.session"], new)
-    undo = reverse("admin:people_person_unsplit", args=[split.acts().get().pk])
+    undo = reverse("admin:people_person_unsplit", args=[split.split_change_sets().get().pk])
     client = world.client("owner")
 
     assert [client.get(undo).status_code, client.post(undo).status_code] == [403, 403]

@@ -252,13 +252,13 @@ def test_split_is_taken_back_as_if_it_had_not_been(edition: Edition, paolo: Pers
     split.split(
         paolo, "Paolo Costa", {Authorship: [author.pk], type(role): [role.pk], PersonName: [spelling.pk]}
     )
-    act = split.acts().get()
-    found = split.take_back(act)
+    act = split.split_change_sets().get()
+    found = split.revert_split(act)
 
     assert everything() == before
     assert (found.kept, ChangeSet.objects.count() - sets) == ([], 2)
     assert [paper.pk, other.pk] == [row.paper_id for row in paolo.authorships.order_by("pk")]
-    assert split.moved_by(act).is_empty
+    assert split.remains_of(act).is_empty
 
 
 def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(
@@ -271,7 +271,7 @@ def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(
     edited.biography = "She wrote."
     edited.save()
     merge.merge(costa, [paolo])
-    kept = [split.take_back(act).kept for act in split.acts()]
+    kept = [split.revert_split(act).kept for act in split.split_change_sets()]
 
     assert kept == [["Paolo Costa"], ["Paolo Costa"]]
     assert [row.paper for row in busy.authorships.all()] == [later]
