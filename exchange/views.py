@@ -173,8 +173,8 @@ def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpRespon
 @edition_page
 def session_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     """Send the calendar of a session with what is in it."""
-    session = get_object_or_404(edition.sessions.published().select_related("edition"), uid=uid)
-    return _calendar(request, edition, uid, str(session), lambda: calendars.of_session(session))
+    session = get_object_or_404(edition.sessions.published(), uid=uid)
+    return _calendar(request, edition, uid, str(session), lambda: calendars.of_session(edition, session))
 
 
 @edition_page

@@ -15,7 +15,7 @@ from django.utils import timezone
 from conference.models import Edition
 from content.array_lookup import Among
 from content.querysets import moment
-from exchange.exports.dump import NOTHING, dump, writing_context
+from exchange.exports.dump import NOTHING, Dump, writing_context
 from exchange.formats.ics import CalendarScope, Wanted
 from papers.models import Topic
 from people.models import Person
@@ -34,6 +34,9 @@ FIELDS = {
     "session": (*EVENT, "parent", "roles"),
     "presentation": (*EVENT, "session", "paper", "board", "speakers"),
     "paper": ("title", "abstract", "authors"),
+    "authors": ("person", "name"),
+    "roles": ("person", "name", "role"),
+    "speakers": ("person", "name"),
 }
 # So many presentations are read at once, with their people.
 SLICE = 1_000
@@ -64,11 +67,11 @@ def _chosen(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
     return Q(pk__in=sessions), talks
 
 
-def of_session(session: Session) -> CalendarScope:
+def of_session(edition: Edition, session: Session) -> CalendarScope:
     """Return a session with its parts, and the talks in them with a time of their own."""
     inside = Q(session=session) | Q(session__parent=session)
     family = Q(pk=session.pk) | Q(parent=session)
-    return part(session.edition, sessions=family, presentations=inside & OWN_TIME)
+    return part(edition, sessions=family, presentations=inside & OWN_TIME)
 
 
 def of_room(room: Room) -> CalendarScope:
@@ -130,7 +133,8 @@ def part(
     talks = list(edition.presentations.published(at).filter(presentations).order_by().values_list(*columns))
     around = {*own, *(session for _, _, session, _ in talks if session)}
     wholes = Session.objects.filter(Among("pk", around)).order_by().values("parent")
-    program = dump(
+    # Those who ask know that the edition is public; of another, no row would be found.
+    program = Dump(
         edition,
         at=at,
         only={
@@ -141,6 +145,7 @@ def part(
         },
         fields=FIELDS,
         people=False,
-    )
+        is_sorted=False,
+    ).whole()
     wanted = Wanted(frozenset(own.values()), frozenset(uid for _, uid, *_ in talks))
     return CalendarScope(program, writing_context(edition), wanted)

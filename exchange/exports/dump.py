@@ -66,8 +66,9 @@ class Selection(TypedDict, total=False):
     """What is read of an edition; by default, all public rows.
 
     `drafts`: also unpublished rows. `only` names the kinds of rows to read, such as "paper", each with a
-    condition; it excludes other kinds, and the edition's menu and committee. `fields` names by kind the
-    fields to read, besides the key. `people`: whether to include participants.
+    condition; it excludes other kinds, and the edition's menu and committee. `fields` names by kind, or by
+    list such as "authors", the fields to read, besides the key. `people`: whether to include participants.
+    `is_sorted`: false for readers that sort by themselves, which saves a query for each kind.
     """
 
     drafts: bool
@@ -75,6 +76,7 @@ class Selection(TypedDict, total=False):
     only: Mapping[str, Q] | None
     fields: Mapping[str, Collection[str]]
     people: bool
+    is_sorted: bool
 
 
 def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
@@ -82,9 +84,7 @@ def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
 
     What rows point at is not taken along by itself.
     """
-    program = stream(edition, **selection)
-    lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in LISTS}
-    return replace(program, **lists)
+    return Dump(edition, **selection).whole() if _is_readable(edition, **selection) else Program()
 
 
 def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
@@ -92,10 +92,12 @@ def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
 
     For writers that only iterate over lists and test whether they are empty.
     """
+    return Dump(edition, **selection).program() if _is_readable(edition, **selection) else Program()
+
+
+def _is_readable(edition: Edition, **selection: Unpack[Selection]) -> bool:
     public = Edition.objects.published(selection.get("at"))
-    if not selection.get("drafts") and not public.filter(pk=edition.pk).exists():
-        return Program()
-    return Dump(edition, **selection).program()
+    return selection.get("drafts", False) or public.filter(pk=edition.pk).exists()
 
 
 def dumped_for(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
@@ -139,13 +141,13 @@ def name_parts(name: str) -> tuple[str, str]:
 
 
 class Dump:
-    """One edition being read."""
+    """One edition being read, whether it is public or not; of its rows only those that are."""
 
     def __init__(self, edition: Edition, **selection: Unpack[Selection]) -> None:
         self.edition = edition
         self.drafts, self.at = selection.get("drafts", False), selection.get("at")
         self.only, self.fields = selection.get("only"), selection.get("fields", {})
-        self.with_people = selection.get("people", True)
+        self.with_people, self.is_sorted = selection.get("people", True), selection.get("is_sorted", True)
 
     def program(self) -> Program:
         parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in PARTS}
@@ -158,6 +160,12 @@ class Dump:
             people=people if self.with_people else (),
             **parts,
         )
+
+    def whole(self) -> Program:
+        """Return the program with its lists read."""
+        program = self.program()
+        lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in LISTS}
+        return replace(program, **lists)
 
     def _edition(self) -> EditionRecord:
         own, conference = self.edition.pk, self.edition.conference.slug
@@ -186,12 +194,15 @@ class Dump:
         if not self._wants(kind):
             return
         wanted = self.fields.get(kind.name) if wanted is None else wanted
+        if not self.is_sorted:
+            yield from self.records(kind, self._rows(kind), wanted).values()
+            return
         names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK_ROWS)
         keys = [row[-1] for row in sorted(rows, key=lambda row: rank(row[:-1]))]
         for batch in in_batches(keys):
             shown = self._shown(kind.model).filter(Among("pk", batch))
-            found = self.records(kind, shown, self.lists(kind, batch, wanted), wanted)
+            found = self.records(kind, shown, wanted)
             yield from (found[key] for key in batch if key in found)
 
     def lists(
@@ -205,25 +216,22 @@ class Dump:
                 self._shown(listing.model).filter(Among(f"{listing.owner}_id", owners)),
                 self.edition,
                 known_as="person" in listing.columns,
+                wanted=self.fields.get(listing.name),
             )
             for listing in kind.listings
             if wanted is None or listing.name in wanted
         }
 
-    def records(
-        self,
-        kind: Kind,
-        rows: Any,
-        lists: dict[str, dict[int, list[Values]]],
-        wanted: Collection[str] | None = None,
-    ) -> dict[int, Any]:
+    def records(self, kind: Kind, rows: Any, wanted: Collection[str] | None = None) -> dict[int, Any]:
         """Return records by the keys of their rows. Fields that are not wanted are not read."""
         names = [name for name in (*kind.plain, *kind.references) if wanted is None or name in wanted]
         listings = [one for one in kind.listings if wanted is None or one.name in wanted]
         columns = ["pk", kind.key, *(_column(kind, name) for name in names)]
         names = [kind.key, *names]
+        lines = list(rows.order_by().values_list(*columns))
+        lists = self.lists(kind, [owner for owner, *_ in lines], wanted) if listings else {}
         found: dict[int, Any] = {}
-        for owner, *row in rows.order_by().values_list(*columns):
+        for owner, *row in lines:
             values = dict(zip(names, _frozen(row), strict=True))
             for listing in listings:
                 values[listing.name] = self.part_records(listing, lists.get(listing.name, {}).get(owner, []))
@@ -287,7 +295,7 @@ class Dump:
                 found = links._default_manager.filter(authorship__in=rows.values("pk"))
                 known.update(found.order_by().values_list("institution__slug", flat=True).distinct())
         for batch in in_batches(sorted(known)):
-            found = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch), {})
+            found = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch))
             yield from sorted(found.values(), key=lambda record: str(record.slug))
 
 

@@ -109,8 +109,7 @@ def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Ite
     found: dict[int, SelectedRecord] = {}
     for edition, here in _by_edition(rows, lookup).items():
         dump = Dump(edition or Edition(), drafts=True)
-        lists = dump.lists(kind, here, wanted)
-        records = dump.records(kind, rows.filter(pk__in=here), lists, wanted)
+        records = dump.records(kind, rows.filter(pk__in=here), wanted)
         found |= {key: SelectedRecord("", record, edition) for key, record in records.items()}
     yield from (found[key] for key in keys if key in found)
 

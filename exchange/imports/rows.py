@@ -4,7 +4,7 @@ Read with few queries for many rows. Values are JSON: times in UTC, references a
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from typing import Any, Protocol
@@ -234,23 +234,31 @@ def field_value(row: Content, kind: Kind, name: str) -> object:
 
 
 def parts_by_owner(
-    listing: Listing, rows: QuerySet[Content], edition: Edition, *, known_as: bool = False
+    listing: Listing,
+    rows: QuerySet[Content],
+    edition: Edition,
+    *,
+    known_as: bool = False,
+    wanted: Collection[str] | None = None,
 ) -> dict[int, list[Values]]:
     """Return the parts of each owner, in order. One query; one more for the institutions of authors.
 
-    `known_as` adds the present name of each part's person.
+    `known_as` adds the present name of each part's person. `wanted`: of lists of people, the fields to read.
     """
     found: dict[int, list[Values]] = defaultdict(list)
-    taken = {**listing.columns, "known_as": "person__name"} if known_as else listing.columns
+    taken = {name: path for name, path in listing.columns.items() if wanted is None or name in wanted}
+    if known_as:
+        taken["known_as"] = "person__name"
     columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
         "pk", f"{listing.owner}_id", *taken.values()
     )
     # No iterator(): of a cursor PostgreSQL plans for the first rows, and walks a table to have them in order.
     lines = list(columns)
-    institutions = _institutions([key for key, *_ in lines]) if listing is AUTHORS else {}
+    has_institutions = listing is AUTHORS and (wanted is None or "institutions" in wanted)
+    institutions = _institutions([key for key, *_ in lines]) if has_institutions else {}
     for key, owner, *values in lines:
         part = dict(zip(taken, values, strict=True))
-        if listing is AUTHORS:
+        if has_institutions:
             part["institutions"] = institutions.get(key, [])
         elif listing is MENU:
             part["key"] = key

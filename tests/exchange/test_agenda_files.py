@@ -108,7 +108,7 @@ def test_files_cost_the_same_for_many(
     client: Client, things: list[Any], django_assert_num_queries: Any
 ) -> None:
     edition = things[0].edition
-    for ending, expected in (("ics", 17), ("csv", 10), ("bib", 12)):
+    for ending, expected in (("ics", 11), ("csv", 10), ("bib", 12)):
         for rows in (things, [*things, *(make.make_session(edition) for _ in range(3))]):
             with django_assert_num_queries(expected):
                 client.post(f"/2021/agenda.{ending}", {"s": listed(rows)})

@@ -123,7 +123,7 @@ def test_query_count_does_not_grow(client: Client, ending: str, papers: int) -> 
     with CaptureQueriesContext(connection) as queries:
         client.get(f"/2021/schedule.{ending}").getvalue()
 
-    assert len(queries) == (10 if ending == "xcal" else 23)
+    assert len(queries) == (8 if ending == "xcal" else 23)
 
 
 def test_unknown_edition_is_404(client: Client) -> None:

@@ -339,8 +339,8 @@ def test_what_is_not_there_is_404(client: Client, path: str) -> None:
     [
         ("/2021/papers/p1.bib", 14),
         ("/2021/papers.bib", 21),
-        ("/2021/papers/p1.ics", 17),
-        ("/2021/schedule.ics", 10),
+        ("/2021/papers/p1.ics", 12),
+        ("/2021/schedule.ics", 8),
     ],
 )
 @pytest.mark.parametrize("papers", [2, 20])
