@@ -1,10 +1,12 @@
-"""Metadata in the head of a paper's page: tags of Google Scholar and Dublin Core, cards, linked data. Pure.
+"""A paper's byline, and the metadata in the head of its page: tags of Google Scholar and Dublin Core, cards,
+linked data. Pure.
 
 Made of a paper that was fetched `in_full()`: public rows alone, names as they are shown.
 """
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -30,12 +32,40 @@ from conference.page_metadata import (
 )
 
 if TYPE_CHECKING:
-    from papers.models import Paper
+    from papers.models import Authorship, Paper
 
 # Papers are in English, as far as the program knows.
 LANGUAGE = "en"
 DASHES = re.compile(r"\s*[-\u2012-\u2015\u2212]+\s*")
 NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Byline:
+    """Authors with the marks of their affiliations ("1,2"), and the affiliations with their numbers."""
+
+    authors: list[tuple["Authorship", str]]
+    affiliations: list[tuple[int, str]]
+
+    @property
+    def marked(self) -> bool:
+        """Whether the reader needs marks to tell who belongs where."""
+        return any(marks for _, marks in self.authors)
+
+
+def byline(authorships: Iterable["Authorship"]) -> Byline:
+    """Number the affiliations by first appearance; where all authors share one, there are no marks."""
+    authors = list(authorships)
+    named = dict.fromkeys(name for author in authors for name in author.affiliations)
+    numbers = {name: number for number, name in enumerate(named, start=1)}
+    marks = [
+        ",".join(str(numbers[name]) for name in dict.fromkeys(author.affiliations)) for author in authors
+    ]
+    if len(numbers) == 1 and all(marks):
+        marks = [""] * len(marks)
+    return Byline(
+        list(zip(authors, marks, strict=True)), [(number, name) for name, number in numbers.items()]
+    )
 
 
 def paper_head(paper: "Paper", card: Card) -> Head:

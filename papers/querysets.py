@@ -24,13 +24,11 @@ from django.db.models.functions import Coalesce
 from content.querysets import ContentQuerySet, moment, or_draft, papers_public
 from markup import fold
 from papers.gaps import PaperGaps
-from papers.likeness import MAX_RELATED, most_similar
 from papers.rows import PaperRow, card_columns, cards
 from people.querysets import with_shown_names
-from search.hits import related
 
 if TYPE_CHECKING:
-    from papers.models import Paper, Topic
+    from papers.models import Topic
 
 # How deep topics nest: `Computer Vision->Other` has two levels.
 TOPIC_LEVELS = 4
@@ -124,18 +122,6 @@ class PaperQuerySet(PaperGaps):
         rows = self._rows_of("grants", at).filter(award__edition=F("paper__edition"))
         return rows.order_by("award__position", "award").values_list("paper_id", "award__uid", "award__name")
 
-    def like(self, paper: "Paper", at: datetime | None = None) -> list[int]:
-        """Return keys of papers like this one, the likest first: by words they share, in the search index.
-
-        A paper that stands alone there is shown beside those of its authors and its topic.
-        """
-        if alike := related("paper", paper.pk, MAX_RELATED):
-            return [hit.object_id for hit in alike]
-        authors = [author.person_id for author in paper.shown_authors]
-        wrote = self._rows_of("authorships", at).filter(person__in=authors).values_list("paper_id", flat=True)
-        same = self.filter(topic=paper.topic_id) if paper.topic_id else self.none()
-        return most_similar(paper, wrote, same.order_by().values_list("pk", "keywords", "sort_title"))
-
     def team_sizes(self, at: datetime | None = None) -> Any:
         """Return how many authors each paper has that has any."""
         sizes = self._rows_of("authorships", at).values("paper").annotate(size=Count("pk"))
@@ -157,9 +143,9 @@ class PaperQuerySet(PaperGaps):
         ordered = grants.order_by("award__position", "award__pk", "position")
         return self.prefetch_related(Prefetch("grants", ordered, "shown_grants"))
 
-    def with_appearances(self, at: datetime | None = None, places: bool = True) -> Self:
-        """With the appearances by time as `appearances`, `called_off` or not; `places` adds their rooms."""
-        needed = ("session__edition", "session__room__edition", "room__edition") if places else ("session",)
+    def with_appearances(self, at: datetime | None = None) -> Self:
+        """With the appearances by time, in their rooms, as `appearances`, `called_off` or not."""
+        needed = ("session__edition", "session__room__edition", "room__edition")
         rows = self.published_related("presentations", at).with_beginning().select_related(*needed)
         return self.prefetch_related(Prefetch("presentations", rows, "appearances"))
 
@@ -167,11 +153,6 @@ class PaperQuerySet(PaperGaps):
         """With the visible files and links as `shown_materials`."""
         rows = self.published_related("materials", at).order_by("position", "pk")
         return self.prefetch_related(Prefetch("materials", rows, "shown_materials"))
-
-    def for_cards(self, at: datetime | None = None) -> Self:
-        """With what one line of a list shows. Three queries more."""
-        rows = self.select_related("edition", "topic")
-        return rows.with_authors(at).with_awards(at).with_appearances(at, places=False)
 
     def cards(self, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
         """Return what one line of a list shows of each, as plain values; see `papers.rows`."""

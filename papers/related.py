@@ -1,19 +1,43 @@
-"""What stands beside a paper: before and after it in its sessions, posters and papers like it.
+"""What stands beside a paper: before and after it in its sessions, posters of its days and papers like it.
 
-The paper was fetched `in_full()`, or `with_appearances()` at least.
+What takes place on a day is read once per revision for all papers of the day: a poster session holds
+hundreds, and each of their pages needs the same rows.
 """
 
-from collections.abc import Sequence
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple
+from datetime import UTC, datetime
+from functools import lru_cache
+from operator import attrgetter
+from sys import intern
+from typing import Any
 
-from papers.day_talks import DayTalk, DayTalks, day_talks_around, folded, most_similar
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from conference.models import Edition
+from content.querysets import published_rows
+from pagecache.per_revision import cached_per_revision
+from papers.board_order import NO_TIME, running_order
 from papers.models import Paper
-from papers.rows import Appearing, PaperRow, authors, paper_rows
+from papers.querysets import PaperQuerySet
+from papers.rows import PaperRow, RoomRow, TalkRow, authors, labels_of, paper_rows
+from search import hits
 
-# So many posters are shown.
-MAX_RELATED = 4
+# So many papers and so many posters are shown.
+MAX_PAPERS, MAX_POSTERS = 5, 4
+# Half a megabyte each for 1,500 posters.
+CACHED_DAYS = 16
+# Keyword lists, and times, that are parsed already.
+PARSED_ENTRIES = 16_000
+# Of posters, the same topic says as much as two keywords.
+TOPIC_WEIGHT = 2
+# Of papers, what each author and each keyword in common says, where a word of the title says 1.
+SAME_AUTHOR, SAME_KEYWORD = 4, 3
+# Shorter words of a title say little of what a paper is about.
+MIN_WORD_CHARS = 6
 # The keys of the papers before and after; `None` at the ends.
 type Way = tuple[int | None, int | None]
 
@@ -27,45 +51,24 @@ class Neighbors:
     after: PaperRow | None
 
 
-class _Poster(NamedTuple):
-    uid: str
-    title: str
-    title_html: str
-    starts: datetime | None
-    ends: datetime | None
-    place: str
-    board: str
-    room_id: int | None
-    paper: PaperRow
-    abstract_html: str = ""
-    # The room is known already.
-    session: None = None
-
-
-class Poster(Appearing, _Poster):
-    """A poster of another paper. `place` is the name of its room; `room_id` is the room's key."""
-
-    __slots__ = ()
-
-    def get_absolute_url(self) -> str:
-        return str(self.paper.get_absolute_url())
-
-
 @dataclass(frozen=True, slots=True)
 class Related:
     """Where one may go on to from a paper."""
 
     neighbors: list[Neighbors]
-    posters: list[Poster]
+    posters: list[TalkRow]
     related: list[PaperRow]
 
 
-def related(paper: Paper, at: datetime | None = None, most: int = MAX_RELATED) -> Related:
-    """Return what stands beside a paper. Two queries, those of `like()`, and one for each day not kept."""
+def related(paper: Paper, at: datetime | None = None, most: int = MAX_POSTERS) -> Related:
+    """Return what stands beside a paper that was fetched `in_full()`.
+
+    Two queries, those of `similar_papers()`, and one for each day that is not cached.
+    """
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _taking_place(paper)}
     ways = {key: _way(paper, _day(paper, session.start, at).order(key)) for key, session in sessions.items()}
-    alike, like = _alike(paper, at)[:most], papers.like(paper, at)
+    alike, like = _similar_posters(paper, at)[:most], similar_papers(papers, paper, at)
     shown = {poster.paper for poster in alike if poster.paper} | {*like}
     found = paper_rows(papers, shown | {key for way in ways.values() for key in way if key}, at)
     people = authors(papers, shown, at)
@@ -76,7 +79,7 @@ def related(paper: Paper, at: datetime | None = None, most: int = MAX_RELATED) -
     ]
     return Related(
         [pair for pair in neighbors if pair.before or pair.after],
-        [_poster(poster, named[poster.paper]) for poster in alike if poster.paper in named],
+        [poster.row._replace(paper=named[poster.paper]) for poster in alike if poster.paper in named],
         [named[key] for key in like if key in named],
     )
 
@@ -85,7 +88,7 @@ def _taking_place(paper: Any) -> list[Any]:
     return [one for one in paper.appearances if one.session and not one.called_off]
 
 
-def _day(paper: Paper, moment: datetime, at: datetime | None) -> DayTalks:
+def _day(paper: Paper, moment: datetime, at: datetime | None) -> "DayTalks":
     edition = paper.edition
     return day_talks_around(edition, at, *edition.day_bounds(edition.day_of(moment)))
 
@@ -98,7 +101,53 @@ def _way(paper: Paper, order: Sequence[int | None]) -> Way:
     return order[place - 1] if place else None, (*order, None)[place + 1]
 
 
-def _alike(paper: Any, at: datetime | None) -> list[DayTalk]:
+# Papers like a paper
+
+
+def similar_papers(papers: PaperQuerySet, paper: Paper, at: datetime | None = None) -> list[int]:
+    """Return keys of papers like this one, the likest first: by words they share, in the search index.
+
+    A paper that stands alone there is shown beside those of its authors and its topic.
+    """
+    if found := hits.related("paper", paper.pk, MAX_PAPERS):
+        return [hit.object_id for hit in found]
+    authors = [author.person_id for author in paper.shown_authors]
+    wrote = published_rows(Paper, "authorships", at).filter(person__in=authors, paper__in=papers.values("pk"))
+    same = papers.filter(topic=paper.topic_id) if paper.topic_id else papers.none()
+    candidates = same.order_by().values_list("pk", "keywords", "sort_title")
+    return most_similar(paper, wrote.order_by().values_list("paper_id", flat=True), candidates)
+
+
+def most_similar(
+    paper: Paper, authored: Iterable[int], candidates: Iterable[tuple[int, Collection[str], str]]
+) -> list[int]:
+    """Return the keys of the papers most like this one: by authors in common, keywords, words of the title.
+
+    `authored` has the key of another paper once for each author in common.
+    """
+    points = Counter({key: SAME_AUTHOR * times for key, times in Counter(authored).items()})
+    keywords, words = folded(paper.keywords), distinctive(paper.sort_title)
+    for key, others, title in candidates:
+        points[key] += SAME_KEYWORD * len(keywords & folded(others)) + len(words & distinctive(title))
+    del points[paper.pk]
+    ranked = sorted((key for key in points if points[key]), key=lambda key: (-points[key], key))
+    return ranked[:MAX_PAPERS]
+
+
+def distinctive(title: str) -> set[str]:
+    """Return the words of a folded title that say what a paper is about."""
+    return {word for word in title.split() if len(word) >= MIN_WORD_CHARS}
+
+
+def folded(keywords: Collection[str] | None) -> frozenset[str]:
+    """Return keywords as they are compared."""
+    return frozenset(keyword.casefold() for keyword in keywords or ())
+
+
+# Posters like a paper's own
+
+
+def _similar_posters(paper: Any, at: datetime | None) -> "list[DayTalk]":
     """Return the posters of others on its posters' days that share topic or keywords, likest first."""
     if not (paper.topic_id or paper.keywords):
         return []
@@ -106,10 +155,155 @@ def _alike(paper: Any, at: datetime | None) -> list[DayTalk]:
     day_of, days = paper.edition.day_of, {paper.edition.day_of(one.begins) for one in own}
     # A session may go on from one day to the next.
     posters = {_day(paper, moment, at).posters for one in own for moment in (one.begins, one.session.start)}
-    found = most_similar(posters, paper.topic_id, folded(paper.keywords))
-    return [poster for poster in found if poster.paper != paper.pk and day_of(poster.starts) in days]
+    found = most_similar_posters(posters, paper.topic_id, folded(paper.keywords))
+    return [one for one in found if one.paper != paper.pk and one.starts and day_of(one.starts) in days]
 
 
-def _poster(talk: DayTalk, paper: PaperRow) -> Poster:
-    shown = talk.uid, talk.title, talk.title_html, talk.starts, talk.ends, talk.place, talk.board
-    return Poster(*shown, talk.room_id, paper)
+@dataclass(slots=True, eq=False)
+class DayTalk:
+    """What takes place: a paper, if it is of one, in a session; `row` is its line, without the paper."""
+
+    key: int
+    paper: int | None
+    session: int | None
+    is_poster: bool
+    topic: int | None
+    keywords: frozenset[str]
+    row: TalkRow
+
+    @property
+    def starts(self) -> datetime | None:
+        return self.row.start
+
+    @property
+    def board(self) -> str:
+        return self.row.board
+
+    @property
+    def position(self) -> int:
+        return self.row.position
+
+
+class PosterIndex:
+    """Posters, found by what their papers are about."""
+
+    def __init__(self, posters: Iterable[DayTalk]) -> None:
+        self._of_topic: dict[int, list[DayTalk]] = defaultdict(list)
+        self._with_keyword: dict[str, list[DayTalk]] = defaultdict(list)
+        for poster in posters:
+            if poster.topic:
+                self._of_topic[poster.topic].append(poster)
+            for keyword in poster.keywords:
+                self._with_keyword[keyword].append(poster)
+
+    def likeness(self, topic: int | None, keywords: Iterable[str]) -> dict[DayTalk, int]:
+        """Return the posters that share topic or keywords, with how much they share."""
+        found: Counter[DayTalk] = Counter()
+        for keyword in keywords:
+            found.update(self._with_keyword.get(keyword, ()))
+        for poster in self._of_topic.get(topic or 0, ()):
+            found[poster] += TOPIC_WEIGHT
+        return found
+
+
+def most_similar_posters(
+    posters: Iterable[PosterIndex], topic: int | None, keywords: Collection[str]
+) -> list[DayTalk]:
+    """Return the first poster of each paper that shares topic or keywords, likest first, else by time."""
+    likeness: dict[DayTalk, int] = {}
+    for some in posters:
+        likeness |= some.likeness(topic, keywords)
+
+    def rank(poster: DayTalk) -> tuple[object, ...]:
+        return -likeness[poster], poster.starts or NO_TIME, poster.position, poster.key
+
+    first: dict[int | None, DayTalk] = {}
+    for poster in sorted(likeness, key=rank):
+        first.setdefault(poster.paper, poster)
+    return [*first.values()]
+
+
+# What takes place on a day
+
+
+class DayTalks:
+    """What takes place in the sessions of a day, and its posters. What nobody asks for is not worked out."""
+
+    def __init__(self, talks: Iterable[DayTalk]) -> None:
+        # Equals stand in order as they came.
+        self.talks = sorted(talks, key=attrgetter("key"))
+        self._members: dict[int | None, list[DayTalk]] = defaultdict(list)
+        for talk in self.talks:
+            self._members[talk.session].append(talk)
+        self._orders: dict[int, tuple[int | None, ...]] = {}
+        self._posters: PosterIndex | None = None
+
+    def order(self, session: int) -> tuple[int | None, ...]:
+        """Return the papers of a session in the order in which one meets them."""
+        if session not in self._orders:
+            met = running_order(self._members.get(session, ()))
+            self._orders[session] = tuple(dict.fromkeys(talk.paper for talk in met))
+        return self._orders[session]
+
+    @property
+    def posters(self) -> PosterIndex:
+        """The posters of papers."""
+        if self._posters is None:
+            self._posters = PosterIndex(talk for talk in self.talks if talk.is_poster and talk.paper)
+        return self._posters
+
+
+@cached_per_revision(CACHED_DAYS)
+def day_talks_around(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
+    """Return what takes place in the sessions that begin between two moments.
+
+    One query after a change.
+    """
+    labels = labels_of(Paper, "presentations")
+    return DayTalks(_talk(labels, columns) for columns in _day_rows(edition.pk, at, start, end))
+
+
+# The columns of a day, as the database holds them: there are few different times and keywords, and each is
+# parsed once.
+INDEX_COLUMNS = ("pk", "paper_id", "session_id", "poster", "paper__topic_id")
+LINE_COLUMNS = ("uid", "kind", "board", "position", "title", "title_html", "room_key", "room_slug", "place")
+
+
+def _day_rows(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
+    rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
+    texts = (Cast(name, TextField()) for name in ("paper__keywords", "starts", "ends"))
+    return rows.order_by().values_list(*INDEX_COLUMNS, *texts, *LINE_COLUMNS)
+
+
+def _talk(labels: dict[str, str], columns: Sequence[Any]) -> DayTalk:
+    key, paper, session, poster, topic, keywords, starts, ends, *line = columns
+    uid, kind, board, position, title, title_html, room, slug, place = line
+    row = TalkRow(
+        uid,
+        intern(kind),
+        labels[kind],
+        title,
+        title_html,
+        moment_of(starts),
+        moment_of(ends),
+        intern(board),
+        position,
+        room_id=room,
+        room=room_row(slug, place) if room else None,
+    )
+    return DayTalk(key, paper, session, bool(poster), topic, keywords_of(keywords), row)
+
+
+@lru_cache(maxsize=PARSED_ENTRIES)
+def keywords_of(written: str | None) -> frozenset[str]:
+    return folded(json.loads(written) if written else ())
+
+
+@lru_cache(maxsize=PARSED_ENTRIES)
+def moment_of(written: str | None) -> datetime | None:
+    """Return a moment as the database writes it: without zone, where it knows none, it is of UTC."""
+    found = datetime.fromisoformat(written) if written else None
+    return found.replace(tzinfo=found.tzinfo or UTC) if found else None
+
+
+room_row = lru_cache(maxsize=PARSED_ENTRIES)(RoomRow)

@@ -1,4 +1,4 @@
-"""Papers in lists, as plain values: what a line shows and no more, read for all lines at once.
+"""Papers and talks in lists, as plain values: what a line shows and no more, read for all lines at once.
 
 A thousand lines of rows of models took ten times as long to fetch and to write. Equal rows say the same, so
 that `pagecache.fragments` can keep what was written of them.
@@ -79,24 +79,6 @@ class TopicRow(NamedTuple):
     name: str
 
 
-class AppearanceRow(NamedTuple):
-    """One appearance of a paper. `begins` is its own start, else its session's; `room_id` likewise."""
-
-    get_kind_display: str
-    uid: str
-    begins: datetime | None
-    room_id: int | None
-    board: str
-    called_off: bool
-    # The room is known already.
-    session: None = None
-
-    @property
-    def starts(self) -> datetime | None:
-        """When it begins, as rows of models call it."""
-        return self.begins
-
-
 class PaperRow(NamedTuple):
     """A paper as a line shows it."""
 
@@ -110,13 +92,75 @@ class PaperRow(NamedTuple):
     shown_materials: tuple[MaterialLink, ...] = ()
     track: str = ""
     topic: TopicRow | None = None
-    appearances: tuple[AppearanceRow, ...] = ()
+    appearances: tuple["TalkRow", ...] = ()
 
     def __str__(self) -> str:
         return markup.plain(self.title)
 
     def get_absolute_url(self) -> str:
         return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
+
+
+class RoomRow(NamedTuple):
+    """The room of a talk."""
+
+    slug: str
+    name: str
+
+
+class SessionRow(NamedTuple):
+    """The session of a talk, as far as the talk's line depends on it."""
+
+    kind: str
+    start: datetime
+    room_id: int | None
+    cancelled: bool
+    address: str
+
+    def get_absolute_url(self) -> str:
+        return self.address
+
+
+class _Talk(NamedTuple):
+    uid: str
+    kind: str
+    get_kind_display: str
+    title: str = ""
+    title_html: str = ""
+    start: datetime | None = None
+    end: datetime | None = None
+    board: str = ""
+    position: int = 0
+    cancelled: bool = False
+    cancellation_reason: str = ""
+    recording_url: str = ""
+    room_id: int | None = None
+    room: RoomRow | None = None
+    session: SessionRow | None = None
+    moved_from: datetime | None = None
+    abstract_html: str = ""
+    paper: PaperRow | None = None
+    shown_speakers: tuple[PersonLink, ...] = ()
+
+
+class TalkRow(Appearing, _Talk):
+    """A presentation as a line shows it. Its abstract is empty unless it was fetched.
+
+    With a session, start, end and room are the talk's own; without, they are its own or the session's.
+    `cancelled`: it, or its session, stays in the program only to say that it does not happen. `moved_from`
+    is when it was announced before the current release.
+    """
+
+    __slots__ = ()
+
+    def get_absolute_url(self) -> str:
+        shown = self.paper or self.session
+        return shown.get_absolute_url() if shown else ""
+
+    @property
+    def starts(self) -> datetime | None:
+        """Its own start, else its session's."""
+        return self.start or (self.session.start if self.session else None)
 
 
 type RowsByKey[T] = Mapping[int, tuple[T, ...]]
@@ -185,17 +229,19 @@ def _links(papers: type[Model], keys: Keys, at: datetime) -> Any:
     return rows.values_list("paper_id", "kind", "label", "url", "file")
 
 
-def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[AppearanceRow]:
+def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[TalkRow]:
     """Return where these papers appear, by time. One query, none without keys."""
     labels = labels_of(papers.model, "presentations")
-    rows = _appearances(papers.model, Keys(keys), moment(at))
-    return grouped((paper, AppearanceRow(labels[kind], *own)) for paper, kind, *own in rows)
+    return grouped(
+        (paper, TalkRow(uid, kind, labels[kind], start=start, room_id=room, board=board, cancelled=off))
+        for paper, uid, kind, start, room, board, off in _appearances(papers.model, Keys(keys), moment(at))
+    )
 
 
 def _appearances(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = published_rows(papers, "presentations", at).filter(Among("paper_id", keys)).with_beginning()
     placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
-    return placed.values_list("paper_id", "kind", "uid", "begins", "where", "board", "called_off")
+    return placed.values_list("paper_id", "uid", "kind", "begins", "where", "board", "called_off")
 
 
 def labels_of(papers: Any, relation: str) -> dict[str, str]:

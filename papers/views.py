@@ -15,10 +15,9 @@ from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.pagination import page_of
-from papers.bylines import byline
 from papers.facets import PaperFilter
 from papers.models import Award, Paper, Topic
-from papers.page_metadata import byline_words, card_text, paper_head
+from papers.page_metadata import byline, byline_words, card_text, paper_head
 from papers.related import related
 from papers.statistics import statistics
 

@@ -14,6 +14,7 @@ from conference.models import Edition
 from content.fields import HttpURLField, UidField
 from content.models import Content, ends_before_start
 from content.page_paths import path_of
+from papers.rows import TalkRow
 from schedule import timetable
 from schedule.cancellation import Cancellable, Status
 from schedule.following import Agenda, AgendaStar, Release
@@ -22,7 +23,6 @@ from schedule.presentation import ENDS_BEFORE_START, Presentation
 from schedule.querysets import SessionQuerySet
 from schedule.rescheduling import set_null
 from schedule.rooms import Room
-from schedule.rows import TalkRow
 
 __all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
 
@@ -98,7 +98,7 @@ class Session(Cancellable, Content):
         # The day page: an edition's sessions by time.
         indexes = [models.Index(fields=["edition", "start"], name="session_by_time")]
 
-    # What `with_people()`, `with_talk_counts()`, `talkrows.fill()` and `timetable.nest()` found: public rows.
+    # What `with_people()`, `with_talk_counts()`, `rows.fill()` and `timetable.nest()` found: public rows.
     shown_roles: list[SessionRole]
     shown_talks: list[TalkRow]
     shown_parts: list["Session"]

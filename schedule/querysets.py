@@ -248,13 +248,17 @@ class PresentationQuerySet(PresentationGaps):
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 
     def placed(self) -> Self:
-        """By time, with `starts`, `ends`, `place`, `room_key`, its own or its session's; is it a `poster`?"""
+        """By time, with `starts`, `ends` and room, its own or its session's; is it a `poster`?
+
+        Of the room `room_key`, `room_slug` and `place`, its name.
+        """
         poster = Q(kind="poster") | Q(session__kind="poster", session__isnull=False)
         return self.with_beginning().annotate(
             starts=F("begins"),
             ends=Coalesce("end", "session__end"),
             place=Coalesce("room__name", "session__room__name"),
             room_key=Coalesce("room_id", "session__room_id"),
+            room_slug=Coalesce("room__slug", "session__room__slug"),
             poster=ExpressionWrapper(poster, BooleanField()),
         )
 

@@ -24,8 +24,8 @@ from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
 from schedule.questions import day_sessions, family, sessions_beside, used_days
 from schedule.recordings import recordings_by_day
 from schedule.releases.release_view import mark_moved, moved_times, release_view
+from schedule.rows import TALKS_SHOWN, Wanted, fill
 from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice
-from schedule.talkrows import TALKS_SHOWN, Wanted, fill
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300

@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from pagecache import per_revision
-from papers.day_talks import DayTalk, PosterIndex, most_similar
 from papers.models import Paper
-from papers.related import related
+from papers.related import DayTalk, PosterIndex, most_similar_posters, related
+from papers.rows import TalkRow
 from tests import factories as make
 from tests.reading import read
 
@@ -56,15 +56,15 @@ def test_likest_come_first_and_other_days_not_at_all() -> None:
 
 
 def talk(key: int, paper: int, starts: datetime, position: int) -> DayTalk:
-    about = None, frozenset(["tpu"])
-    return DayTalk(key, paper, None, starts, None, "", position, True, *about, str(key), "", "", "Hall", None)
+    row = TalkRow(str(key), "poster", "Poster", start=starts, position=position)
+    return DayTalk(key, paper, None, True, None, frozenset(["tpu"]), row)
 
 
 def test_of_equals_the_first_that_one_meets_comes_first_and_each_paper_once() -> None:
     later = make.MORNING + timedelta(hours=1)
     rows = [(3, 30, later, 1), (2, 20, make.MORNING, 2), (1, 10, make.MORNING, 2), (4, 10, make.MORNING, 1)]
     talks = [talk(*row) for row in rows]
-    found = most_similar([PosterIndex(talks[:2]), PosterIndex(talks[1:])], None, {"tpu"})
+    found = most_similar_posters([PosterIndex(talks[:2]), PosterIndex(talks[1:])], None, {"tpu"})
 
     assert [poster.key for poster in found] == [4, 2, 3]
 

@@ -6,8 +6,8 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from pagecache import per_revision
-from papers.likeness import most_similar
 from papers.models import Paper
+from papers.related import most_similar
 from search.index import DocumentRecord, index
 from tests import factories as make
 from tests.reading import Page, read

@@ -12,6 +12,7 @@ from content.ordering import reorder
 from content.preview_context import Lifted, preview_as
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import called_off
+from papers.related import similar_papers
 from schedule.models import Presentation
 from search.index import DocumentRecord, index
 from tests import factories as make
@@ -52,11 +53,6 @@ def cards(at: datetime | None) -> list[Any]:
     return [len(part) for row in lines for part in (row.shown_authors, row.shown_grants, row.appearances)]
 
 
-def in_lists(at: datetime | None) -> list[int]:
-    paper = Paper.objects.for_cards(at).get()
-    return [*map(len, (paper.shown_authors, paper.shown_grants, paper.appearances))]
-
-
 def on_its_page(at: datetime | None) -> list[int]:
     paper = Paper.objects.in_full(at).get()
     parts = (paper.shown_authors, paper.shown_grants, paper.appearances, paper.shown_materials)
@@ -79,7 +75,6 @@ def winners(at: datetime | None) -> list[Any]:
         (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
         (lambda at: authors(Paper.objects.with_authors(at)), [], ["Ada"]),
         (cards, [0] * 6, [1] * 6),
-        (in_lists, [0] * 3, [1] * 3),
         (on_its_page, [0] * 4, [1] * 4),
         (winners, [], [(1, 1)]),
         (lambda at: names(Authorship.objects.published(at)), [], ["Ada"]),
@@ -305,8 +300,8 @@ def test_paper_without_others_of_its_words_is_like_those_of_its_authors_and_topi
     papers = edition.papers.published()
     asked = {paper.title: paper for paper in papers.with_authors()}
 
-    assert papers.like(asked["Own"]) == [both.pk, one.pk, alone.pk, near.pk]
-    assert papers.like(asked["Alone"]) == [own.pk, both.pk]
+    assert similar_papers(papers, asked["Own"]) == [both.pk, one.pk, alone.pk, near.pk]
+    assert similar_papers(papers, asked["Alone"]) == [own.pk, both.pk]
 
 
 @pytest.mark.parametrize(("others", "told"), [(1, 1), (5, 5), (6, 5)])
@@ -316,7 +311,7 @@ def test_paper_with_others_of_its_words_is_like_five_of_those(
     titles = ["Garbage collection for databases"] * (1 + others) + ["Speech"] * 9
     papers = [make.make_paper(edition, ["Ada"], title=title) for title in titles]
     index(DocumentRecord("paper", paper.pk, paper.uid, paper.title) for paper in papers)
-    found = edition.papers.published().like(papers[0])
+    found = similar_papers(edition.papers.published(), papers[0])
 
     assert len(found) == told
     assert {*found} <= {paper.pk for paper in papers[1 : 1 + others]}
@@ -387,13 +382,17 @@ def full(edition: Edition) -> Paper:
     return paper
 
 
-def parts(paper: Any) -> list[list[str]]:
-    """What hangs on a paper, and whose addresses a page writes."""
+def names_and_awards(paper: Any) -> list[list[str]]:
+    """Who and what stands on a paper, with the addresses that a page writes."""
     return [
         [f"{author.shown_name} {author.person.uid}" for author in paper.shown_authors],
         [f"{grant.award.name} {grant.award.get_absolute_url()}" for grant in paper.shown_grants],
-        [f"{row.board} {row.session.uid}" for row in paper.appearances],
     ]
+
+
+def parts(paper: Any) -> list[list[str]]:
+    """What hangs on a paper, and whose addresses a page writes."""
+    return [*names_and_awards(paper), [f"{row.board} {row.session.uid}" for row in paper.appearances]]
 
 
 def expected(paper: Paper) -> list[list[str]]:
@@ -413,9 +412,10 @@ def test_lists_fetch_their_lines_with_three_queries_more(
     wanted = expected(full)
 
     with django_assert_num_queries(4) as read:
-        paper = Paper.objects.for_cards().get()
-        assert (paper.get_absolute_url(), paper.topic.name) == (full.get_absolute_url(), "c")
-        assert parts(paper) == wanted
+        (paper,) = Paper.objects.cards()
+    assert (paper.get_absolute_url(), paper.topic and paper.topic.name) == (full.get_absolute_url(), "c")
+    assert names_and_awards(paper) == wanted[:2]
+    assert [row.board for row in paper.appearances] == ["board 1", "board 2"]
     assert [query["sql"] for query in read.captured_queries if "schedule_room" in query["sql"]] == []
 
 

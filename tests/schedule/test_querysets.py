@@ -6,7 +6,7 @@ import pytest
 
 from conference.models import Edition
 from schedule.models import Presentation, Session
-from schedule.talkrows import Wanted, fill
+from schedule.rows import Wanted, fill
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

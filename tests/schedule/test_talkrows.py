@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from schedule.models import Session
-from schedule.talkrows import TALKS_SHOWN, Wanted, fill
+from schedule.rows import TALKS_SHOWN, Wanted, fill
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
