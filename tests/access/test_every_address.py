@@ -1,6 +1,6 @@
 """Every address of the admin with everybody: who may open it, and that nothing changes for others."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -104,8 +104,12 @@ def delete_copies(rows: dict[str, Any]) -> None:
             )  # fmt: skip
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(made_once: Callable[..., Any]) -> Any:
+    return made_once(world_with_deleted_rows)
+
+
+def world_with_deleted_rows() -> World:
     world = make_world()
     delete_copies(world.rows)
     delete_copies(world.others)

@@ -1,6 +1,7 @@
 """Every resource of the API with everybody: who reads, makes, changes and deletes its rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -25,9 +26,14 @@ NAMES = {"papers": "title", "pages": "title", "announcements": "title", "materia
 REFUSED = {400, 401, 403, 404}
 
 
+@pytest.fixture(scope="module")
+def made(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_world)
+
+
 @pytest.fixture
-def world() -> World:
-    return make_world()
+def world(made: World) -> World:
+    return deepcopy(made)
 
 
 def resources() -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from api.models import Token
 from conference.models import Edition
 from content.history import ChangeSet, Origin, RowChange
 from content.recording import recording
+from content.revision import lock
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
 from papers.models import AwardGrant
 from people.models import PersonAccount, PersonIdentifier, PersonName
@@ -25,6 +26,7 @@ EVERYBODY = ["anonymous", "session_chair", "viewer", "editor", "chair", "owner",
 MARKER = "Zyxwv"
 
 
+@lock()
 def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Model]:
     """Make a row of every kind in an edition, named by a word."""
     # One change set, as of an import: so they were made for this edition.

@@ -3,6 +3,7 @@
 from itertools import batched
 from typing import Any
 
+import pytest
 import schemathesis
 from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
@@ -28,6 +29,8 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
+# The documents and the parameters are the same on every database.
+pytestmark = pytest.mark.anywhere
 EXAMPLES = settings(
     max_examples=6,
     deadline=None,

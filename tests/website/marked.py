@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from conference.models import Edition
+from content.revision import lock
 from people.merging import merge
 from people.models import Person, PersonName
 from schedule.models import Release, Session
@@ -17,6 +18,7 @@ MARKER = "Xyzzyqwert"
 LOW = MARKER.lower()
 
 
+@lock()
 def make_public_program() -> dict[str, Any]:
     """Make one public row of every kind; return sample arguments for every address that shows them."""
     edition = make.make_edition(accent="#0b6b62")
@@ -45,6 +47,7 @@ def make_public_program() -> dict[str, Any]:
     return {"edition": edition, "paper": paper, "person": ada, "session": session, "room": room}
 
 
+@lock()
 def hide_in(edition: Edition, paper: Any, person: Person, session: Any) -> None:
     """Put the marker into drafts of each kind and into private fields beside the public rows."""
     person.email = f"{LOW}@example.org"
@@ -145,6 +148,7 @@ def hide_edition(edition: Edition) -> None:
     Release.objects.create(edition=edition, number=1, title=MARKER, text=MARKER)
 
 
+@lock()
 def make_marked_program() -> dict[str, Any]:
     """Make a public program with something hidden of every kind beside it."""
     program = make_public_program()

@@ -13,7 +13,6 @@ from pytest_django import Settings
 
 from tests import factories as make
 from tests.website.marked import make_public_program
-from tests.website.test_visibility import every_address
 
 # What anonymous visitors and machines ask for, one of each kind, with the status it has.
 KINDS = {
@@ -93,14 +92,6 @@ def test_pages_have_a_strict_content_security_policy(strict: Client) -> None:
         assert [word for word in policy["script-src"][1:] if not word.startswith("'nonce-")] == []
         assert policy["base-uri"] == policy["frame-ancestors"] == ["'none'"]
         assert policy["form-action"] == ["'self'"]
-
-
-@pytest.mark.django_db
-def test_no_visitor_gets_a_cookie(strict: Client) -> None:
-    marked = [path for path in every_address() if strict.get(path, secure=True).cookies]
-
-    assert marked == []
-    assert strict.cookies == {}
 
 
 @pytest.mark.django_db

@@ -42,11 +42,15 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_every_page_has_a_title_and_description(client: Client, path: str) -> None:
+def test_every_page_has_a_title_and_description(client: Client, subtests: pytest.Subtests) -> None:
     """Title, description, lasting address and language; `read` sees to one <h1> above all headings."""
     make_public_program()
+    for path in PAGES:
+        with subtests.test(path=path):
+            check_head(client, path)
 
+
+def check_head(client: Client, path: str) -> None:
     page = read(client, path)
     shown = dict(tags(page, "property"))
 

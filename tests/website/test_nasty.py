@@ -1,5 +1,7 @@
 """Any junk in an address is a 404 or a 400 page, never a 500."""
 
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -55,20 +57,18 @@ PATHS = [
 PARAMETERS = ["q", "page", "sort", "by", "topic", "track", "letter", "view", "showEvent", "day"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _program(made_once: Callable[..., Any]) -> None:
+    made_once(make_public_program)
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path[:40])
 def test_junk_is_answered_with_a_page(client: Client, path: str) -> None:
-    make_public_program()
-
     response = client.get(path)
 
     assert response.status_code in {200, 301, 400, 404}
     if response.status_code in {400, 404}:
         assert "<h1>" in response.content.decode()
-
-
-@pytest.fixture
-def program() -> None:
-    make_public_program()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -82,9 +82,7 @@ def program() -> None:
     ),
     query=st.dictionaries(st.sampled_from(PARAMETERS), st.text(max_size=20), max_size=3),
 )
-def test_no_address_breaks_the_site(
-    client: Client, program: None, parts: list[str], query: dict[str, str]
-) -> None:
+def test_no_address_breaks_the_site(client: Client, parts: list[str], query: dict[str, str]) -> None:
     path = "/" + "/".join(quote(part, safe="", errors="replace") for part in parts)
     values = "&".join(f"{name}={quote(value, errors='replace')}" for name, value in query.items())
 
@@ -95,7 +93,7 @@ def test_no_address_breaks_the_site(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.dictionaries(st.sampled_from(PARAMETERS), st.text(max_size=120), max_size=3))
 @pytest.mark.parametrize("path", ["/2021/papers/", "/people/", "/2021/schedule/"])
-def test_no_parameter_breaks_a_list(client: Client, program: None, path: str, query: dict[str, str]) -> None:
+def test_no_parameter_breaks_a_list(client: Client, path: str, query: dict[str, str]) -> None:
     values = "&".join(f"{name}={quote(value, errors='replace')}" for name, value in query.items())
 
     assert client.get(f"{path}?{values}").status_code in {200, 400}
