@@ -33,8 +33,21 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs data beside the checkout where it is missing, and what every database does alike.
+# What a test that uses a database asks for, itself or through other fixtures.
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
+
+
+def depends_on_database(item: pytest.Item) -> bool:
+    """Whether another database could make a difference to a test."""
+    if any(item.get_closest_marker(name) for name in ("anywhere", "browser")):
+        return False
+    asked = getattr(item, "fixturenames", ())
+    is_marked = any(item.get_closest_marker(name) for name in ("django_db", "server"))
+    return is_marked or not DATABASE_FIXTURES.isdisjoint(asked)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs data beside the checkout where it is missing; leave out what every database does alike.
 
     The latter runs with SQLite, and with EVERYTHING=1 on others too.
     """
@@ -44,10 +57,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if item.get_closest_marker("shared"):
                 item.add_marker(missing)
     if connection.vendor != "sqlite" and not os.environ.get("EVERYTHING"):
-        once = pytest.mark.skip("the same on every database: run with SQLite, or EVERYTHING=1")
-        for item in items:
-            if item.get_closest_marker("anywhere") or item.get_closest_marker("browser"):
-                item.add_marker(once)
+        config.hook.pytest_deselected(items=[item for item in items if not depends_on_database(item)])
+        items[:] = [item for item in items if depends_on_database(item)]
 
 
 def pytest_collection_finish() -> None:

@@ -56,6 +56,7 @@ def is_away(site: Site, path: str, method: str = "GET", body: str = "") -> bool:
     return (answer.status, answer.headers.get("retry-after")) == (503, "30") and answer.seconds < BOUND
 
 
+@pytest.mark.server
 @on_postgresql
 def test_postgresql_restarted(own_cluster: tuple[Cluster, Path]) -> None:
     own, folder = own_cluster
@@ -74,6 +75,7 @@ def test_postgresql_restarted(own_cluster: tuple[Cluster, Path]) -> None:
     assert verified.returncode == 0, verified.stdout
 
 
+@pytest.mark.server
 @on_postgresql
 def test_slow_database(own_cluster: tuple[Cluster, Path]) -> None:
     own, folder = own_cluster

@@ -3,12 +3,15 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.faults.databases import told
 
 # What docs/reliability.md tells comes of a longer run.
-SECONDS = os.environ.get("EDIT_SECONDS", "10")
+SECONDS = os.environ.get("EDIT_SECONDS", "5")
 
 
+@pytest.mark.server
 def test_twenty_editors_lose_nothing(tmp_path: Path) -> None:
     found = told("tests.faults.editing", tmp_path, "--seconds", SECONDS)
 

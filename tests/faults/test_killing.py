@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.faults.databases import told
 from tests.faults.jobs import JOBS
 
@@ -10,6 +12,7 @@ from tests.faults.jobs import JOBS
 RUNS = int(os.environ.get("KILL_RUNS", "2"))
 
 
+@pytest.mark.server
 def test_killed_work_is_whole_or_absent(tmp_path: Path) -> None:
     found = told("tests.faults.killing", tmp_path, "--runs", str(RUNS))
 

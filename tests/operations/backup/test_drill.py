@@ -121,6 +121,7 @@ def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
     assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
 
 
+@pytest.mark.server
 def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: str) -> None:
     first = archive_of(seeded)
     restored(tmp_path / "second", first, DATABASE_URL=postgres)
