@@ -1,9 +1,6 @@
 """The two commands: what they print, what they write, how they refuse; an import that is killed."""
 
-import os
-import signal
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from io import BytesIO, StringIO, TextIOWrapper
@@ -19,8 +16,8 @@ from exchange.management.commands.import_program import ProgressBar
 from papers.models import Paper
 from tests.exchange.programs import crowd, odd
 from tests.factories import make_edition
+from tests.processes import DATABASE, make_tables, start
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.django_db
 
 
@@ -207,41 +204,24 @@ def test_export_refuses_in_one_sentence(fmt: str, edition: str, sentence: str) -
 # An import that is killed
 
 KILLED = """
-import os, sys
 from exchange.imports import load
 def slow(plan, run):
     print("written", flush=True)
     import time; time.sleep(60)
 load.write_memory = slow
 from django.core.management import call_command
-call_command("import_program", "program_json", sys.argv[1], edition="2021", no_progress=True)
+call_command("import_program", "program_json", {path!r}, edition="2021", no_progress=True)
 """
 
 
 def test_killed_import_leaves_the_database_as_before(tmp_path: Path) -> None:
-    database = tmp_path / "killed.sqlite3"
-    path = saved(tmp_path, 20)
-    environment = {
-        **os.environ,
-        "DATABASE_URL": f"sqlite:///{database}",
-        "DJANGO_SETTINGS_MODULE": "conference.settings",
-    }
-    prepare = "import django; django.setup(); from django.core.management import call_command;"
-    run = [sys.executable, "-c"]
-    subprocess.run(
-        [*run, f"{prepare} call_command('migrate', verbosity=0, skip_checks=True)"],
-        env=environment, cwd=ROOT, check=True,
-    )  # fmt: skip
-    with subprocess.Popen(
-        [*run, f"import django; django.setup()\n{KILLED}", str(path)],
-        env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+    make_tables(tmp_path)
+    with start(tmp_path, KILLED.format(path=str(saved(tmp_path, 20)))) as process:
         assert process.stdout
         assert process.stdout.readline() == "written\n"
-        process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.kill()
 
-    with closing(sqlite3.connect(database)) as connection:
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
         tables = ("conference_edition", "people_person", "papers_paper", "exchange_importrun")
         counts = [connection.execute(f"select count(*) from {table}").fetchone() for table in tables]  # noqa: S608
     assert counts == [(0,)] * len(tables)

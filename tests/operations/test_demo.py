@@ -36,21 +36,6 @@ def demo(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh installation, with the demo made ready once."""
-    var = tmp_path_factory.mktemp("var")
-    first = demo(var, "--no-serve")
-    assert first.returncode == 0, first.stderr
-    assert len(re.findall(r"with the password: \S{12,}", first.stdout)) == 1
-    assert re.findall(r"/(\d{4})/  (.+)", first.stdout) == [
-        ("2023", "MLSys 2023"),
-        ("2022", "MLSys 2022"),
-        ("2021", "MLSys 2021"),
-    ]
-    return var
-
-
 @pytest.fixture
 def busy_port() -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -62,16 +47,8 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def test_demo_again_imports_nothing_and_shows_no_password(folder: Path) -> None:
-    again = demo(folder, "--no-serve")
-    assert again.returncode == 0
-    assert "Importing" not in again.stdout
-    assert "password" not in again.stdout
-    assert "MLSys 2021" in again.stdout
-
-
-def test_demo_on_a_busy_port_is_a_one_line_error(folder: Path, busy_port: int) -> None:
-    refused = demo(folder, "--port", str(busy_port))
+def test_demo_on_a_busy_port_is_a_one_line_error(tmp_path: Path, busy_port: int) -> None:
+    refused = demo(tmp_path, "--port", str(busy_port))
     assert refused.returncode == 1
     assert refused.stdout == ""
     assert refused.stderr.count("\n") == 1
@@ -79,8 +56,8 @@ def test_demo_on_a_busy_port_is_a_one_line_error(folder: Path, busy_port: int) -
     assert "--port" in refused.stderr
 
 
-def test_demo_refuses_a_port_that_cannot_be(folder: Path) -> None:
-    refused = demo(folder, "--port", "99999")
+def test_demo_refuses_a_port_that_cannot_be(tmp_path: Path) -> None:
+    refused = demo(tmp_path, "--port", "99999")
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
 
@@ -102,17 +79,26 @@ def fetch(address: str, seconds: float = 30) -> str:
             time.sleep(0.2)
 
 
-def test_files_are_compressed_under_the_names_that_pages_ask_for(folder: Path) -> None:
-    static = folder / "static"
+def test_demo_is_made_ready_once_and_served_with_granian(tmp_path: Path) -> None:
+    first, again = demo(tmp_path, "--no-serve"), demo(tmp_path, "--no-serve")
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr
+    assert len(re.findall(r"with the password: \S{12,}", first.stdout)) == 1
+    assert "Importing" in first.stdout
+    assert [word for word in ("Importing", "password") if word in again.stdout] == []
+    years = [(str(year), f"MLSys {year}") for year in (2023, 2022, 2021)]
+    for said in (first, again):
+        assert re.findall(r"/(\d{4})/  (.+)", said.stdout) == years
 
+    # Files are compressed under the names that pages ask for.
+    static = tmp_path / "static"
     assert not (static / "rest_framework").exists()
     assert len([*static.glob("css/plenary.*.css.br")]) == 1
     assert (static / "css" / "plenary.css").exists()
     assert not (static / "css" / "plenary.css.br").exists()
+    assert_is_served(tmp_path, free_port())
 
 
-def test_demo_serves_pages_and_static_files_with_granian(folder: Path) -> None:
-    port = free_port()
+def assert_is_served(folder: Path, port: int) -> None:
     command = [sys.executable, "manage.py", "demo", "--port", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, env=environment(folder), stdout=subprocess.DEVNULL)
     try:
