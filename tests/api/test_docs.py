@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.test import Client
 
 from api.documentation import DEMO_URL, chapters, examples, writing_examples
@@ -14,7 +13,7 @@ from api.schema import CODES
 from api.shapes import RESOURCES
 from papers.models import Paper
 from tests.api.writing import Writer
-from tests.demo.programs import DEMO
+from tests.demo.programs import import_demo
 from tests.reading import read
 
 TEXT = (Path(settings.BASE_DIR) / "docs/api.md").read_text("utf-8")
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_examples_are_what_the_demo_answers(client: Client) -> None:
-    call_command("import_program", "program_json", str(DEMO / "mlsys-2021.json"), edition="2021", verbosity=0)
+    import_demo(2021)
 
     for example in examples():
         response = client.get(example["path"])
@@ -52,7 +51,7 @@ def test_docs_show_examples_of_the_page() -> None:
 
 
 def test_changes_on_the_page_are_what_the_demo_takes(client: Client) -> None:
-    call_command("import_program", "program_json", str(DEMO / "mlsys-2021.json"), edition="2021", verbosity=0)
+    import_demo(2021)
     writer = Writer()
     page = read(client, "/api/docs/")
 

@@ -11,13 +11,13 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.axe import DESKTOP
+from tests.demo.programs import import_demo
 from website.wsgi import pages
 
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
@@ -112,9 +112,3 @@ def demo(transactional_db: None, imported: Path) -> None:
         else:
             import_demo()
             connection.connection.backup(copy)
-
-
-def import_demo() -> None:
-    for path in sorted((Path(settings.BASE_DIR) / "demo").glob("mlsys-*.json")):
-        year = path.stem.removeprefix("mlsys-")
-        call_command("import_program", "program_json", str(path), edition=year, verbosity=0)

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.core.management import call_command
+
 type Json = dict[str, Any]
 
 DEMO = Path(__file__).parents[2] / "demo"
@@ -31,6 +33,13 @@ def program(year: int) -> Json:
     """Return one year's program. Not to be changed: it is read once."""
     content: Json = json.loads((DEMO / f"mlsys-{year}.json").read_text(encoding="utf-8"))
     return content
+
+
+def import_demo(*years: int) -> None:
+    """Import these years of the demo, or all."""
+    for year in years or YEARS:
+        path = DEMO / f"mlsys-{year}.json"
+        call_command("import_program", "program_json", str(path), edition=str(year), verbosity=0)
 
 
 def keyed(year: int, kind: str) -> dict[str, Json]:

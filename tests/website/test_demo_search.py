@@ -1,14 +1,13 @@
 """What searches of the demo find: every database has to pass this, so all find the same."""
 
 import pytest
-from django.core.management import call_command
 
 from conference.models import Edition
 from operations.indexing.update import refresh
 from search.hits import find
 from search.models import Document
 from search.query import parse
-from tests.demo.programs import DEMO, YEARS
+from tests.demo.programs import import_demo
 
 OUTSTANDING = {
     "2021": ["cortex", "data-movement", "panama", "tiramisu-cost-model", "tt-rec"],
@@ -56,9 +55,7 @@ CASES = [
 
 @pytest.mark.django_db
 def test_searches_of_the_demo() -> None:
-    for year in YEARS:
-        path = DEMO / f"mlsys-{year}.json"
-        call_command("import_program", "program_json", str(path), edition=str(year), verbosity=0)
+    import_demo()
     refresh()
 
     assert [(text, year, found(text, year)) for text, year, _ in CASES] == CASES

@@ -5,17 +5,17 @@ The facts are in `reference/`: a line for each row of the old page, its facts se
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.conf import settings
-from django.core.management import call_command
 from django.test import Client
+
+from tests.demo.programs import import_demo
 
 pytestmark = pytest.mark.django_db
 
-DEMO = Path(settings.BASE_DIR) / "demo"
 REFERENCE = Path(__file__).parent / "reference"
 
 ADDRESSES = {
@@ -27,11 +27,9 @@ ADDRESSES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def demo() -> None:
-    for path in sorted(DEMO.glob("mlsys-*.json")):
-        year = path.stem.removeprefix("mlsys-")
-        call_command("import_program", "program_json", str(path), edition=year, verbosity=0)
+@pytest.fixture(autouse=True, scope="module")
+def demo(made_once: Callable[..., Any]) -> None:
+    made_once(import_demo)
 
 
 def rows(name: str) -> list[list[str]]:

@@ -1,5 +1,7 @@
 """The search page and what is found while somebody types."""
 
+from collections.abc import Callable
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -7,6 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from conference.models import Edition
+from operations.indexing.update import refresh
 from papers.models import Paper
 from people.models import PersonName
 from search.models import Document
@@ -16,8 +19,12 @@ from tests.reading import Page, read
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def edition() -> Edition:
+@pytest.fixture(scope="module")
+def edition(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_indexed_program)
+
+
+def make_indexed_program() -> Edition:
     edition = make.make_edition()
     paper = make.make_paper(
         edition, ["Eva Šimek"], uid="p1", title="On $n$ graphs & nets", abstract="Of *steam* engines."
@@ -29,6 +36,7 @@ def edition() -> Edition:
     make.make_presentation(session, title="Graphs for all", speakers=["Alan Turing"], uid="t1")
     make.make_page(edition, slug="visit", title="Visit", body="Trams and graphs.")
     make.make_paper(make.make_edition(2022), uid="p2", title="Graphs again")
+    refresh()
     return edition
 
 
