@@ -355,7 +355,7 @@ def test_static_files_load_nothing_foreign() -> None:
 
 # Strings in which a floor names a model or address of a floor above, and why they remain.
 UPWARD_STRINGS = {
-    "editorial/model_admin.py": "only who may change people searches e-mail addresses and former names",
+    "editorial/model_admin.py": "only who may change people searches e-mail addresses and former names"
 }
 
 

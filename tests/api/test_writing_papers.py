@@ -310,12 +310,7 @@ def test_person_with_papers_is_not_deleted(writer: Writer, paper: Paper) -> None
     answer = writer.delete("people/zed/", 409).json()
 
     assert answer["rows"] == [
-        {
-            "kind": "papers",
-            "id": "p",
-            "url": "http://127.0.0.1:8000/api/v1/papers/2021/p/",
-            "name": "Notes",
-        }
+        {"kind": "papers", "id": "p", "url": "http://127.0.0.1:8000/api/v1/papers/2021/p/", "name": "Notes"}
     ]
     assert authors(paper) == [(1, "zed"), (2, "abe"), (3, "mia")]
 

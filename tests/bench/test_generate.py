@@ -109,12 +109,7 @@ def test_only_people_clash(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "numbers",
-    [
-        {"papers": 0},
-        {"papers": 600, "editions": 0},
-        {"papers": 100_001},
-        {"papers": 600, "last_year": 2200},
-    ],
+    [{"papers": 0}, {"papers": 600, "editions": 0}, {"papers": 100_001}, {"papers": 600, "last_year": 2200}],
 )
 def test_impossible_numbers_are_refused(numbers: dict[str, int], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Ask for 1 to 100,000 papers, and for years from 1900 to 2100"):

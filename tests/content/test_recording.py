@@ -134,10 +134,7 @@ def test_update_records_references_and_times(edition: Edition) -> None:
         (
             "changed",
             "session",
-            {
-                "room": [room.pk, other.pk],
-                "start": [make.MORNING.isoformat(), make.PAST.isoformat()],
-            },
+            {"room": [room.pk, other.pk], "start": [make.MORNING.isoformat(), make.PAST.isoformat()]},
         ),
         ("changed", "session", {"room": [other.pk, room.pk]}),
     ]

@@ -8,17 +8,7 @@ import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import program_json
-from tests.demo.programs import (
-    DEMO,
-    LISTS,
-    YEARS,
-    Json,
-    keyed,
-    pages_in,
-    person_references,
-    program,
-    span,
-)
+from tests.demo.programs import DEMO, LISTS, YEARS, Json, keyed, pages_in, person_references, program, span
 
 COUNTS = {
     2021: (0, 101, 3, 0, 2, 6, 1, 17, 1, 6, 22),

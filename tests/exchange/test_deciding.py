@@ -16,14 +16,7 @@ from content.versions import mark
 from exchange.imports.load import load
 from exchange.jobs.conflicts import decide
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.records import (
-    MaterialRecord,
-    PaperRecord,
-    PersonRecord,
-    PersonRef,
-    RoomRecord,
-    TopicRecord,
-)
+from exchange.records import MaterialRecord, PaperRecord, PersonRecord, PersonRef, RoomRecord, TopicRecord
 from papers.models import Material, Paper
 from people.models import Person
 from schedule.models import Room, Session

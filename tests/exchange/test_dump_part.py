@@ -44,9 +44,7 @@ def test_all_kinds_asked_for_are_the_whole_program() -> None:
 def test_query_count_does_not_grow_with_the_papers(count: int) -> None:
     load(crowd(count), "2021")
     edition = Edition.objects.get()
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         dump(edition, only={"paper": Q()})
 
     assert len(queries) == 13

@@ -290,8 +290,7 @@ def stopped(job: ImportJob, seconds: int) -> None:
 
 @pytest.mark.usefixtures("queued")
 @pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(5, "Comparing: papers: 3 of 10"), (90, "The worker has stopped.")],
+    ("seconds", "words"), [(5, "Comparing: papers: 3 of 10"), (90, "The worker has stopped.")]
 )
 def test_worker_that_died_is_told_from_one_at_work(
     admin_client: Client, here: Edition, seconds: int, words: str

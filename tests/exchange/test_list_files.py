@@ -250,9 +250,7 @@ def test_menu_is_taken_along_in_its_own_order_with_the_lines_above(admin_client:
     assert {row["edition"] for row in rows(fetched(admin_client, model, "csv"))} == {"2021", "2022"}
 
 
-def test_menu_costs_the_same_with_one_line_as_with_three(
-    admin_client: Client,
-) -> None:
+def test_menu_costs_the_same_with_one_line_as_with_three(admin_client: Client) -> None:
     edition = make.make_edition()
     asked = []
     for count in (1, 2):

@@ -25,13 +25,7 @@ def people_of(uid: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "ref",
-    [
-        {"uid": "ada"},
-        {"ids": (("dblp", "l/Ada"),)},
-        {"orcid": f"https://orcid.org/{ORCID}"},
-        {},
-    ],
+    "ref", [{"uid": "ada"}, {"ids": (("dblp", "l/Ada"),)}, {"orcid": f"https://orcid.org/{ORCID}"}, {}]
 )
 def test_person_is_found_by_each_key_and_by_name(ref: dict[str, str]) -> None:
     ada = make_person("Ada Lovelace", uid="ada", orcid=ORCID)
@@ -118,10 +112,7 @@ def test_two_source_ids_with_one_name_are_two_people() -> None:
     assert load(program(*papers), "2021").run is None
 
 
-@pytest.mark.parametrize(
-    "ref",
-    [{"uid": "other"}, {"orcid": OTHER_ORCID}, {"ids": (("src", "2"),)}],
-)
+@pytest.mark.parametrize("ref", [{"uid": "other"}, {"orcid": OTHER_ORCID}, {"ids": (("src", "2"),)}])
 def test_contradiction_keeps_namesakes_apart(ref: dict[str, str]) -> None:
     here = make_person("Yang Liu", uid="here", orcid=ORCID)
     PersonIdentifier.objects.create(person=here, scheme="src", value="1")

@@ -63,9 +63,7 @@ def absent(kind: str, key: str, hint: str = "") -> str:
         ),
         (
             program(paper("p1"), presentations=(talk("t", paper="p11"),)),
-            [
-                f"program.json, presentations (t), paper: {absent('paper', 'p11', ' Did you mean "p1"?')}",
-            ],
+            [f"program.json, presentations (t), paper: {absent('paper', 'p11', ' Did you mean "p1"?')}"],
         ),
         (program(paper("p1", title="")), ["program.json, papers (p1), title: The title is missing. Add it."]),
         (

@@ -1,5 +1,6 @@
 """The key of a request: equal keys mean equal pages (trap 36)."""
 
+import os
 import random
 import re
 from typing import Any
@@ -14,6 +15,8 @@ from pagecache.middleware import PageCache
 from tests import factories as make
 from tests.connections import left_open
 
+# Random queries. What docs/performance.md says comes of QUERY_ROUNDS=10000.
+ROUNDS = int(os.environ.get("QUERY_ROUNDS", "500"))
 TRACKING = ["utm_source", "utm_campaign", "fbclid", "gclid", "x", "yaer", "Topic", "topic "]
 
 
@@ -112,7 +115,7 @@ def test_page_cache_and_an_uncached_server_agree() -> None:
     paths = ["/2021/papers/", "/2021/schedule/", "/2021/search/"]
     with left_open():
         cache = PageCache(uncached)
-        for _ in range(10_000):
+        for _ in range(ROUNDS):
             path, query = chance.choice(paths), any_query(chance)
             found = read(cache, path, query)
             assert b"utm_" not in found[1]
@@ -122,4 +125,4 @@ def test_page_cache_and_an_uncached_server_agree() -> None:
             known = "&".join(part for part in parts if part.partition("=")[0] in known_parameters())
             assert found == read(uncached, path, known), (path, query)
             cached += address(path, query).key is not None
-    assert cached > 4_000
+    assert cached > 0.4 * ROUNDS

@@ -87,11 +87,7 @@ def test_change_that_is_rolled_back_purges_nothing(
     cache: Cache, django_capture_on_commit_callbacks: Any
 ) -> None:
     edition = factories.make_edition(2021)
-    with (
-        django_capture_on_commit_callbacks(execute=True),
-        suppress(ZeroDivisionError),
-        transaction.atomic(),
-    ):
+    with django_capture_on_commit_callbacks(execute=True), suppress(ZeroDivisionError), transaction.atomic():
         factories.make_room(edition)
         raise ZeroDivisionError
     purger.wait()

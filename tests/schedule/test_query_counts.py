@@ -43,9 +43,7 @@ def add_talks(session: Session, rows: int) -> None:
 
 def count(client: Client, path: str) -> int:
     client.get(path)  # Warms what the process keeps, such as content types.
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200
     return len(queries)
 

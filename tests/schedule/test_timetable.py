@@ -153,13 +153,7 @@ def test_read_day_reads_an_iso_day() -> None:
 
 
 def test_running_order_walks_along_the_boards() -> None:
-    walked = [
-        "b2",
-        "B10",
-        "Ballroom A - Position 40",
-        "Ballroom B - Position 9",
-        "Ballroom B - Position 10",
-    ]
+    walked = ["b2", "B10", "Ballroom A - Position 40", "Ballroom B - Position 9", "Ballroom B - Position 10"]
     found = timetable.running_order([Board(board) for board in sorted(walked)])
 
     assert [talk.board for talk in found] == walked

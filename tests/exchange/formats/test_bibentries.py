@@ -82,10 +82,7 @@ def test_title_that_ends_within_a_command_stays_as_it_is(command: str) -> None:
 
     assert [paper.title for paper in found.papers] == [rf"Of \{command}"]
     assert [(str(note.where), note.message) for note in found.notes] == [
-        (
-            "x.bib, line 1 (a)",
-            "A command of TeX lacks what belongs to it in title: the text stays as it is.",
-        )
+        ("x.bib, line 1 (a)", "A command of TeX lacks what belongs to it in title: the text stays as it is.")
     ]
 
 

@@ -157,13 +157,7 @@ def test_trap_15_keys_are_unique_and_survive_corrections() -> None:
     assert (
         keys[0]
         == keys[1]
-        == [
-            "mlsys2021.a.b",
-            "mlsys2021.a-b",
-            "mlsys2021.17",
-            "mlsys2021-17",
-            "mlsys2021.mlsys2021.17",
-        ]
+        == ["mlsys2021.a.b", "mlsys2021.a-b", "mlsys2021.17", "mlsys2021-17", "mlsys2021.mlsys2021.17"]
     )
     named = replace(CONTEXT, edition="mlsys-2027")
     assert [one.key for one in citations(before, named)][2] == "mlsys-2027.17"

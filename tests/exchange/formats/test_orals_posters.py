@@ -74,8 +74,7 @@ def shown(program: Program) -> list[tuple[object, ...]]:
 
 def test_read_oral_and_poster_are_one_paper() -> None:
     program = read_rows(
-        {"id": 1, "eventtype": "Oral", "decision": "Accept (oral)"},
-        {"id": 2, "decision": "Accept (poster)"},
+        {"id": 1, "eventtype": "Oral", "decision": "Accept (oral)"}, {"id": 2, "decision": "Accept (poster)"}
     )
     assert [(paper.uid, paper.decision) for paper in program.papers] == [("ab", "Accept (oral)")]
     assert [(one.uid, one.kind, one.paper) for one in program.presentations] == [
@@ -201,10 +200,7 @@ def test_read_session_spans_its_events() -> None:
     assert session == SessionRecord(
         uid="9", kind="oral", title="Oral 1", start=START, end=end, room="hall-a", status="published"
     )
-    assert shown(program) == [
-        ("7", "oral", "9", START, END, None),
-        ("8", "oral", "9", END, end, None),
-    ]
+    assert shown(program) == [("7", "oral", "9", START, END, None), ("8", "oral", "9", END, end, None)]
     assert program.rooms == (RoomRecord(slug="hall-a", name="HALL A"),)
 
 
@@ -245,9 +241,7 @@ def test_read_abstracts_are_told_by_their_shape() -> None:
     abstracts = Source("a.json", b'{"7": "Text", "99": "Nobody"}')
     program = read([abstracts, page({"abstract": None})], CONTEXT)
     assert program.papers[0].abstract == "Text"
-    assert messages(program) == [
-        ("warning", "1 abstracts belong to no event of these files, such as 99."),
-    ]
+    assert messages(program) == [("warning", "1 abstracts belong to no event of these files, such as 99.")]
 
 
 def test_read_fewer_rows_than_counted_and_new_fields_are_noted() -> None:
