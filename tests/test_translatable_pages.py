@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from tests.pseudolocale import pseudolocale, untranslated
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 FLOORS = ["exchange", "schedule", "papers", "people", "conference"]
 NAMES = [

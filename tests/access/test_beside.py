@@ -19,15 +19,10 @@ from people.models import Invitation
 from tests import factories as make
 from tests.access.table import BESIDE, MODELS
 from tests.access.test_every_address import opened
-from tests.access.world import EVERYBODY, MARKER, World, make_world
+from tests.access.world import EVERYBODY, MARKER, World
 from tests.posted import formset
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world() -> World:
-    return make_world()
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def merged_into(row: Any) -> int:

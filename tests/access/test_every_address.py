@@ -1,6 +1,6 @@
 """Every address of the admin with everybody: who may open it, and that nothing changes for others."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from accounts.roles import Role
 from content.history import RowChange
 from editorial.list_export import files_of
 from tests.access.table import BESIDE, MODELS, NOT_DELETED, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
-from tests.access.world import EVERYBODY, World, last_version, make_world
+from tests.access.world import EVERYBODY, World, last_version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -104,13 +104,8 @@ def delete_copies(rows: dict[str, Any]) -> None:
             )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def world(made_once: Callable[..., Any]) -> Any:
-    return made_once(world_with_deleted_rows)
-
-
-def world_with_deleted_rows() -> World:
-    world = make_world()
+@pytest.fixture
+def world(world: World) -> World:
     delete_copies(world.rows)
     delete_copies(world.others)
     return world

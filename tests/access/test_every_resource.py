@@ -1,7 +1,6 @@
 """Every resource of the API with everybody: who reads, makes, changes and deletes its rows."""
 
-from collections.abc import Callable, Iterator
-from copy import deepcopy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from api.urls import urlpatterns
 from api.views import ReadOnlyViewSet
 from api.writing.writable import WRITABLE
 from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, MODELS, READ_BY_ALL, RESOURCES
-from tests.access.world import EVERYBODY, World, make_world
+from tests.access.world import EVERYBODY, World
 from tests.api.test_writing_rest import NEW
 from tests.api.writing import bearer, make_token
 
@@ -24,16 +23,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 CHANGES = {"sessions": {"abstract": "New."}, "presentations": {"recording_url": "https://example.org/v"}}
 NAMES = {"papers": "title", "pages": "title", "announcements": "title", "materials": "label"}
 REFUSED = {400, 401, 403, 404}
-
-
-@pytest.fixture(scope="module")
-def made(made_once: Callable[..., Any]) -> Any:
-    return made_once(make_world)
-
-
-@pytest.fixture
-def world(made: World) -> World:
-    return deepcopy(made)
 
 
 def resources() -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from conference.models import Edition
 from tests import factories as make
 from tests.access.sitetable import SITE
 from tests.access.table import SEEING
-from tests.access.world import EVERYBODY, World, make_world, rows_of
+from tests.access.world import EVERYBODY, World, rows_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -93,10 +93,9 @@ def wrong(client: Client, edition: Edition, rows: Rows, kinds: set[str], names: 
 
 
 @pytest.fixture
-def world() -> World:
+def world(world: World) -> World:
     """A public program, drafts beside it, and an edition that nobody may see yet."""
     default_storage.save(UPLOAD, ContentFile(b"x"))
-    world = make_world()
     world.edition.logo = UPLOAD
     for edition in (world.edition, world.other):
         edition.accent = COLOR

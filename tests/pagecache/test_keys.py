@@ -105,6 +105,7 @@ def any_query(chance: random.Random) -> str:
     return urlencode(pairs)
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 def test_page_cache_and_an_uncached_server_agree() -> None:
     edition = make.make_edition()

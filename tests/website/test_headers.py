@@ -61,8 +61,13 @@ def directives(response: Any) -> dict[str, list[str]]:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("path", "status"), KINDS.items())
-def test_headers_of_every_kind_of_answer(strict: Client, path: str, status: int) -> None:
+def test_headers_of_every_kind_of_answer(strict: Client, subtests: pytest.Subtests) -> None:
+    for path, status in KINDS.items():
+        with subtests.test(path=path):
+            check_headers(strict, path, status)
+
+
+def check_headers(strict: Client, path: str, status: int) -> None:
     response = strict.get(path, secure=True)
     headers = response.headers
     policy = directives(response)

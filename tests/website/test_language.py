@@ -14,7 +14,7 @@ from people.models import Person
 from tests.pseudolocale import pseudolocale, untranslated
 from tests.website.marked import make_public_program
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 SCRIPTS = Path(__file__).resolve().parents[2] / "static" / "js"
 PATHS = [
     "/",

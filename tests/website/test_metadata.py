@@ -10,7 +10,7 @@ from tests.linked import linked, tags
 from tests.reading import read
 from tests.website.marked import make_public_program
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 SITE = "http://127.0.0.1:8000"
 PAGES = [
     "/2021/",

@@ -15,7 +15,7 @@ from pagecache.tags import is_linking, tags_of
 from papers.models import Paper
 from people.models import Person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 EDITED = ["Aardvarks first of all", "Zzz last of all", r"Sparse $\alpha$ again"]
 
