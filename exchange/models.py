@@ -4,7 +4,7 @@ The program itself is in the apps below; it comes in by `exchange.imports.load`.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -141,7 +141,7 @@ class ImportJob(models.Model):
         """Whether it waits so long that there can be no worker."""
         return self.is_waiting() and (at or timezone.now()) - self.changed_at > SILENCE
 
-    def pass_to(self, state: str, *, before: str, **values: Any) -> bool:
+    def pass_to(self, state: str, *, before: str, **values: object) -> bool:
         """Change the state unless another process did; return whether it changed."""
         values = {"changed_at": timezone.now(), **values, "state": state}
         if not type(self).objects.filter(pk=self.pk, state=before).update(**values):

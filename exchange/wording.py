@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.timeline import RowLabels, field_label, shown_value
-from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, PERSON, Kind, Listing, Values
+from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, Kind, Listing, Values
 
 NOTHING = "–"
 LABELS = {
@@ -39,21 +39,20 @@ def label(kind: Kind, name: str) -> str:
     return str(LABELS.get(name) or field_label(kind.model._meta.label_lower, name))
 
 
-def value_in_words(kind: Kind, name: str, value: Any, naming: Naming, edition: Edition | None) -> str:
+def value_in_words(kind: Kind, name: str, value: object, naming: Naming, edition: Edition | None) -> str:
     """Return a value in words, a list line by line."""
     if value is None or value in ("", []):
         return NOTHING
     listing = kind.listing(name)
-    if listing is MENU:
-        return "\n".join(_lines(value, 0))
-    if listing:
-        return "\n".join(f"{place}. {_part(listing, part, naming)}" for place, part in enumerate(value, 1))
-    if kind is PERSON and name == "ids":
-        return "\n".join(": ".join(pair) for pair in value)
-    if name in kind.references:
-        return naming.row(kind.references[name], value)
     if isinstance(value, list):
-        return "\n".join(map(str, value))
+        if listing is MENU:
+            return "\n".join(_lines(value, 0))
+        if listing:
+            return "\n".join(f"{place}. {_part(listing, one, naming)}" for place, one in enumerate(value, 1))
+        # Identifiers are pairs.
+        return "\n".join(": ".join(one) if isinstance(one, list) else str(one) for one in value)
+    if name in kind.references:
+        return naming.row(kind.references[name], str(value))
     return shown_value(kind.model._meta.label_lower, name, value, RowLabels([]), edition)
 
 

@@ -162,15 +162,16 @@ class ImportJobAdmin(ScopedAdmin):
             raise PermissionDenied
         tasks.sweep()
         editions = self.editions(request)
-        options: Any = {"editions": editions, "may_add": self.may_add_edition(request)}
+        may_add = self.may_add_edition(request)
         if request.method == "POST":
-            form = UploadForm(request.POST, request.FILES, **options)
+            form = UploadForm(request.POST, request.FILES, editions=editions, may_add=may_add)
             if form.is_valid():
                 job = self.begun(request, form.cleaned_data)
                 return redirect("admin:exchange_importjob_change", job.pk)
         else:
             asked = asked_edition(request)
-            form = UploadForm(initial={"edition": asked.pk if asked in editions else None}, **options)
+            initial: dict[str, object] = {"edition": asked.pk if asked in editions else None}
+            form = UploadForm(initial=initial, editions=editions, may_add=may_add)
         context = self.frame(request, _("Import a program"), form=form, formats=readable().values())
         return TemplateResponse(request, "admin/exchange/importjob/upload.html", context)
 

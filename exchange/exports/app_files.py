@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
@@ -10,7 +9,7 @@ from django.utils import timezone
 from conference.models import Edition
 from content.array_lookup import Among
 from exchange.exports.dump import dump
-from exchange.records import PresentationRecord, Program, is_stated
+from exchange.records import PaperRecord, PresentationRecord, Program, is_stated
 
 LISTED = ("paper", "session", "start", "title", "board", "status")
 EVENT = (*LISTED, "kind", "abstract", "end", "room", "cancellation_reason", "recording_url", "speakers")
@@ -53,7 +52,9 @@ def _events(shown: tuple[PresentationRecord, ...]) -> list[PresentationRecord]:
     return [one for one in shown if one.start or (one.session and sizes[one.session] == 1)]
 
 
-def _replaced[R: Any](rows: tuple[R, ...], others: tuple[R, ...]) -> tuple[R, ...]:
+def _replaced[R: (PaperRecord, PresentationRecord)](
+    rows: tuple[R, ...], others: tuple[R, ...]
+) -> tuple[R, ...]:
     """Return rows in their order, each replaced by the one of the others that has its uid."""
     known = {one.uid: one for one in others}
     return tuple(known.get(one.uid, one) for one in rows)

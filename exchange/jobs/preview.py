@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from itertools import batched
-from typing import Any
 
 from content.timeline import word_diff
 from exchange.imports.compare import Plan, RowPlan, is_empty
@@ -95,7 +94,7 @@ def _fields(step: RowPlan, plan: Plan, naming: Naming) -> Iterator[list[str]]:
             yield [label(step.kind, name), how, *words(name, one.base, one.ours, one.theirs)]
 
 
-def shown(rows: Iterable[PlannedRow]) -> Iterator[dict[str, Any]]:
+def shown(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
     """Yield rows for a page: their fields with what differs marked word by word."""
     for row in rows:
         meta = KINDS[row.kind].model._meta
@@ -107,6 +106,6 @@ def shown(rows: Iterable[PlannedRow]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _marked(row: PlannedRow, name: str, how: str, base: str, ours: str, theirs: str) -> dict[str, Any]:
+def _marked(row: PlannedRow, name: str, how: str, base: str, ours: str, theirs: str) -> dict[str, object]:
     before, after = ("", theirs) if row.is_new else word_diff(ours, theirs)
     return {"name": name, "how": how, "base": base, "ours": before, "theirs": after}

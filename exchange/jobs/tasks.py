@@ -4,7 +4,6 @@ import logging
 import os
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -90,7 +89,7 @@ def _previewed(job: ImportJob, progress: private_files.ProgressWriter) -> None:
         permit(plan, job.user)
         plans.append(plan)
 
-    report = _loaded(job, progress, dry_run=True, look=look)
+    report = _loaded(job, progress, look, dry_run=True)
     progress("storing", 0, 0)
     with transaction.atomic():
         store(plans[0], job)
@@ -113,7 +112,7 @@ def _written(job: ImportJob, progress: private_files.ProgressWriter) -> None:
 
     try:
         with transaction.atomic():
-            report = _loaded(job, progress, look=look)
+            report = _loaded(job, progress, look)
             # In the transaction of the import: either both are so, or neither.
             _pass(job, State.DONE, before=State.WRITING, run=report.run, has_files=False)
     except ChangedError:
@@ -124,16 +123,26 @@ def _written(job: ImportJob, progress: private_files.ProgressWriter) -> None:
     private_files.forget(job.pk)
 
 
-def _loaded(job: ImportJob, progress: private_files.ProgressWriter, **options: Any) -> Report:
+def _loaded(
+    job: ImportJob,
+    progress: private_files.ProgressWriter,
+    look: Callable[[Plan], None],
+    *,
+    dry_run: bool = False,
+) -> Report:
     program = _read(job, progress)
-    slug = job.edition.slug if job.edition else _new_slug(program)
-    options |= {
-        "user": job.user,
-        "concealed": concealed(job.user),
-        "protected": protected(job.user),
-        "progress": progress,
-    }
-    return load(program, slug, format_name=job.format, files=job.files, **options)
+    return load(
+        program,
+        job.edition.slug if job.edition else _new_slug(program),
+        dry_run=dry_run,
+        user=job.user,
+        format_name=job.format,
+        files=job.files,
+        progress=progress,
+        look=look,
+        concealed=concealed(job.user),
+        protected=protected(job.user),
+    )
 
 
 def _read(job: ImportJob, progress: private_files.ProgressWriter) -> Program:

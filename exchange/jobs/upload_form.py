@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +21,8 @@ from exchange.problems import short
 from exchange.reading.archives import ZIP
 from exchange.reading.textfiles import HEAD_BYTES
 from exchange.sources import MEGABYTE
+
+type Upload = UploadedFile[bytes]
 
 MAX_FILES = 100
 MAX_FILE_NAME_CHARS = 150
@@ -40,7 +43,7 @@ class FilesField(forms.FileField):
 
     widget = SeveralFilesInput
 
-    def clean(self, data: object, initial: object = None) -> list[UploadedFile[Any]]:
+    def clean(self, data: object, initial: object = None) -> list[Upload]:
         rows = data if isinstance(data, list | tuple) else [data] if data else []
         return [super(FilesField, self).clean(one, initial) for one in rows]
 
@@ -78,24 +81,32 @@ class UploadForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
 
-    def __init__(self, *args: Any, editions: Iterable[Edition], may_add: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        files: MultiValueDict[str, Upload] | None = None,
+        *,
+        editions: Iterable[Edition],
+        may_add: bool,
+        initial: dict[str, object] | None = None,
+    ) -> None:
+        super().__init__(data, files, initial=initial)
         self.editions = {str(edition.pk): edition for edition in editions}
-        fields: Any = self.fields
-        fields["edition"].choices = [
-            *((key, str(edition)) for key, edition in self.editions.items()),
-            *([(NEW, gettext("A new edition, which the file describes"))] if may_add else []),
-        ]
-        fields["format"].choices = [
-            ("", gettext("Tell it from the files")),
-            *((name, str(fmt.label)) for name, fmt in readable().items()),
-        ]
+        choices = {
+            "edition": [(key, str(edition)) for key, edition in self.editions.items()],
+            "format": [("", gettext("Tell it from the files"))],
+        }
+        choices["edition"] += [(NEW, gettext("A new edition, which the file describes"))] if may_add else []
+        choices["format"] += [(name, str(fmt.label)) for name, fmt in readable().items()]
+        for name, field in self.fields.items():
+            if isinstance(field, forms.ChoiceField):
+                field.choices = choices[name]
 
     def clean_edition(self) -> Edition | None:
         return self.editions.get(self.cleaned_data["edition"])
 
-    def clean_sources(self) -> list[UploadedFile[Any]]:
-        files: list[UploadedFile[Any]] = self.cleaned_data["sources"]
+    def clean_sources(self) -> list[Upload]:
+        files: list[Upload] = self.cleaned_data["sources"]
         names = [str(one.name) for one in files]
         if len(files) > MAX_FILES:
             raise ValidationError(gettext("At most %(count)d files are taken.") % {"count": MAX_FILES})
@@ -104,8 +115,8 @@ class UploadForm(forms.Form):
                 raise ValidationError(gettext("Two files are called “%(name)s”.") % {"name": short(name)})
         return files
 
-    def clean_mapping(self) -> UploadedFile[Any] | None:
-        mapping: UploadedFile[Any] | None = self.cleaned_data["mapping"]
+    def clean_mapping(self) -> Upload | None:
+        mapping: Upload | None = self.cleaned_data["mapping"]
         if mapping and PurePath(str(mapping.name)).suffix.casefold() not in MAPPINGS:
             raise ValidationError(gettext("A mapping is a TOML or JSON file; its name says which."))
         return mapping
@@ -124,7 +135,7 @@ class UploadForm(forms.Form):
             raise ValidationError(gettext("This does not look like a token: it must be one word."))
         return token
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
         files, url = cleaned.get("sources"), cleaned.get("url")
         if self.errors:
@@ -136,7 +147,7 @@ class UploadForm(forms.Form):
         fmt = self._format(uploads, is_fetched=bool(url))
         return {**cleaned, "uploads": uploads, "format": fmt.name}
 
-    def _check_size(self, uploads: list[UploadedFile[Any]]) -> None:
+    def _check_size(self, uploads: list[Upload]) -> None:
         size, most = sum(one.size or 0 for one in uploads), settings.IMPORT_MEGABYTES
         if size > most * MEGABYTE:
             said = gettext(
@@ -145,7 +156,7 @@ class UploadForm(forms.Form):
             )
             raise ValidationError({"sources": said % {"size": size // MEGABYTE, "most": most}})
 
-    def _format(self, uploads: list[UploadedFile[Any]], *, is_fetched: bool) -> Format:
+    def _format(self, uploads: list[Upload], *, is_fetched: bool) -> Format:
         known, chosen = readable(), self.cleaned_data["format"]
         if is_fetched:
             fetched = [fmt for fmt in known.values() if fmt.pages]
@@ -167,7 +178,7 @@ class UploadForm(forms.Form):
         return found
 
 
-def named(upload: UploadedFile[Any]) -> Source:
+def named(upload: Upload) -> Source:
     """Return enough of a file to detect its format; all of a ZIP, whose index is at the end."""
     upload.seek(0)
     content = upload.read(HEAD_BYTES)
@@ -177,7 +188,7 @@ def named(upload: UploadedFile[Any]) -> Source:
     return Source(file_name(upload), content)
 
 
-def file_name(upload: UploadedFile[Any]) -> str:
+def file_name(upload: Upload) -> str:
     """Return the name of a file as messages show it."""
     name = PurePath(str(upload.name))
     return (

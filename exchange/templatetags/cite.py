@@ -1,7 +1,5 @@
 """The box that says how to cite a paper, for pages of floors that know nothing of files."""
 
-from typing import Any
-
 from django import template
 
 from exchange.exports.citation_files import FORMATS, citation_of
@@ -18,7 +16,7 @@ def citation_formats() -> list[tuple[str, str]]:
 
 
 @register.inclusion_tag("exchange/_cite.html", takes_context=True)
-def cite_box(context: template.Context, paper: Paper) -> dict[str, Any]:
+def cite_box(context: template.Context, paper: Paper) -> dict[str, object]:
     """Show the citation of a paper that was fetched `with_authors()`, and its files."""
     shown = context.get("edition")
     edition = shown if shown is not None and shown.pk == paper.edition_id else paper.edition
