@@ -112,14 +112,25 @@ class DownloadFile:
 
 def groups(edition: Edition) -> dict[str, list[DownloadFile]]:
     """Return the files by what they hold; nothing for what is not public."""
-    has_schedule = edition.sessions.published().exists()
-    has_papers = edition.papers.published().exists()
-    found = {
-        gettext("Calendar"): [_calendar(edition)] if has_schedule else [],
-        gettext("Conference apps"): _apps(edition) if has_schedule else [],
-        gettext("References"): _references(edition) if has_papers else [],
-        gettext("The whole program"): _whole(edition) if has_papers or has_schedule else [],
+    has_schedule, has_papers = edition.sessions.published().exists(), edition.papers.published().exists()
+    apps = [(writable()[name], f"schedule_{ending}") for ending, name in APPS.items()]
+    references = [(fmt, f"edition_{name_of(ending)}") for ending, (fmt, _) in FORMATS.items()]
+    wanted = {
+        gettext("Calendar"): [(ics.FORMAT, "edition_calendar")] if has_schedule else [],
+        gettext("Conference apps"): apps if has_schedule else [],
+        gettext("References"): references if has_papers else [],
     }
+    found = {
+        title: [
+            DownloadFile(
+                str(fmt.label), str(fmt.description), reverse(f"exchange:{name}", args=[edition.slug])
+            )
+            for fmt, name in files
+        ]
+        for title, files in wanted.items()
+    }
+    if has_papers or has_schedule:
+        found[gettext("The whole program")] = _whole(edition)
     return {title: files for title, files in found.items() if files}
 
 
@@ -132,34 +143,6 @@ def schedule_url(edition: Edition) -> str:
 def file_names(fmt: Format, edition: Edition) -> list[str]:
     """Return the names of the files that a format makes of an edition; they do not depend on its content."""
     return [output.name for output in fmt.outputs(Program(), writing_context(edition))]
-
-
-def _calendar(edition: Edition) -> DownloadFile:
-    url = reverse("exchange:edition_calendar", args=[edition.slug])
-    return DownloadFile(str(ics.FORMAT.label), str(ics.FORMAT.description), url)
-
-
-def _apps(edition: Edition) -> list[DownloadFile]:
-    found = writable()
-    return [
-        DownloadFile(
-            str(found[name].label),
-            str(found[name].description),
-            reverse(f"exchange:schedule_{ending}", args=[edition.slug]),
-        )
-        for ending, name in APPS.items()
-    ]
-
-
-def _references(edition: Edition) -> list[DownloadFile]:
-    return [
-        DownloadFile(
-            str(fmt.label),
-            str(fmt.description),
-            reverse(f"exchange:edition_{name_of(ending)}", args=[edition.slug]),
-        )
-        for ending, (fmt, _) in FORMATS.items()
-    ]
 
 
 def _whole(edition: Edition) -> list[DownloadFile]:

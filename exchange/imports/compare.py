@@ -22,6 +22,7 @@ from exchange.imports.rows import (
     field_value,
     in_batches,
     parts_by_owner,
+    records_of,
 )
 from exchange.imports.stated_values import StatedValues
 from exchange.models import Conflict, Provenance
@@ -236,15 +237,6 @@ class Plan:
     @property
     def edition(self) -> Edition:
         return self.rows.edition
-
-
-def records_of(program: Program, kind: Kind) -> tuple[Record, ...]:
-    """Return the records of a kind."""
-    if kind.many:
-        records: tuple[Record, ...] = getattr(program, kind.many)
-        return records
-    record: Record | None = getattr(program, kind.name)
-    return (record,) if record else ()
 
 
 def compare(

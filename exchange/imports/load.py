@@ -14,10 +14,10 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import recording, revision
 from content.history import Origin
-from exchange.imports.compare import Plan, Progress, Tally, compare, records_of
+from exchange.imports.compare import Plan, Progress, Tally, compare
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
 from exchange.imports.match_people import People
-from exchange.imports.rows import NOBODY, Concealed, EditionRows
+from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_rows
 from exchange.models import ImportRun

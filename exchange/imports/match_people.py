@@ -13,24 +13,21 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from content.fields import new_uid, validate_uid
-from exchange.imports.rows import in_batches, report_concealed
+from exchange.imports.kinds import EDITION, PARTS
+from exchange.imports.rows import in_batches, records_of, report_concealed
 from exchange.problems import Findings, Where
-from exchange.records import PersonRecord, PersonRef, Program, Stated, stated
-from papers.models import Authorship, AwardGrant
+from exchange.records import PersonRecord, PersonRef, Program, stated
+from papers.models import Authorship
 from people import names
 from people.merged_rows import final_rows
-from people.models import CommitteeRole, Person, PersonIdentifier, PersonName
+from people.models import Person, PersonIdentifier, PersonName
 from people.printed_names import HiddenNames
-from schedule.models import SessionRole, Speaker
 
 NAMES_SHOWN = 3
-LOCATIONS = (
-    ("paper", Authorship, "paper__uid", "paper__edition"),
-    ("award", AwardGrant, "award__uid", "award__edition"),
-    ("session", SessionRole, "session__uid", "session__edition"),
-    ("presentation", Speaker, "presentation__uid", "presentation__edition"),
-    ("edition", CommitteeRole, "edition__slug", "edition"),
-)
+# The lists in which people stand, with the kinds of record that hold them.
+PEOPLE_LISTS = [
+    (kind, listing) for kind in (*PARTS, EDITION) for listing in kind.listings if "person" in listing.columns
+]
 
 
 # References in a file
@@ -72,35 +69,12 @@ type Reference = tuple[Location, PersonRef, Where, tuple[str, ...]]
 
 def references(program: Program) -> Iterator[Reference]:
     """Walk all references but those of the people's own records: location, reference, place, affiliations."""
-    yield from _of_papers(program)
-    yield from _of_schedule(program)
-    edition = program.edition
-    if edition:
-        for office in _each(edition.committee):
-            yield ("edition", edition.slug), office.person, edition.where, (office.affiliation,)
-
-
-def _of_papers(program: Program) -> Iterator[Reference]:
-    for paper in program.papers:
-        for author in _each(paper.authors):
-            yield ("paper", paper.uid), author.person, paper.where, author.affiliations
-    for award in program.awards:
-        for grant in _each(award.grants):
-            if grant.person:
-                yield ("award", award.uid), grant.person, award.where, ()
-
-
-def _of_schedule(program: Program) -> Iterator[Reference]:
-    for session in program.sessions:
-        for role in _each(session.roles):
-            yield ("session", session.uid), role.person, session.where, (role.affiliation,)
-    for talk in program.presentations:
-        for speaker in _each(talk.speakers):
-            yield ("presentation", talk.uid), speaker.person, talk.where, (speaker.affiliation,)
-
-
-def _each[T](parts: Stated[tuple[T, ...]]) -> tuple[T, ...]:
-    return stated(parts, ())
+    for kind, listing in PEOPLE_LISTS:
+        for record in records_of(program, kind):
+            for part in stated(getattr(record, listing.name), ()):
+                if part.person:
+                    affiliations = getattr(part, "affiliations", (getattr(part, "affiliation", ""),))
+                    yield (kind.name, getattr(record, kind.key)), part.person, record.where, affiliations
 
 
 class FilePeople:
@@ -199,9 +173,11 @@ def locations_of(people: Iterable[int], edition: Edition) -> set[tuple[Location,
     if edition._state.adding:
         return found
     for batch in in_batches(sorted(people)):
-        for kind, model, key, owner in LOCATIONS:
-            rows = model._default_manager.filter(person__in=batch, **{owner: edition})
-            found |= {((kind, uid), person) for uid, person in rows.values_list(key, "person_id")}
+        for kind, listing in PEOPLE_LISTS:
+            own = "edition" if kind is EDITION else f"{listing.owner}__edition"
+            rows = listing.model._default_manager.filter(person__in=batch, **{own: edition})
+            keys = rows.values_list(f"{listing.owner}__{kind.key}", "person_id")
+            found |= {((kind.name, key), person) for key, person in keys}
     return found
 
 

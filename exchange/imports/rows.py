@@ -31,7 +31,7 @@ from exchange.imports.kinds import (
     Values,
 )
 from exchange.problems import Findings, Where, short
-from exchange.records import PersonRecord, PersonRef, Record, stated
+from exchange.records import PersonRecord, PersonRef, Program, Record, stated
 from papers.models import Authorship, Paper
 from people import names
 from people.merged_rows import final_rows
@@ -59,6 +59,15 @@ def report_concealed(where: Where, field: str, name: str, findings: Findings) ->
         "Ask somebody who may."
     )
     findings.problem(where, field, said, name=short(name))
+
+
+def records_of(program: Program, kind: Kind) -> tuple[Record, ...]:
+    """Return the records of a kind."""
+    if kind.many:
+        records: tuple[Record, ...] = getattr(program, kind.many)
+        return records
+    record: Record | None = getattr(program, kind.name)
+    return (record,) if record else ()
 
 
 # Rows by their keys

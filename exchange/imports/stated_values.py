@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from conference.menu_sections import SECTIONS
 from content.row_values import plain
-from exchange.imports.kinds import COMMITTEE, EDITION, GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
+from exchange.imports.kinds import GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import People
 from exchange.imports.rows import EditionRows, in_batches
 from exchange.problems import Findings, Where, nearest, short
@@ -163,7 +163,7 @@ class StatedValues:
     def _who(self, listing: Listing, ref: PersonRef | None, record: Record) -> Values:
         if ref is None:
             return {"person": ""}
-        kind = EDITION if listing is COMMITTEE else next(k for k in KINDS.values() if listing in k.listings)
+        kind = next(one for one in KINDS.values() if listing in one.listings)
         person = self.people.find(ref, (kind.name, getattr(record, kind.key)))
         printed = {"name": self.people.printed(person, ref.name)} if listing.is_printed else {}
         return {"person": person.uid, **printed}
