@@ -7,7 +7,7 @@ import html
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePath
 from zoneinfo import ZoneInfo
@@ -22,7 +22,7 @@ from exchange.reading.checks import checked
 from exchange.reading.papers import WEB, PaperParts, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, read_csv
 from exchange.reading.textfiles import ending, read_yaml, scalar
-from exchange.reading.values import UnfitError, moment, slug, tidy, zone_called
+from exchange.reading.values import UnfitError, moment, slug, stated_zone, tidy
 from exchange.records import (
     UNSTATED,
     CommitteeRecord,
@@ -395,11 +395,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 def _program(papers: PaperReader, parts: dict[str, object], context: Context, findings: Findings) -> Program:
     config = next((part for part in parts.values() if isinstance(part, dict) and CONFIG & set(part)), {})
     zone_name = _value(config, "timezone", "time_zone")
-    try:
-        zone = zone_called(zone_name or context.timezone)
-    except UnfitError as error:
-        findings.problem(Where("config.yml"), "timezone", str(error))
-        zone = zone_called("UTC")
+    zone = stated_zone(zone_name, context, Where("config.yml"), "timezone", findings)
     sessions = SessionReader(zone, findings, papers)
     committee = None
     for name, part in parts.items():
@@ -419,12 +415,10 @@ def _program(papers: PaperReader, parts: dict[str, object], context: Context, fi
         timezone=zone_name or UNSTATED,
         committee=UNSTATED if committee is None else committee,
     )
-    return Program(
+    return replace(
+        papers.parts.program(papers.papers.values()),
         edition=edition if config or committee else None,
         people=tuple(sessions.people.values()),
-        institutions=tuple(papers.parts.institutions.values()),
-        topics=tuple(papers.parts.topics.values()),
-        papers=tuple(papers.papers.values()),
         sessions=tuple(sessions.sessions.values()),
         presentations=tuple(sessions.presentations.values()),
     )

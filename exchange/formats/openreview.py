@@ -243,12 +243,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         message = gettext("There are no notes in the file. Did the address need a token?")
         findings.problem(Where(), "", message)
     reader.say_what_was_left_out()
-    program = Program(
-        institutions=tuple(reader.parts.institutions.values()),
-        topics=tuple(reader.parts.topics.values()),
-        papers=tuple(reader.papers.values()),
-    )
-    return checked(program, findings)
+    return checked(reader.parts.program(reader.papers.values()), findings)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:

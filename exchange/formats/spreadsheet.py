@@ -325,11 +325,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     found = list(_sheets(tables, findings))
     strange = [sheet for sheet in found if not reader.add(sheet)]
     _judge(strange, found, findings)
-    program = Program(
-        papers=reader.finish(),
-        institutions=tuple(reader.parts.institutions.values()),
-        topics=tuple(reader.parts.topics.values()),
-    )
+    program = reader.parts.program(reader.finish())
     if not (program.papers or reader.declined or findings.has_problems):
         message = gettext("The table has columns of papers, but no rows.")
         findings.problem(found[0].where, "", message)

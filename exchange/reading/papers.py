@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from exchange.problems import Findings, Where
 from exchange.reading.checks import UID
 from exchange.reading.values import noted_text, slug, tidy
-from exchange.records import AuthorRecord, InstitutionRecord, PersonRef, TopicRecord
+from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
 
 # As long as its parts may be: no more is looked at from each place of a long text.
 E_MAIL = re.compile(
@@ -45,6 +45,14 @@ class PaperParts:
     findings: Findings
     topics: dict[str, TopicRecord] = field(default_factory=dict)
     institutions: dict[str, InstitutionRecord] = field(default_factory=dict)
+
+    def program(self, papers: Iterable[PaperRecord]) -> Program:
+        """Return papers with all that they name."""
+        return Program(
+            institutions=tuple(self.institutions.values()),
+            topics=tuple(self.topics.values()),
+            papers=tuple(papers),
+        )
 
     def text(self, value: str, where: Where, name: str) -> str:
         return noted_text(value, where, name, self.findings)

@@ -141,6 +141,15 @@ def zone_called(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
+def stated_zone(name: str, context: Context, where: Where, field: str, findings: Findings) -> ZoneInfo:
+    """Return the zone that a file names, else that of the edition at hand; report a name that is none."""
+    try:
+        return zone_called(name or context.timezone)
+    except UnfitError as error:
+        findings.problem(where, field, str(error))
+        return ZoneInfo("UTC")
+
+
 def zone_of(program: Program, context: Context) -> ZoneInfo:
     """Return the zone that the program states for its edition, else the zone of the edition at hand."""
     own = stated(program.edition.timezone, "") if program.edition else ""

@@ -29,7 +29,7 @@ from exchange.formats.frab.wording import (
 from exchange.problems import Findings, Where, short
 from exchange.reading.checks import checked
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
-from exchange.reading.values import UnfitError, day, moment, slug, tidy, zone_called, zone_of
+from exchange.reading.values import UnfitError, day, moment, slug, stated_zone, tidy, zone_called
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -85,12 +85,8 @@ def _program(schedule: JsonObject, context: Context) -> Program:
 
 def _zone(conference: JsonObject, context: Context, findings: Findings) -> ZoneInfo:
     """Return the zone of times without offset: the file's own. If it is not the edition's, a note says so."""
-    ours, name = zone_of(Program(), context), conference.line("time_zone_name")
-    try:
-        own = zone_called(name) if name else ours
-    except UnfitError as error:
-        conference.problem("time_zone_name", str(error))
-        return ours
+    ours, name = zone_called(context.timezone), conference.line("time_zone_name")
+    own = stated_zone(name, context, conference.where, "time_zone_name", findings)
     if own != ours:
         message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
         findings.note("warning", conference.where, message, theirs=own, ours=ours)
