@@ -1,13 +1,30 @@
-"""What the packages below learn of imports and downloads: roles and a menu section."""
+"""What the packages below learn of imports and downloads: roles, which rows they reach, a menu section."""
 
+from django.db.models import Model, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.access_scope import SCOPES
+from accounts.access_scope import NOTHING, SCOPES, Access
 from accounts.roles import ALL, NONE, grant
 from conference import menu_sections
 from conference.menu_sections import MenuSection
-from exchange.access_scope import job_scope, provenance_scope
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
+
+
+def job_scope(access: Access, action: str) -> Q:
+    """Limit uploads to the account's editions; no role reaches an upload that creates an edition."""
+    return of_editions(ImportJob, access, action)
+
+
+def of_editions(model: type[Model], access: Access, action: str) -> Q:
+    return Q(edition__in=access.editions(action, model))
+
+
+def provenance_scope(access: Access, action: str) -> Q:
+    """Reach what an edition's rows came in with, and what came into the whole site with its imports."""
+    editions = access.editions(action, Provenance)
+    here = Q(edition__isnull=True, run__edition__in=editions)
+    return of_editions(Provenance, access, action) | here if editions else NOTHING
+
 
 SCOPES[ImportJob] = job_scope
 SCOPES[Provenance] = provenance_scope

@@ -11,7 +11,6 @@ from exchange.problems import refused
 
 MEGABYTE = 1_000_000
 MAX_BYTES = 500 * MEGABYTE
-FILES_SHOWN = 5
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:

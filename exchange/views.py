@@ -14,7 +14,6 @@ from django.views.decorators.http import require_safe
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
 from exchange.exports import calendars, downloads
-from exchange.exports.app_files import app_program
 from exchange.exports.citation_files import FORMATS, asked_for, citation_file
 from exchange.exports.downloads import name_of, reply, state_of, state_of_all
 from exchange.exports.dump import dumped_for, stream, writing_context
@@ -72,7 +71,7 @@ def _program(fmt: Format, edition: Edition) -> Program:
     """Return an edition as this format takes it: of calendars and what apps read no more than they write."""
     if fmt in (ics.FORMAT, xcal.FORMAT):
         return calendars.of_edition(edition).program
-    return app_program(edition) if fmt.name in downloads.APPS.values() else dumped_for(fmt, edition)
+    return calendars.app_program(edition) if fmt.name in downloads.APPS.values() else dumped_for(fmt, edition)
 
 
 # References

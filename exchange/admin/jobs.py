@@ -65,22 +65,21 @@ def progress_of(job: ImportJob) -> Stage | None:
         return Stage(_("Waiting for the worker"))
     if job.is_lost():
         return Stage(_("The worker has stopped."), is_lost=True)
-    return Stage(_words(job.progress.what, job.state), job.progress.done, job.progress.total)
+    return Stage(_words(job.progress.what), job.progress.done, job.progress.total)
 
 
-def _words(what: str, state: str) -> str:
+def _words(what: str) -> str:
     known = {kind.many or name: name for name, kind in KINDS.items()}
     if what.startswith(WRITING) and what.removeprefix(WRITING) in known:
         return _("Writing: %(rows)s") % {"rows": kind_name(known[what.removeprefix(WRITING)])}
     if what in known:
         return _("Comparing: %(rows)s") % {"rows": kind_name(known[what])}
-    if what == "fetched":
-        return _("Fetching the program")
-    if what == "checking":
-        return _("Checking the rows")
-    if what == "storing":
-        return _("Preparing the preview")
-    return _("Reading the files")
+    others = {
+        "fetched": _("Fetching the program"),
+        "checking": _("Checking the rows"),
+        "storing": _("Preparing the preview"),
+    }
+    return others.get(what, _("Reading the files"))
 
 
 def facts(job: ImportJob) -> dict[str, object]:

@@ -1,10 +1,12 @@
-"""Which sessions and presentations a calendar holds: of a day, a session, a room, a topic, a paper,
-a presentation, a person, or what is chosen of a schedule.
+"""Which rows files of the schedule take: calendars of a day, a session, a room, a topic, a paper, a person
+or what is chosen of a schedule; and what conference apps read.
 
-Public rows alone, as records. How they are written is `formats.ics`' business.
+Public rows alone, as records. How they are written is `formats.ics`' and `formats.frab`'s business.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from itertools import batched
 from typing import TYPE_CHECKING
@@ -17,6 +19,7 @@ from content.array_lookup import Among
 from content.querysets import moment
 from exchange.exports.dump import NOTHING, Dump, writing_context
 from exchange.formats.ics import CalendarScope, Wanted
+from exchange.records import PaperRecord, PresentationRecord, Program, is_stated
 from papers.models import Topic
 from people.models import Person
 from schedule.models import Room, Session
@@ -149,3 +152,55 @@ def part(
     ).whole()
     wanted = Wanted(frozenset(own.values()), frozenset(uid for _, uid, *_ in talks))
     return CalendarScope(program, writing_context(edition), wanted)
+
+
+# For conference apps: of posters without a time of their own no more than titles
+
+
+LISTED = ("paper", "session", "start", "title", "board", "status")
+APP_EVENT = (*LISTED, "kind", "abstract", "end", "room", "cancellation_reason", "recording_url", "speakers")
+APP_PAPER = ("title", "abstract", "track", "topic", "authors", "materials")
+
+
+def app_program(edition: Edition) -> Program:
+    """Return all that such a file says of an edition: what is listed, and in full what is an event."""
+    at = timezone.now()
+    listed = dump(
+        edition,
+        at=at,
+        only=dict.fromkeys(("topic", "room", "paper", "presentation"), Q()),
+        fields={"paper": ("title",), "presentation": LISTED},
+        people=False,
+    )
+    events = _events(listed.presentations)
+    whole = dump(
+        edition,
+        at=at,
+        only={
+            "session": Q(),
+            "paper": Q(Among("uid", {one.paper for one in events if is_stated(one.paper) and one.paper})),
+            "presentation": Q(Among("uid", [one.uid for one in events])),
+        },
+        fields={"paper": APP_PAPER, "presentation": APP_EVENT},
+    )
+    return replace(
+        whole,
+        topics=listed.topics,
+        rooms=listed.rooms,
+        papers=_replaced(listed.papers, whole.papers),
+        presentations=_replaced(listed.presentations, whole.presentations),
+    )
+
+
+def _events(shown: tuple[PresentationRecord, ...]) -> list[PresentationRecord]:
+    """Return what may be an event: presentations with a time of their own, or alone in their session."""
+    sizes = Counter(one.session for one in shown)
+    return [one for one in shown if one.start or (one.session and sizes[one.session] == 1)]
+
+
+def _replaced[R: (PaperRecord, PresentationRecord)](
+    rows: tuple[R, ...], others: tuple[R, ...]
+) -> tuple[R, ...]:
+    """Return rows in their order, each replaced by the one of the others that has its uid."""
+    known = {one.uid: one for one in others}
+    return tuple(known.get(one.uid, one) for one in rows)

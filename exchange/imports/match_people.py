@@ -175,7 +175,7 @@ def locations_of(people: Iterable[int], edition: Edition) -> set[tuple[Location,
     for batch in in_batches(sorted(people)):
         for kind, listing in PEOPLE_LISTS:
             own = "edition" if kind is EDITION else f"{listing.owner}__edition"
-            rows = listing.model._default_manager.filter(person__in=batch, **{own: edition})
+            rows = listing.model._default_manager.filter(**{"person__in": batch, own: edition})
             keys = rows.values_list(f"{listing.owner}__{kind.key}", "person_id")
             found |= {((kind.name, key), person) for key, person in keys}
     return found
