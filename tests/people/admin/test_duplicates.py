@@ -287,7 +287,7 @@ def test_looking_again_is_asked_for_among_many(
     make_twins(edition)
     page = admin_client.get(LIST)
 
-    assert ("Nobody has looked for duplicates yet." in page.text, listed(admin_client)) == (True, [])
+    assert ("Duplicates haven't been checked yet." in page.text, listed(admin_client)) == (True, [])
     admin_client.post(f"{LIST}look/")
     make.make_person("Another Person")
     again = admin_client.get(LIST).text
