@@ -100,7 +100,7 @@ class NoteReader:
         elif reason := left_out(content):
             self.left_out[reason].append(key)
         elif paper_uid(key) in self.papers:
-            message = gettext("This note stands in the files twice; the first was taken.")
+            message = gettext("This note is in the files twice; the first was taken.")
             self.findings.note("repeat", where, message)
         else:
             self.papers[paper_uid(key)] = self._paper(content, key, where)

@@ -140,7 +140,7 @@ class StatedValues:
 
     def _note_repeat(self, listing: Listing, values: Values, record: Record) -> None:
         who = values.get("name") or values.get("paper") or self.rows.people[values["person"]].name
-        message = gettext("%(who)s stands twice in %(name)s; taken once, at the first place.")
+        message = gettext("%(who)s is listed twice in %(name)s; taken once, at the first place.")
         self.findings.note("repeat", record.where, message, who=who, name=listing.name)
 
     def _part(self, listing: Listing, part: Record, record: Record, path: str) -> Values:

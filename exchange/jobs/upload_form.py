@@ -58,7 +58,7 @@ class UploadForm(forms.Form):
         help_text=_("One or several, such as papers.csv and authors.csv, or a ZIP of them."),
     )
     format = forms.ChoiceField(
-        label=_("Format"), required=False, help_text=_("Choose it where it cannot be told from the files.")
+        label=_("Format"), required=False, help_text=_("Choose it if it cannot be recognized from the files.")
     )
     mapping = forms.FileField(
         label=_("Mapping"),
@@ -173,7 +173,7 @@ class UploadForm(forms.Form):
             return known[chosen]
         found = detected([named(one) for one in uploads])
         if found is None:
-            said = gettext("The format cannot be told from these files. Choose it.")
+            said = gettext("The format cannot be recognized from these files. Choose it.")
             raise ValidationError({"format": said})
         return found
 

@@ -158,7 +158,7 @@ class EntryReader:
         if isinstance(block, DuplicateBlockKeyBlock):
             message = gettext("Another entry has this key too. Give each its own.")
         elif isinstance(block, DuplicateFieldKeyBlock):
-            message = gettext("A field stands twice in this entry (%(names)s). Keep one of them.")
+            message = gettext("A field occurs twice in this entry (%(names)s). Keep one of them.")
             message %= {"names": ", ".join(sorted(block.duplicate_keys))}
         else:
             reason = getattr(block.error, "abort_reason", None) or str(block.error)

@@ -107,7 +107,7 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = short(next(name for name in names if names.count(name) > 1))
-        message = gettext('The name "%(twice)s" stands twice in one object. Keep one of them.')
+        message = gettext('The name "%(twice)s" is listed twice in one object. Keep one of them.')
         raise RefusedError(message % {"twice": twice})
     return found
 

@@ -262,7 +262,7 @@ class PairAdmin(admin.ModelAdmin[Pair]):
         foreign = [plan for plan in plans if self.rows_admin.used_elsewhere(request, plan)]
         if foreign:
             names = ", ".join(str(row) for plan in foreign for row in plan.rows)
-            words = gettext("Left alone, as they stand in editions that you may not change: %(names)s.")
+            words = gettext("Not changed, because they are in editions that you may not change: %(names)s.")
             self.message_user(request, words % {"names": names}, messages.WARNING)
         plans = [plan for plan in plans if plan not in foreign]
         if "confirmed" not in request.POST:

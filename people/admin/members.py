@@ -62,7 +62,7 @@ class InviteForm(forms.ModelForm[Invitation]):
         person = cast("forms.ModelChoiceField[Person]", self.fields["person"])
         role.choices = role_choices(roles)
         role.initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
-        person.queryset, person.empty_label = leaders(edition), _("Nobody: not a session chair")
+        person.queryset, person.empty_label = leaders(edition), _("None: not a session chair")
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data

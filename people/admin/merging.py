@@ -160,7 +160,7 @@ class MergeAdmin(ContentAdmin):
         if merged.moved.dropped:
             listed = "; ".join(f"{one.name}, {one.thing}" for one in merged.moved.dropped[:MAX_SHOWN_DROPPED])
             more = " …" if len(merged.moved.dropped) > MAX_SHOWN_DROPPED else ""
-            twice = gettext("Who stood there twice stands there once now: %(listed)s.")
+            twice = gettext("Duplicate entries were merged: %(listed)s.")
             said = f"{said} {twice % {'listed': listed + more}}"
         back = self.named("unmerge", merged.change_set)
         return format_html('{} <a href="{}">{}</a>', said, back, gettext("Revert the merge"))
@@ -348,7 +348,7 @@ class SplitAdmin(MergeAdmin):
         access = access_for(request)
         for model, keys in picked.items():
             if access.rows(model._default_manager.filter(pk__in=keys), "change").count() < len(keys):
-                problems.append(gettext("Some of it stands in editions that you may not change."))
+                problems.append(gettext("Some of it is in editions that you may not change."))
         if problems:
             return None
         try:

@@ -33,7 +33,7 @@ CHANGED_SINCE = _(
     "The program was changed after this page was opened. Look at the lines again, then announce."
 )
 
-LINES_HELP = _("Untick what nobody needs. A note is shown below its change; Markdown.")
+LINES_HELP = _("Untick what visitors do not need. A note is shown below its change; Markdown.")
 MAX_NOTE_CHARS = 500
 
 # The kinds of things that change, inside a sentence.

@@ -34,7 +34,7 @@ def expand(written: str) -> list[str]:
         if len(board) > MAX_BOARD_CHARS:
             raise BoardsError(_("“%(board)s” is too long for a board.") % {"board": board[:MAX_BOARD_CHARS]})
         if board_key(board) in seen:
-            raise BoardsError(_("Board %(board)s stands in the list twice.") % {"board": board})
+            raise BoardsError(_("Board %(board)s is listed twice.") % {"board": board})
         seen.add(board_key(board))
     return found
 

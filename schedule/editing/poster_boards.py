@@ -23,7 +23,7 @@ BOARDS = "boards"
 class Order(TextChoices):
     """In which order posters are hung along the boards."""
 
-    CURRENT = "current", _("as they stand in the session")
+    CURRENT = "current", _("in the order of the session")
     TOPIC = "topic", _("by topic")
     TITLE = "title", _("by title")
 

@@ -41,7 +41,7 @@ def test_run_shows_its_counts_and_remarks(admin_client: Client, run: ImportRun) 
 
     page = body(admin_client, "importrun_change", first.pk)
 
-    assert "Ada Lovelace stands twice in authors" in page
+    assert "Ada Lovelace is listed twice in authors" in page
     assert "<th>people</th><td>1</td>" in page
 
 

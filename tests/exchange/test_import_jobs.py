@@ -230,7 +230,7 @@ def test_token_beside_files_is_not_kept(admin_client: Client, here: Edition) -> 
     ("sent", "message"),
     [
         ({}, "Choose files, or give an address"),
-        ({"sources": [("a.txt", b"Dear all")]}, "The format cannot be told from these files."),
+        ({"sources": [("a.txt", b"Dear all")]}, "The format cannot be recognized from these files."),
         ({"sources": [("a.json", b"x" * 1_000_001)]}, "at most 1 MB are taken"),
         ({"sources": [("a.csv", b"x"), ("a.csv", b"x")]}, "Two files are called “a.csv”."),
         ({"url": "https://example.org/notes"}, "Programs are fetched only from"),

@@ -202,7 +202,7 @@ def test_doubled_author_is_taken_once_and_reported() -> None:
 
     assert printed() == [(1, "Zed Zu"), (2, "Abe Ba")]
     assert [(note.kind, note.message) for note in report.notes] == [
-        ("repeat", "Zed Zu stands twice in authors; taken once, at the first place.")
+        ("repeat", "Zed Zu is listed twice in authors; taken once, at the first place.")
     ]
 
 

@@ -26,8 +26,8 @@ def test_list_is_written_out_in_walking_order(written: str, boards: list[str]) -
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("1-4, 3", "Board 3 stands in the list twice."),
-        ("a1, A1", "Board A1 stands in the list twice."),
+        ("1-4, 3", "Board 3 is listed twice."),
+        ("a1, A1", "Board A1 is listed twice."),
         ("1-4000000", "“1-4000000” is more than 5000 boards."),
         ("1-4000, 5001-9000", "These are more than 5000 boards."),
         (f"1-{'9' * 5000}", f"“1-{'9' * 58}” is too long for a board."),

@@ -97,7 +97,7 @@ def test_fixed_posters_keep_their_board(admin_client: Client, hall: Session) -> 
     ("boards", "problem"),
     [
         ("1-3", "3 boards are free and 4 posters need one: 1 is missing."),
-        ("1-3, 2", "Board 2 stands in the list twice."),
+        ("1-3, 2", "Board 2 is listed twice."),
         ("", "This field is required."),
     ],
 )

@@ -184,7 +184,7 @@ class PaperReader:
     def _distinct(self, event: InputRow) -> list[EventAuthor]:
         kept, repeats = distinct(event.authors)
         for author in repeats:
-            message = gettext("%(name)s stands twice among the authors; once was taken.")
+            message = gettext("%(name)s is listed twice as an author; taken once.")
             self.findings.note("repeat", event.where, message, name=author.name)
         return kept
 

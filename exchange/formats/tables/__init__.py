@@ -45,7 +45,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     if not sheets and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give files such as papers.csv."))
     if AUTHORS in sheets and AUTHORS in getattr(sheets.get("papers"), "columns", ()):
-        message = gettext("The authors stand in authors.csv too. Keep that file or this column.")
+        message = gettext("The authors are in authors.csv too. Keep that file or this column.")
         findings.problem(sheets["papers"].where, AUTHORS, message)
     zone = _zone(sheets, context, findings)
     entries = {name: read_rows(TABLES[name], sheet, zone, findings) for name, sheet in sheets.items()}

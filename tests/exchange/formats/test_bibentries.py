@@ -122,7 +122,7 @@ def test_trap_15_titles_come_back(title: str) -> None:
         ),
         (
             "@misc{a, title={A}, title={B}}",
-            "x.bib, line 1 (a): A field stands twice in this entry (title). Keep one of them.",
+            "x.bib, line 1 (a): A field occurs twice in this entry (title). Keep one of them.",
         ),
         ("@misc{a, author={B, C}}", "x.bib, line 1 (a), title: The title is missing."),
         (

@@ -117,7 +117,7 @@ def test_read_person_keeps_name_as_printed() -> None:
         (b"\0" * 9, "program.json: The file holds NUL characters"),
         (b"[" * 1_000_000, "program.json: Lists and objects are nested too deeply"),
         (b'{"a": NaN}', "program.json: NaN is not JSON."),
-        (b'{"a": 1, "a": 2}', 'program.json: The name "a" stands twice in one object.'),
+        (b'{"a": 1, "a": 2}', 'program.json: The name "a" is listed twice in one object.'),
         (b'{"a": ' + b"1" * 5000 + b"}", "program.json: A number in this file is far too long."),
         (b"[]", "program.json: The file must hold one JSON object"),
         (b"{}", "program.json, format: This is not a file of this format"),

@@ -59,7 +59,7 @@ def test_list_tells_who_may_be_one_and_why(admin_client: Client, edition: Editio
     page = admin_client.get(LIST)
 
     assert [str(pair) for pair in page.context["cl"].result_list] == ["Paolo Costantini / Costantini Paolo"]
-    assert "The same names stand in another order." in page.text
+    assert "The same names in another order." in page.text
     assert ("2 papers" in page.text, "1 paper" in page.text) == (True, True)
     assert "Nothing was changed since." in page.text
 
