@@ -74,7 +74,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         reasons = error.reasons
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": gettext("Take an import back: %(run)s") % {"run": run},
+        "title": gettext("Revert an import: %(run)s") % {"run": run},
         "opts": model_admin.opts,
         "run": run,
         "reasons": reasons,

@@ -41,7 +41,7 @@ def plan(run: ImportRun) -> RevertPlan:
 def undo(
     run: ImportRun, user: User = None, *, check: Callable[[RevertPlan, User], None] | None = None
 ) -> RevertPlan:
-    """Take the run back. Raises `CannotUndoError` or `CannotRevertError`, having changed nothing.
+    """Revert the run. Raises `CannotUndoError` or `CannotRevertError`, having changed nothing.
 
     `check` is shown what will happen; what it raises stops it.
     """

@@ -208,7 +208,7 @@ class MembershipAdmin(ScopedAdmin):
         return redirect(members_of(invitation.edition))
 
     def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Take an invitation back: its link leads nowhere from then on."""
+        """Revoke an invitation: its link no longer works."""
         invitation = self.invitation(request, key)
         if request.method != "POST":
             return redirect(members_of(invitation.edition))

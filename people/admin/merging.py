@@ -254,7 +254,7 @@ class MergeAdmin(ContentAdmin):
                 words = gettext("The merge was reverted:")
                 self.message_user(request, format_html("{} {}", words, links), messages.SUCCESS)
                 return redirect(self.compare_address(row.pk for row in rows))
-        title = gettext("Take a merge back: %(detail)s") % {"detail": act.detail}
+        title = gettext("Revert a merge: %(detail)s") % {"detail": act.detail}
         context = self.frame(
             request, title, act=act, found=found, problems=problems, back=self.named("merges")
         )
@@ -372,7 +372,7 @@ class SplitAdmin(MergeAdmin):
             said = format_html("{} {}", words, admin_link(found.person))
             self.message_user(request, said, messages.SUCCESS)
             return redirect(self.named("change", found.person.pk))
-        title = gettext("Take a split back: %(detail)s") % {"detail": act.detail}
+        title = gettext("Revert a split: %(detail)s") % {"detail": act.detail}
         context = self.frame(request, title, act=act, found=found, back=self.named("changelist"))
         return TemplateResponse(request, "admin/people/unsplit.html", context)
 

@@ -12,7 +12,7 @@ from exchange.models import ImportRun
 
 class Command(BaseCommand):
     help = (
-        "Take an import back: the rows that it made go, what it changed is as before. What was edited "
+        "Revert an import: the rows that it made are deleted, its changes undone. What was edited "
         "by hand since then stays, and is listed."
     )
 

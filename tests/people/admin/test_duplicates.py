@@ -132,7 +132,7 @@ def test_merge_from_the_list_and_back(admin_client: Client, edition: Edition) ->
     assert f'href="{undo}"' in page.text
     assert f'href="{undo}"' in admin_client.get(address(one, "history")).text
     assert f'href="{undo}"' in admin_client.get("/admin/people/person/merges/").text
-    assert "stand as before the merge" in admin_client.get(undo).text
+    assert "are as before the merge" in admin_client.get(undo).text
     admin_client.post(undo)
     assert [one.authorships.count(), other.authorships.count()] == [2, 1]
     assert "Nothing is left of this merge" in admin_client.get(undo).text
@@ -143,7 +143,7 @@ def test_merge_says_who_stood_twice_on_a_paper(admin_client: Client, edition: Ed
     make.make_paper(edition, [other, "Zed", one], title="On Engines")
     page = compared(admin_client, one, other)
 
-    assert "stands there once now: Costa Paolo, On Engines." in page.text
+    assert "were merged: Costa Paolo, On Engines." in page.text
 
 
 def test_a_page_that_is_out_of_date_merges_nothing(admin_client: Client, edition: Edition) -> None:
