@@ -14,7 +14,7 @@ type Board = tuple[tuple[int, str], ...]
 
 
 class OrderedTalk(Protocol):
-    """What stands inside a session: at a time of its own, on a board, or only in an order."""
+    """A row of a session: with a time of its own, on a board, or only with a position."""
 
     @property
     def starts(self) -> datetime | None: ...
@@ -34,7 +34,7 @@ def natural(label: str) -> Board:
 def running_order[T: OrderedTalk](talks: Iterable[T]) -> list[T]:
     """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them.
 
-    A poster whose board is not known yet stands behind the one that it follows in the chairs' order.
+    A poster without a board comes after the one that it follows in the chairs' order.
     """
     ranked, board = [], ""
     for talk in sorted(talks, key=lambda talk: talk.position):

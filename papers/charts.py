@@ -1,4 +1,4 @@
-"""Charts: the positions of their bars (pure). Templates draw them, with a table beside.
+"""Charts: the positions of their bars (pure). Templates draw them, with a table.
 
 Widths are per cent of the picture, heights pixels: a picture fits a phone without its words getting smaller.
 """

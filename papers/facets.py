@@ -286,7 +286,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         }
 
     def groups(self, page: Iterable[PaperRow]) -> dict[str, list[PaperRow]]:
-        """The papers of a page under their topics or tracks; empty where they stand in one list."""
+        """The papers of a page under their topics or tracks; empty if they are in one list."""
         groups: dict[str, list[PaperRow]] = {}
         for paper in page if self.chosen["by"] else ():
             groups.setdefault(self._group(paper), []).append(paper)

@@ -32,7 +32,7 @@ class PaperGaps(ContentQuerySet[Any]):
         return self.kept().filter(~self._has("presentations", session__isnull=False))
 
     def worth_a_look(self) -> Self:
-        """Papers with a formula that nobody can read, lost letters, or a title all in capitals.
+        """Papers with a formula that cannot be rendered, lost letters, or a title all in capitals.
 
         The site marks formulas that it cannot set; so this takes no look at the texts themselves.
         """

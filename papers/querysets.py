@@ -80,7 +80,7 @@ class PaperQuerySet(PaperGaps):
         return self.filter(paper_published("", at))
 
     def withdrawn_after_release(self, at: datetime | None = None) -> Self:
-        """Withdrawn papers that a release has shown: their address stays, and they stand in no list.
+        """Withdrawn papers that a release has shown: their address stays, and they are in no list.
 
         `shown_authors` are the names as printed, for citations.
         """

@@ -107,7 +107,7 @@ def _way(paper: Paper, order: Sequence[int | None]) -> Way:
 def similar_papers(papers: PaperQuerySet, paper: Paper, at: datetime | None = None) -> list[int]:
     """Return keys of papers like this one, the likest first: by words they share, in the search index.
 
-    A paper that stands alone there is shown beside those of its authors and its topic.
+    A paper that is alone there is shown with those of its authors and its topic.
     """
     if found := hits.related("paper", paper.pk, MAX_PAPERS):
         return [hit.object_id for hit in found]
@@ -227,10 +227,10 @@ def most_similar_posters(
 
 
 class DayTalks:
-    """What takes place in the sessions of a day, and its posters. What nobody asks for is not worked out."""
+    """What takes place in the sessions of a day, and its posters. Computed only when needed."""
 
     def __init__(self, talks: Iterable[DayTalk]) -> None:
-        # Equals stand in order as they came.
+        # The sort is stable.
         self.talks = sorted(talks, key=attrgetter("key"))
         self._members: dict[int | None, list[DayTalk]] = defaultdict(list)
         for talk in self.talks:

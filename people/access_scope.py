@@ -138,7 +138,7 @@ def reached(model: type[Model], access: Access, action: str) -> QuerySet[Model, 
 
 
 def name_scope(access: Access, action: str) -> Q:
-    """Other spellings, former names among them: of people whom one may change."""
+    """Other spellings, including former names, of people whom the account may change."""
     if not access.editions(action, PersonName):
         return NOTHING
     return Q(person__in=reached(Person, access, "change"))

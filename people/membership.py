@@ -105,7 +105,7 @@ def mail_invitation(invitation: Invitation, sender: "User") -> None:
             held.save(update_fields=["digest", "expires_at"])
             message(held, link, sender).send()
     except (OSError, ValueError, Invitation.DoesNotExist) as error:
-        # Errors of SMTP are among the first; the second is said of headers with a line break in them.
+        # SMTP errors are of the first kind; the second is raised for headers with a line break.
         raise CannotSendError from error
 
 

@@ -147,7 +147,7 @@ class InstitutionPair(LikelyPair):
 
 
 class Comparison(models.Model):
-    """When duplicates were last looked for, and on what that hung."""
+    """When duplicates were last looked for, and which state that was based on."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 

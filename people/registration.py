@@ -21,7 +21,7 @@ access_scope.register()
 
 grant([Person], ALL, ALL, ALL, SEE, SEE)
 grant([CommitteeRole, Institution, PersonIdentifier], ALL, ALL, ALL, NONE, SEE)
-# Former names are among them.
+# Former names included.
 grant([PersonName], ALL, ALL, ALL, NONE, NONE)
 grant([PersonDistinction, InstitutionDistinction], ALL, ALL, ALL, NONE, NONE)
 

@@ -45,7 +45,7 @@ BEGINNING = (
 )
 
 
-# A document's own words, those of its title and topic beside the others, then each that the vocabulary holds.
+# A document's own words, those of its title and topic apart, then each that is in the vocabulary.
 VOCABULARY = f"""
     WITH document AS (
         SELECT id, title || ' ' || topic AS head, body, people || ' ' || awards AS rest

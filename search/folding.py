@@ -28,7 +28,7 @@ MARK = "ж"
 
 
 class WordPosition(NamedTuple):
-    """A word of a text, and where its letters stand in the original."""
+    """A word of a text, and the positions of its letters in the original."""
 
     word: str
     start: int
@@ -95,7 +95,7 @@ def _pieces(source: str) -> Iterator[tuple[int, int]]:
 
 
 def _follows(sign: str) -> bool:
-    """Whether it is an accent, the rest of a Korean syllable, or a control, which may stand before these."""
+    """Whether it is an accent, the rest of a Korean syllable, or a control character before these."""
     is_of_syllable = "\u1160" <= sign <= "\u11ff"
     return bool(unicodedata.combining(sign)) or is_of_syllable or CONTROLS.match(sign) is not None
 

@@ -12,7 +12,7 @@ from search.databases import engine
 from search.engine import Described, Engine, Found, SearchScope, WeightedWords, free
 from search.query import Query, parse
 
-# Nobody reads further, and counting on would cost more than finding.
+# Readers go no further, and counting would cost more than finding.
 MAX_HITS = 1000
 SUGGESTIONS = 8
 # The best of so many: somebody who types does not wait.
@@ -103,9 +103,9 @@ def _follow(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
 
 
 WORDS = 10
-# Words of the title and topic count as often as if they stood so many times in the text.
+# Weight of words of the title and topic, as occurrences in the text.
 TITLE_TIMES = 3
-# All words together may stand in so many documents: the time of an answer grows with them.
+# Maximum documents for all words together, to bound the time of a search.
 MAX_FOUND = 1000
 
 

@@ -25,7 +25,7 @@ FOLDING = 1
 
 @dataclass(frozen=True)
 class DocumentRecord:
-    """What an app hands in about one thing; names stand one by one, title and body may have markup."""
+    """What an app indexes of one row; names are a list, title and body may have markup."""
 
     kind: str
     object_id: int

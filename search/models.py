@@ -81,7 +81,7 @@ class Word(models.Model):
 
 
 class Indexed(models.Model):
-    """Which state of an edition the index shows, in the words of whoever hands the documents in."""
+    """Which state of an edition the index shows, in the form that the indexing app uses."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 

@@ -23,7 +23,7 @@ MAX_SPAN_YEARS = 100
 
 
 class Field(StrEnum):
-    """Where a word has to stand; `ANY` is the whole document."""
+    """The field that has to contain a word; `ANY` is the whole document."""
 
     ANY = ""
     TITLE = "title"
@@ -43,7 +43,7 @@ PART = re.compile(
 
 @dataclass(frozen=True)
 class Term:
-    """One or more folded words that stand side by side (of years: any of which holds)."""
+    """One or more adjacent folded words (of years: any of them matches)."""
 
     words: tuple[str, ...]
     where: Field = Field.ANY

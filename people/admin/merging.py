@@ -30,7 +30,7 @@ from people.merging import merge, relations, split
 from people.merging.side_by_side import ComparedRow, SideBySide, VisibleRows, columns_of, side_by_side
 from people.models import Mergeable, Person
 
-# As many as fit beside each other.
+# As many as fit side by side.
 MAX_COMPARED, MIN_COMPARED, PAGE_ROWS = 6, 2, 50
 MAX_SHOWN_DROPPED = 5
 
@@ -148,7 +148,7 @@ class MergeAdmin(ContentAdmin):
         return redirect(self.next_address(request) or self.named("change", keep.pk))
 
     def merge_message(self, merged: merge.Merged[Mergeable], rows: Iterable[Mergeable]) -> SafeString:
-        """Return what a merge has done, with the way back."""
+        """Return what a merge has done, with a link to revert it."""
         others = ", ".join(f"“{row}”" for row in rows if row.pk != merged.survivor.pk)
         count = merged.moved.count
         words = ngettext(

@@ -26,7 +26,7 @@ LARGE_BLOCK = 30
 LARGE_BLOCK_OF_PARTS = 10
 # On papers with more authors, co-authorship is no evidence.
 MAX_AUTHORS = 40
-# As if so many others were known: what is rare among ten people is not rare.
+# Minimum size of the statistics: a name that is rare among ten people is not rare.
 ASSUMED_OTHERS = 2_000
 # Longer names are cut for their blocks.
 MAX_NAME_WORDS = 6

@@ -32,7 +32,7 @@ from people.models import (
 if TYPE_CHECKING:
     from content.actor import User
 
-# What a chair chooses among the values that there are; parts of the name go with it.
+# Fields whose value a chair chooses; parts of the name follow the name.
 FIELDS: dict[type[Model], tuple[str, ...]] = {
     Person: ("name", "native_name", "affiliation", "orcid", "homepage", "photo", "biography", "email"),
     Institution: ("name", "country", "ror"),
