@@ -17,7 +17,7 @@ from django.utils import timezone
 from conference.models import Edition
 from content.array_lookup import Among
 from content.querysets import moment
-from exchange.exports.dump import NOTHING, Dump, writing_context
+from exchange.exports.dump import NOTHING, Dump, dump, writing_context
 from exchange.formats.ics import CalendarScope, Wanted
 from exchange.records import PaperRecord, PresentationRecord, Program, is_stated
 from papers.models import Topic
