@@ -119,7 +119,8 @@ def text_help(request: HttpRequest) -> HttpResponse:
     """Show one text as the site sets it, for the script; or all texts of a form, on a page of its own."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    if "text" in request.POST:
+    # A form may have a field of this name: news and releases do.
+    if "text" in request.POST and TEXTS not in request.POST:
         source, kind = request.POST["text"], request.POST.get("kind", BLOCK)
         if len(source) > MAX_TEXT_CHARS:
             return JsonResponse({"html": "", "advice": [too_long()]}, status=413)

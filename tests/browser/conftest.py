@@ -17,7 +17,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.axe import DESKTOP
+from tests.browser.visitor import SECURE_HOST
 from tests.demo.programs import import_demo
+from tests.deploy.test_nginx import free_port
 from website.wsgi import pages
 
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
@@ -27,12 +29,19 @@ expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
+def secure_port() -> int:
+    """The port at which the browser finds https://program.test, for tests that put a server there."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str, secure_port: int) -> Iterator[Browser]:
     flags = [
         "--no-sandbox",
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
+        f"--host-resolver-rules=MAP {SECURE_HOST}:443 127.0.0.1:{secure_port}",
     ]
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium, args=flags)

@@ -72,6 +72,12 @@ def test_all_texts_of_a_form_are_shown_on_one_page(admin_client: Client) -> None
     assert "<em>Well</em> done" in page.text
 
 
+def test_texts_of_a_form_with_a_field_called_text_are_shown_on_a_page(admin_client: Client) -> None:
+    page = admin_client.post(HELP, {"_text": ["block text Text"], "text": "*Well* done"})
+
+    assert "<em>Well</em> done" in page.text
+
+
 def test_form_tells_what_is_worth_a_look_beside_the_field(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), title=BROKEN)
     page = admin_client.get(address(paper, "change")).text

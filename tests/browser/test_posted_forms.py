@@ -1,0 +1,831 @@
+"""Every form that is posted, posted in Chromium and accepted: over http, and over https behind nginx.
+
+A header that a test asserts is no proof that a form works: with `Referrer-Policy: no-referrer` Chromium posts
+`Origin: null`, which the CSRF check refuses. So each posted form of a template, and each script that posts,
+has a function here, and a form without one fails the first test.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import django.contrib.admin
+import pytest
+from django.conf import settings as site_settings
+from django.contrib.admin import site
+from django.contrib.auth.models import User
+from django.core import mail
+from django.db.models import Model
+from django.urls import NoReverseMatch, reverse
+from playwright.sync_api import Browser, FilePayload, expect
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from accounts.models import Membership
+from conference.models import Edition, Page
+from content.history import ChangeSet
+from exchange.imports.load import load
+from exchange.models import Conflict, ImportJob
+from papers.models import Paper, Topic
+from people.models import Invitation, Person, PersonPair
+from schedule.models import Agenda, Presentation, Release
+from tests.access.world import make_world
+from tests.browser.visitor import SECURE_HOST, SUBMIT, Visitor, nginx
+from tests.deploy.test_nginx import NGINX
+from tests.exchange.programs import paper as paper_record
+from tests.exchange.programs import program
+from tests.exchange.uploading import ADD as UPLOAD
+from tests.exchange.uploading import only_papers
+from tests.factories import (
+    MORNING,
+    make_edition,
+    make_page,
+    make_paper,
+    make_person,
+    make_presentation,
+    make_session,
+    make_topic,
+)
+from tests.posted import address
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PASSWORD = "analytical-engine-1843"
+DAY, AGENDA = "/2021/schedule/2021-04-06/", "/2021/agenda/"
+
+# The inventory
+
+TEMPLATES = [
+    Path(site_settings.BASE_DIR) / "templates",
+    Path(django.contrib.admin.__file__).parent / "templates",
+]
+SCRIPTS = Path(site_settings.BASE_DIR) / "static" / "js"
+FORM = re.compile(r"<form\b[^>]*method=\"[^\">]*post", re.IGNORECASE)
+# A button that sends its form to another address than the form names.
+ELSEWHERE = re.compile(r"<button\b[^>]*formaction=", re.IGNORECASE)
+FETCH = re.compile(r"method: *[\"']POST", re.IGNORECASE)
+# Templates of Django to which no address leads.
+NOT_SERVED = {
+    "registration/password_reset_form.html": "admin_password_reset",
+    "registration/password_reset_confirm.html": "password_reset_confirm",
+}
+
+type Post = Callable[[Visitor], None]
+POSTS: dict[str, Post] = {}
+
+
+def posts(*forms: str) -> Callable[[Post], Post]:
+    """Say which forms a function posts: "template", "template 2" for its second form, "template button"."""
+
+    def register(function: Post) -> Post:
+        for form in forms:
+            assert form not in POSTS, form
+            POSTS[form] = function
+        return function
+
+    return register
+
+
+def numbered(name: str, count: int) -> Iterator[str]:
+    for number in range(1, count + 1):
+        yield name if number == 1 else f"{name} {number}"
+
+
+def posted_forms() -> Iterator[str]:
+    """Walk the posted forms of all templates and the scripts that post."""
+    for folder in TEMPLATES:
+        for file in sorted(folder.rglob("*.html")):
+            name, text = file.relative_to(folder).as_posix(), file.read_text("utf-8")
+            if name not in NOT_SERVED:
+                yield from numbered(name, len(FORM.findall(text)))
+                yield from numbered(f"{name} button", len(ELSEWHERE.findall(text)))
+    for file in sorted(SCRIPTS.rglob("*.js")):
+        yield from numbered(file.name, len(FETCH.findall(file.read_text("utf-8"))))
+
+
+def test_every_posted_form_has_a_test() -> None:
+    forms = [*posted_forms()]
+
+    assert sorted(forms) == sorted(POSTS)
+    assert len(forms) == len({*forms})
+
+
+def test_forms_that_are_left_out_have_no_address() -> None:
+    for name in NOT_SERVED.values():
+        for args in ([], ["uid", "token"]):
+            with pytest.raises(NoReverseMatch):
+                reverse(name, args=args)
+
+
+# The browser, and how it comes to the site
+
+
+@pytest.fixture(params=["http", "https"])
+def visitor(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    live_server: LiveServer,
+    secure_port: int,
+    tmp_path: Path,
+    settings: Settings,
+) -> Iterator[Visitor]:
+    """A visitor, and the superuser "admin"; what is mailed stays in memory."""
+    User.objects.create_superuser("admin", "admin@example.org", PASSWORD)
+    settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
+    settings.DEFAULT_FROM_EMAIL = "program@example.org"
+    if request.param == "http":
+        found = Visitor(browser, live_server.url)
+        yield found
+        found.close()
+        return
+    if not Path(NGINX).exists():
+        pytest.skip("nginx is not installed (apt-get install nginx)")
+    # As conference.settings sets them where SITE_URL begins with https and BEHIND_PROXY=1.
+    settings.SITE_URL = f"https://{SECURE_HOST}"
+    settings.ALLOWED_HOSTS = [SECURE_HOST]
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    settings.TRUSTED_PROXIES = 1
+    with nginx(tmp_path, live_server.url, secure_port):
+        found = Visitor(browser, settings.SITE_URL)
+        yield found
+        found.close()
+
+
+# Accounts
+
+
+@posts("admin/invitation.html")
+def new_account_accepts_an_invitation(visitor: Visitor) -> None:
+    visitor.go(invited(make_edition()))
+    for field in visitor.page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    visitor.submit()
+    visitor.page.wait_for_url("**/admin/?edition=*")
+
+    assert Membership.objects.get().user.get_username() == "ada@example.org"
+
+
+@posts("admin/invitation.html 2")
+def signed_in_account_accepts_an_invitation(visitor: Visitor) -> None:
+    visitor.sign_in()
+    visitor.go(invited(make_edition()))
+    visitor.submit()
+    visitor.page.wait_for_url("**/admin/?edition=*")
+
+    assert Membership.objects.get().user.get_username() == "admin"
+
+
+@posts("admin/login.html")
+def sign_in(visitor: Visitor) -> None:
+    visitor.go("/admin/login/?next=/admin/account/")
+    visitor.page.fill("#id_username", "admin")
+    visitor.page.fill("#id_password", PASSWORD)
+    visitor.submit()
+    visitor.page.wait_for_url("**/admin/account/")
+
+
+def sign_out(visitor: Visitor, path: str) -> None:
+    visitor.go(path)
+    visitor.press("Log out")
+    visitor.page.wait_for_load_state()
+    visitor.go("/admin/account/")
+    visitor.page.wait_for_url("**/admin/login/**")
+
+
+@posts("admin/base.html")
+def sign_out_of_the_desk(visitor: Visitor) -> None:
+    visitor.sign_in()
+    sign_out(visitor, "/admin/")
+
+
+@posts("registration/password_change_form.html")
+def sign_out_where_the_password_is_changed(visitor: Visitor) -> None:
+    visitor.sign_in()
+    sign_out(visitor, "/admin/password_change/")
+
+
+@posts("registration/password_change_form.html 2", "registration/password_change_done.html")
+def change_the_password_and_sign_out(visitor: Visitor) -> None:
+    visitor.sign_in()
+    visitor.go("/admin/password_change/")
+    visitor.page.fill("#id_old_password", PASSWORD)
+    for field in ("#id_new_password1", "#id_new_password2"):
+        visitor.page.fill(field, "difference-engine-1822")
+    visitor.submit()
+    visitor.page.wait_for_url("**/password_change/done/")
+    assert User.objects.get(username="admin").check_password("difference-engine-1822")
+    sign_out(visitor, "/admin/password_change/done/")
+
+
+@posts("admin/auth/user/change_password.html")
+def set_the_password_of_another(visitor: Visitor) -> None:
+    ada = User.objects.create_user("ada")
+    visitor.sign_in()
+    visitor.go(f"/admin/auth/user/{ada.pk}/password/")
+    for field in ("#id_password1", "#id_password2"):
+        visitor.page.fill(field, PASSWORD)
+    visitor.submit()
+    visitor.is_told()
+    ada.refresh_from_db()
+
+    assert ada.check_password(PASSWORD)
+
+
+@posts("admin/account.html")
+def sign_out_one_browser(visitor: Visitor) -> None:
+    visitor.sign_in()
+    visitor.open_page()
+    visitor.sign_in()
+    visitor.go("/admin/account/")
+    visitor.page.get_by_role("button", name=re.compile("Sign out .*since")).click()
+    visitor.is_told()
+
+    expect(visitor.page.get_by_role("button", name=re.compile("Sign out .*since"))).to_have_count(0)
+
+
+@posts("admin/account.html 2")
+def sign_out_everywhere_else(visitor: Visitor) -> None:
+    visitor.sign_in()
+    visitor.open_page()
+    visitor.sign_in()
+    visitor.go("/admin/account/")
+    visitor.submit("button[value=all]")
+    visitor.is_told()
+
+
+# Members
+
+
+def invited(edition: Edition) -> str:
+    """Invite Ada; return the path of the link."""
+    invitation = Invitation(edition=edition, role="editor", name="Ada", email="ada@example.org")
+    token = invitation.renew()
+    invitation.save()
+    return f"/invitation/{token}/"
+
+
+@posts("admin/accounts/membership/invite.html", "admin/accounts/membership/link.html")
+def invite_and_mail_the_link(visitor: Visitor) -> None:
+    edition = make_edition()
+    visitor.sign_in()
+    visitor.go(f"/admin/accounts/membership/add/?edition={edition.pk}")
+    visitor.page.fill("#id_name", "Ada")
+    visitor.page.fill("#id_email", "ada@example.org")
+    visitor.page.select_option("#id_role", "editor")
+    visitor.submit()
+    visitor.press("Send the link by e-mail")
+    visitor.is_told()
+
+    assert [letter.to for letter in mail.outbox] == [["ada@example.org"]]
+
+
+@posts("admin/accounts/membership/members.html", "admin/accounts/membership/members.html 2")
+def mail_an_invitation_again_and_revoke_it(visitor: Visitor) -> None:
+    edition = make_edition()
+    invited(edition)
+    visitor.sign_in()
+    visitor.go(f"/admin/accounts/membership/?edition={edition.pk}")
+    visitor.press("Send a new link by e-mail to Ada")
+    visitor.is_told()
+    visitor.press("Revoke the invitation of Ada")
+    visitor.is_told()
+
+    assert not Invitation.objects.waiting().exists()
+
+
+# Forms and lists of the admin
+
+
+@posts("admin/change_form.html")
+def save_a_form(visitor: Visitor) -> None:
+    paper = make_paper(make_edition(), ["Ada"])
+    visitor.sign_in()
+    visitor.go(address(paper, "change"))
+    visitor.page.fill("#id_title", "Mended")
+    visitor.submit("[name=_save]")
+    visitor.is_told()
+
+    assert Paper.objects.get().title == "Mended"
+
+
+@posts("admin/change_form.html button")
+def preview_the_texts_of_a_form(visitor: Visitor) -> None:
+    paper = make_paper(make_edition(), title="On $x^2$")
+    visitor.open_page(script=False)
+    visitor.sign_in()
+    visitor.go(address(paper, "change"))
+    with visitor.page.context.expect_page() as tab:
+        visitor.press("Preview the texts in a new tab")
+
+    expect(tab.value.locator("math").first).to_be_visible()
+
+
+@posts("admin-text.js")
+def preview_a_text_while_writing(visitor: Visitor) -> None:
+    paper = make_paper(make_edition(), abstract="On $x^2$")
+    visitor.sign_in()
+    visitor.go(address(paper, "change"))
+    visitor.page.locator("summary[aria-label='Preview: Abstract']").click()
+
+    expect(visitor.page.locator(".text-shown math").first).to_be_visible()
+
+
+@posts("admin/change_list.html", "admin/bulk.html", "admin/take_back.html")
+def act_on_a_list_and_take_it_back(visitor: Visitor) -> None:
+    edition = make_edition()
+    paper = make_paper(edition)
+    make_topic(edition, "Compilers")
+    visitor.sign_in()
+    visitor.go(address(Paper, "changelist"))
+    visitor.page.locator("input.action-select").first.check()
+    visitor.page.select_option("select[name=action]", "set_topic")
+    visitor.submit("#changelist-form .actions [type=submit]")
+    visitor.page.get_by_label("Topic").select_option("Compilers")
+    visitor.submit()
+    visitor.submit("button[name=_confirmed]")
+    visitor.is_told()
+    paper.refresh_from_db()
+    assert paper.topic == Topic.objects.get()
+    visitor.page.locator(".messagelist a").click()
+    visitor.submit()
+    visitor.is_told()
+    paper.refresh_from_db()
+
+    assert paper.topic is None
+
+
+@posts("admin/delete_confirmation.html")
+def delete_a_row(visitor: Visitor) -> None:
+    paper = make_paper(make_edition())
+    visitor.sign_in()
+    visitor.go(address(paper, "delete"))
+    visitor.submit()
+    visitor.is_told()
+
+    assert not Paper.objects.exists()
+
+
+@posts("admin/delete_selected_confirmation.html")
+def delete_chosen_rows(visitor: Visitor) -> None:
+    make_page(make_edition())
+    visitor.sign_in()
+    visitor.go(address(Page, "changelist"))
+    visitor.page.locator("input.action-select").first.check()
+    visitor.page.select_option("select[name=action]", "delete_selected")
+    visitor.submit("#changelist-form .actions [type=submit]")
+    visitor.submit()
+    visitor.is_told()
+
+    assert not Page.objects.exists()
+
+
+@posts("admin/stale.html")
+def choose_between_two_versions(visitor: Visitor) -> None:
+    paper = make_paper(make_edition())
+    visitor.sign_in()
+    visitor.go(address(paper, "change"))
+    Paper.objects.update(title="Theirs")
+    visitor.page.fill("#id_title", "Mine")
+    visitor.submit("[name=_save]")
+    visitor.page.locator("input[name='_choose-title'][value=mine]").check()
+    visitor.submit()
+    visitor.is_told()
+    # The refused form is a conflict, not a refusal of the post.
+    visitor.answers.remove((address(paper, "change"), 409))
+
+    assert Paper.objects.get().title == "Mine"
+
+
+@posts("admin/restore.html")
+def restore_a_version(visitor: Visitor) -> None:
+    paper = make_paper(make_edition(), title="First")
+    first = ChangeSet.objects.latest("pk")
+    Paper.objects.update(title="Second")
+    visitor.sign_in()
+    visitor.go(reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]))
+    visitor.submit()
+    visitor.is_told()
+
+    assert Paper.objects.get().title == "First"
+
+
+@posts("admin/conference/edition/publish.html")
+def publish_a_part(visitor: Visitor) -> None:
+    edition = make_edition(papers_public_from=None)
+    visitor.sign_in()
+    visitor.go(f"{reverse('admin:conference_edition_publish', args=[edition.pk])}?part=papers")
+    visitor.submit("[name=publish]")
+    visitor.is_told()
+    edition.refresh_from_db()
+
+    assert edition.papers_public_from is not None
+
+
+# People
+
+
+def make_twins() -> tuple[Person, Person]:
+    one, other = make_person("Paolo Costantini"), make_person("Costantini Paolo")
+    make_paper(make_edition(), [one, "Zed", other])
+    return one, other
+
+
+@posts("admin/people/compare.html", "admin/people/unmerge.html")
+def merge_two_people_and_take_it_back(visitor: Visitor) -> None:
+    one, other = make_twins()
+    visitor.sign_in()
+    visitor.go(f"/admin/people/person/compare/?id={one.pk}&id={other.pk}")
+    visitor.submit("[name=merge]")
+    visitor.is_told()
+    assert Person.objects.filter(merged_into__isnull=False).count() == 1
+    visitor.page.locator(".messagelist .success a").last.click()
+    visitor.submit()
+    visitor.is_told()
+
+    assert not Person.objects.filter(merged_into__isnull=False).exists()
+
+
+@posts("admin/people/split.html")
+def split_a_person(visitor: Visitor) -> None:
+    one, _other = make_twins()
+    visitor.sign_in()
+    visitor.go(reverse("admin:people_person_split", args=[one.pk]))
+    visitor.page.fill("#split-name", "Another Costantini")
+    visitor.page.locator("input[name=row]").first.check()
+    visitor.submit()
+    visitor.is_told()
+
+    assert Person.objects.filter(name="Another Costantini").count() == 1
+
+
+@posts("admin/people/duplicates.html", "admin/people/merge_pairs.html")
+def look_for_duplicates_and_merge_the_pairs(visitor: Visitor) -> None:
+    make_twins()
+    visitor.sign_in()
+    visitor.go(address(PersonPair, "changelist"))
+    visitor.submit(".looked button")
+    visitor.is_told()
+    visitor.page.locator("input.action-select").first.check()
+    visitor.page.select_option("select[name=action]", "merge_pairs")
+    visitor.submit("#changelist-form .actions [type=submit]")
+    visitor.submit()
+    visitor.is_told()
+
+    assert Person.objects.filter(merged_into__isnull=False).count() == 1
+
+
+# Imports
+
+
+def uploaded(visitor: Visitor, content: bytes) -> None:
+    file: FilePayload = {"name": "news.json", "mimeType": "application/json", "buffer": content}
+    visitor.sign_in()
+    visitor.go(UPLOAD)
+    visitor.page.set_input_files("input[name=sources]", file)
+    visitor.submit()
+    visitor.page.wait_for_url("**/change/")
+
+
+@posts(
+    "admin/exchange/importjob/upload.html",
+    "admin/exchange/importjob/ready.html",
+    "admin/exchange/importrun/undo.html",
+)
+def import_a_file_and_take_it_back(visitor: Visitor) -> None:
+    make_edition()
+    uploaded(visitor, only_papers(program(paper_record("p1", "Ada"))))
+    visitor.submit("button[value=confirm]")
+    expect(visitor.page.locator(".import-done")).to_be_visible()
+    assert Paper.objects.get().uid == "p1"
+    visitor.page.locator("a[href$='/undo/']").first.click()
+    visitor.submit()
+    visitor.is_told()
+
+    assert not Paper.objects.exists()
+
+
+@posts("admin/exchange/importjob/_again.html")
+def drop_an_import_that_was_refused(visitor: Visitor) -> None:
+    make_edition()
+    uploaded(visitor, b'{"format": "plenary-program", "version": 1, "papers": [{}]}')
+    visitor.submit("button[value=drop]")
+    visitor.page.wait_for_load_state()
+
+    assert ImportJob.objects.get().state == "dropped"
+
+
+def make_conflicts() -> None:
+    """Two titles that were changed here and in the file."""
+    make_edition()
+    for title in ("Old", "New"):
+        papers = [paper_record(f"p{n}", "Ada", title=f"{title} {n}") for n in range(2)]
+        load(program(*papers), "2021", format_name="program_json")
+        Paper.objects.filter(title__startswith="Old").update(title="By hand")
+
+
+@posts("admin/exchange/conflict/decide.html")
+def decide_a_conflict(visitor: Visitor) -> None:
+    make_conflicts()
+    visitor.sign_in()
+    visitor.go(address(Conflict.objects.earliest("pk"), "change"))
+    visitor.page.locator("input[value=theirs]").check()
+    visitor.submit()
+    visitor.is_told()
+
+    assert Paper.objects.filter(title__startswith="New").count() == 1
+
+
+@posts("admin/exchange/conflict/together.html")
+def decide_conflicts_together(visitor: Visitor) -> None:
+    make_conflicts()
+    visitor.sign_in()
+    visitor.go(f"{address(Conflict, 'changelist')}?state=open")
+    for box in visitor.page.locator("input.action-select").all():
+        box.check()
+    visitor.page.select_option("select[name=action]", "take_theirs")
+    visitor.submit("#changelist-form .actions [type=submit]")
+    visitor.submit()
+    visitor.is_told()
+
+    assert Paper.objects.filter(title__startswith="New").count() == 2
+
+
+# The schedule
+
+
+@posts("admin/schedule/timetable.html", "admin/schedule/_sitting.html")
+def move_a_session_and_take_it_back(visitor: Visitor) -> None:
+    session = make_session(make_edition())
+    visitor.open_page(script=False)
+    visitor.sign_in()
+    visitor.go("/admin/schedule/session/timetable/")
+    row = visitor.page.locator(f"#s{session.pk}")
+    row.locator("summary").click()
+    row.get_by_label("Start").fill("10:00")
+    row.get_by_label("End").fill("11:00")
+    visitor.submit("[name=_save]")
+    visitor.is_told()
+    session.refresh_from_db()
+    assert session.start == MORNING + timedelta(hours=2)
+    visitor.submit(".tt-saved form button")
+    visitor.is_told()
+    session.refresh_from_db()
+
+    assert session.start == MORNING
+
+
+@posts("timetable-clashes.js")
+def see_clashes_while_moving_a_session(visitor: Visitor) -> None:
+    session = make_session(make_edition())
+    visitor.sign_in()
+    visitor.go("/admin/schedule/session/timetable/")
+    with visitor.page.expect_response("**/timetable/clashes/"):
+        visitor.page.locator(".tt-block").filter(has_text=session.title).press("ArrowDown")
+
+    expect(visitor.page.locator("#tt-clashes")).to_contain_text("These sessions clash with nothing.")
+
+
+@posts("admin/schedule/talks.html")
+def spread_talks(visitor: Visitor) -> None:
+    session = make_session(make_edition())
+    talk = make_presentation(session)
+    visitor.sign_in()
+    visitor.go(f"/admin/schedule/session/{session.pk}/talks/")
+    visitor.submit("[name=_spread]")
+    visitor.submit("[name=_save]")
+    visitor.is_told()
+    talk.refresh_from_db()
+
+    assert talk.start == MORNING
+
+
+@posts("admin/schedule/boards.html")
+def assign_boards(visitor: Visitor) -> None:
+    hall = make_session(make_edition(), kind="poster")
+    make_presentation(hall, kind="poster")
+    visitor.sign_in()
+    visitor.go(f"/admin/schedule/session/{hall.pk}/boards/")
+    visitor.page.get_by_label("Boards in walking order").fill("7")
+    visitor.submit("[name=_assign]")
+    visitor.submit("[name=_save]")
+    visitor.is_told()
+
+    assert Presentation.objects.get().board == "7"
+
+
+@posts("admin/schedule/posters.html")
+def make_posters_of_talks(visitor: Visitor) -> None:
+    edition = make_edition()
+    talks = make_session(edition)
+    make_session(edition, kind="poster", start=MORNING + timedelta(hours=2))
+    make_presentation(talks, make_paper(edition))
+    visitor.sign_in()
+    visitor.go("/admin/schedule/session/posters/")
+    visitor.page.locator("input[name=pick]").first.check()
+    visitor.submit("[name=_preview]")
+    visitor.submit("[name=_save]")
+    visitor.is_told()
+
+    assert Presentation.objects.filter(session__kind="poster").count() == 1
+
+
+@posts("admin/schedule/release/announce.html", "admin/schedule/release/announce.html button")
+def announce_a_release(visitor: Visitor) -> None:
+    make_session(make_edition())
+    visitor.sign_in()
+    visitor.go("/admin/schedule/release/add/")
+    visitor.page.locator("#id_text").fill("It is $x^2$.")
+    with visitor.page.context.expect_page() as tab:
+        visitor.press("Preview the texts in a new tab")
+    expect(tab.value.locator("math").first).to_be_visible()
+    visitor.submit()
+    visitor.is_told()
+
+    assert Release.objects.get().number == 1
+
+
+# The agenda of a reader
+
+
+def star(visitor: Visitor) -> None:
+    make_session(make_edition(), title="Opening")
+    visitor.go(DAY)
+    visitor.press("Star: Opening")
+
+
+def keep(visitor: Visitor) -> str:
+    """Keep an agenda of one star on the site; return its secret link."""
+    star(visitor)
+    visitor.go(AGENDA)
+    visitor.press("Keep it here")
+    expect(visitor.page.get_by_text("Your agenda is kept here now.")).to_be_visible()
+    return visitor.page.get_by_label("Secret link").input_value()
+
+
+@posts("_my_agenda.html")
+def star_without_a_script(visitor: Visitor) -> None:
+    visitor.open_page(script=False)
+    star(visitor)
+    visitor.page.wait_for_url("**/agenda/?note=kept")
+
+    assert Agenda.objects.count() == 1
+
+
+@posts("agenda.js")
+def see_the_agenda_of_this_browser(visitor: Visitor) -> None:
+    star(visitor)
+    visitor.go(AGENDA)
+    expect(visitor.page.get_by_role("link", name="Opening")).to_be_visible()
+
+    assert not Agenda.objects.exists()
+
+
+@posts("star.js")
+def keep_stars_on_the_site(visitor: Visitor) -> None:
+    keep(visitor)
+    with visitor.page.expect_response("**/agenda/sync/"):
+        visitor.press("Star: Opening")
+
+    assert Agenda.objects.count() == 1
+
+
+@posts("schedule/agenda.html", "schedule/agenda.html button", "schedule/agenda.html button 2")
+def take_the_agenda_as_files(visitor: Visitor) -> None:
+    star(visitor)
+    visitor.go(AGENDA)
+    names = ("Calendar .ics", "Table .csv", "References .bib")
+    texts = [visitor.download(name).path().read_text("utf-8") for name in names]
+
+    assert "SUMMARY:Opening" in texts[0]
+    assert "Opening" in texts[1]
+
+
+@posts("schedule/_stored_agenda.html", "schedule/_stored_agenda.html 2")
+def open_a_secret_link_and_delete_the_agenda(visitor: Visitor) -> None:
+    link = keep(visitor)
+    visitor.open_page()
+    visitor.go(link)
+    visitor.submit("button[value=use]")
+    expect(visitor.page.locator("[data-count]")).to_have_text(" · 1")
+    # The script shows the agenda anew once it has heard of the site.
+    visitor.page.wait_for_load_state("networkidle")
+    visitor.page.get_by_text("Delete this agenda").click()
+    visitor.submit("button[value=delete]")
+    expect(visitor.page.get_by_text("Your agenda was deleted.")).to_be_visible()
+
+    assert not Agenda.objects.exists()
+
+
+# All of them, and the forms of all models
+
+
+CASES = {function.__name__: function for function in POSTS.values()}
+
+
+def refused(visitor: Visitor) -> list[tuple[str, int]]:
+    return [answer for answer in visitor.answers if answer[1] >= 400]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_posted_forms_are_accepted(case: str, visitor: Visitor) -> None:
+    """Each function asserts what became of its post; here, that something was posted and nothing refused."""
+    CASES[case](visitor)
+
+    assert visitor.answers
+    assert refused(visitor) == []
+
+
+# The forms of all models, behind nginx. Nothing but the pages is loaded: they work without style and scripts.
+
+behind_nginx = pytest.mark.parametrize("visitor", ["https"], indirect=True)
+# Written by imports alone.
+SHOWN_ALONE = {"exchange.provenance", "exchange.importrun", "exchange.importjob"}
+WITHOUT_ADDING = {
+    "exchange.conflict",
+    "exchange.importrun",
+    "exchange.provenance",
+    "people.institutionpair",
+    "people.personpair",
+    # A release is announced where something changed.
+    "schedule.release",
+}
+# Other rows protect conference and edition.
+WITHOUT_DELETING = {"conference.conference", "conference.edition", "exchange.conflict", *SHOWN_ALONE}
+
+
+@pytest.fixture
+def rows(visitor: Visitor) -> dict[str, Model]:
+    """A row of each model that has forms in the admin, by label; the visitor is signed in."""
+    visitor.open_page(script=False)
+    visitor.page.route("**/static/**", lambda route: route.abort())
+    visitor.sign_in()
+    return {label: row for label, row in make_world().rows.items() if type(row) in site._registry}
+
+
+def sent(visitor: Visitor, button: str, told: str) -> bool:
+    """Press a button, if it is there, and wait for what the next page tells; return whether it is there."""
+    found = visitor.page.locator(button)
+    if not found.count():
+        return False
+    found.first.click()
+    expect(visitor.page.locator(told).first).to_be_visible()
+    return True
+
+
+@behind_nginx
+def test_forms_of_all_models_are_saved_as_they_stand(visitor: Visitor, rows: dict[str, Model]) -> None:
+    left = {*rows}
+    for label, row in rows.items():
+        visitor.go(address(row, "change"))
+        if sent(visitor, "#content form [name=_save]", ".messagelist .success"):
+            left.remove(label)
+
+    assert refused(visitor) == []
+    assert left == {"api.token", "exchange.conflict", *SHOWN_ALONE}
+
+
+@behind_nginx
+def test_forms_to_add_a_row_of_any_model_are_answered(visitor: Visitor, rows: dict[str, Model]) -> None:
+    left = set()
+    for model in site._registry:
+        visitor.go(address(model, "add"))
+        if not sent(visitor, SUBMIT, ".messagelist .success, .errornote"):
+            left.add(model._meta.label_lower)
+
+    assert refused(visitor) == []
+    assert left == WITHOUT_ADDING
+
+
+@behind_nginx
+def test_rows_of_all_models_are_deleted(visitor: Visitor, rows: dict[str, Model]) -> None:
+    left = {*rows}
+    for label, row in reversed(rows.items()):
+        visitor.go(address(row, "delete"))
+        if sent(visitor, SUBMIT, ".messagelist .success"):
+            left.remove(label)
+
+    assert refused(visitor) == []
+    assert left == WITHOUT_DELETING
+
+
+@behind_nginx
+def test_actions_of_all_lists_are_answered(visitor: Visitor, rows: dict[str, Model]) -> None:
+    page, models = visitor.page, set()
+    for label, row in rows.items():
+        visitor.go(address(type(row), "changelist"))
+        options = page.locator("select[name=action] option").all()
+        for name in [one.get_attribute("value") for one in options]:
+            if not name:
+                continue
+            visitor.go(address(type(row), "changelist"))
+            page.locator("input.action-select").first.check()
+            page.select_option("select[name=action]", name)
+            with page.expect_response(lambda answer: answer.request.method == "POST"):
+                visitor.submit("#changelist-form .actions [type=submit]")
+            page.wait_for_load_state()
+            models.add(label)
+
+    assert refused(visitor) == []
+    assert {"papers.paper", "schedule.session", "people.person", "exchange.conflict"} <= models

@@ -1,0 +1,96 @@
+"""A visitor who posts forms: over http, or over https through nginx as it is deployed."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Browser, Download, Page, Response, expect
+
+from tests.browser.axe import DESKTOP
+from tests.deploy.test_nginx import NGINX, configured, free_port
+
+# Chromium finds it at the port of nginx, so that addresses are without a port, as they are in production.
+SECURE_HOST = "program.test"
+SUBMIT = "#content form[method=post] [type=submit]"
+
+
+class Visitor:
+    """A browser profile at one address of the site, and the answers to what it posted."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.browser, self.address = browser, address
+        self.answers: list[tuple[str, int]] = []
+        self.page = self.open_page()
+
+    def open_page(self, *, script: bool = True) -> Page:
+        """Go on with a new profile, with or without JavaScript."""
+        context = self.browser.new_context(
+            base_url=self.address,
+            viewport=DESKTOP,
+            ignore_https_errors=True,
+            java_script_enabled=script,
+        )
+        context.on("response", self.note)
+        self.page = context.new_page()
+        return self.page
+
+    def note(self, response: Response) -> None:
+        if response.request.method == "POST":
+            self.answers.append((response.url.removeprefix(self.address), response.status))
+
+    def sign_in(self, name: str = "admin") -> None:
+        client = Client()
+        client.force_login(User.objects.get(username=name))
+        key = client.cookies[settings.SESSION_COOKIE_NAME].value
+        cookie = {"name": settings.SESSION_COOKIE_NAME, "value": key, "url": self.address}
+        self.page.context.add_cookies([cookie])  # type: ignore[list-item]
+
+    def go(self, path: str) -> None:
+        self.page.goto(path)
+
+    def press(self, name: str) -> None:
+        """Press the first button of this name."""
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def submit(self, button: str = SUBMIT) -> None:
+        """Press the first button of this selector; by default that of the form in the content."""
+        self.page.locator(button).first.click()
+
+    def download(self, name: str) -> Download:
+        """Press a button that brings a file."""
+        with self.page.expect_download() as found:
+            self.press(name)
+        return found.value
+
+    def is_told(self) -> None:
+        """Wait for the message of the admin that something was done."""
+        expect(self.page.locator(".messagelist .success").first).to_be_visible()
+
+    def close(self) -> None:
+        for context in self.browser.contexts:
+            context.close()
+
+
+@contextmanager
+def nginx(folder: Path, application: str, port: int) -> Iterator[None]:
+    """Run nginx with the configuration that is shipped, in front of an application."""
+    conf = configured(folder, int(application.rpartition(":")[2]), (free_port(), port))
+    process = subprocess.Popen([NGINX, "-c", str(conf)], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                assert process.poll() is None, (folder / "error.log").read_text()
+                time.sleep(0.02)
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
