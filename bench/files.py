@@ -40,16 +40,15 @@ def measure_schedule(options: argparse.Namespace) -> None:
             ("schedule.json", SCHEDULE_MS),
             ("papers.ics", CALENDAR_MS),
         ):
-            clock, computed, body = after_change(f"{root}{name}")
+            computed, body = after_change(f"{root}{name}")
             talks = body.count(b"BEGIN:VEVENT")
             share = CALENDAR_TALKS / talks if talks else 1
             what = f"{name}, for each {CALENDAR_TALKS:,} talks" if talks else name
             results.add(f"{what}: computing", computed * share, "ms", at_most=limit)
-            results.add(f"{what}: by the clock", clock * share, "ms")
 
 
-def after_change(address: str) -> tuple[float, float, bytes]:
-    """Return the best times after a change of everything (clock and CPU, milliseconds), and the file."""
+def after_change(address: str) -> tuple[float, bytes]:
+    """Return the least CPU milliseconds after a change of everything, and the file."""
     from conference.models import Edition
     from content.revision import advance
 
@@ -62,7 +61,7 @@ def after_change(address: str) -> tuple[float, float, bytes]:
     for _ in range(TIMES):
         advance(editions)
         times.append(measure(read))
-    return min(clock for clock, _ in times[1:]), min(computed for _, computed in times[1:]), bodies[0]
+    return min(times[1:]), bodies[0]
 
 
 def measure_csv(options: argparse.Namespace) -> None:
@@ -70,9 +69,8 @@ def measure_csv(options: argparse.Namespace) -> None:
     with program("csv", options, fill_large) as (_, results):
         command = [sys.executable, "-m", "bench.files", "--write", "--database", os.environ["DATABASE_URL"]]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        clock, computed, size, peak = map(float, output.split())
+        computed, size, peak = map(float, output.split())
         results.add("papers.csv: computing", computed, "s", at_most=CSV_SECONDS)
-        results.add("papers.csv: by the clock", clock, "s")
         results.add("papers.csv: peak memory", peak, "MB", at_most=CSV_MEGABYTES)
         results.add("papers.csv: size", size, "MB")
 
@@ -101,7 +99,7 @@ def fill_large(number: int) -> None:
 
 
 def write_csv(database: str) -> None:
-    """Discard the file; print clock and CPU seconds, its size and peak memory in MB."""
+    """Discard the file; print CPU seconds, its size and peak memory in MB."""
     with django_on(database):
         from conference.models import Edition
         from exchange.exports.dump import dumped_for, writing_context
@@ -116,9 +114,9 @@ def write_csv(database: str) -> None:
             files = csv.write(dumped_for(csv, edition), writing_context(edition))
             sizes.extend(map(len, next(file.chunks for file in files if file.name.endswith("papers.csv"))))
 
-        clock, computed = measure(export)
+        computed = measure(export)
         peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
-        print(clock / 1000, computed / 1000, sum(sizes) / 1e6, int(peak) / 1024)
+        print(computed / 1000, sum(sizes) / 1e6, int(peak) / 1024)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from schedule.models import Session
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results"
 HOST = "127.0.0.1"
 WORKERS = 2
-START_SECONDS = 30
+# A busy machine takes its time.
+START_SECONDS = 120
 GZIP = {"Accept-Encoding": "gzip"}
 SITE = "website.wsgi:application"
 UNCACHED_SITE = "website.wsgi:django"
@@ -37,16 +37,16 @@ UNCACHED_SITE = "website.wsgi:django"
 
 @dataclass(slots=True)
 class Results:
-    """The figures of one run as rows of a Markdown table. Each is printed when it is added."""
+    """The figures of one run, printed as rows of a Markdown table."""
 
     bench: str
     database: str
     papers: int
-    lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        title = f"# {self.bench}, {self.database}, {self.papers:,} papers"
-        self.write(f"{title}\n\n| what | measured | budget |\n|---|---|---|")
+        machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}"
+        print(f"# {self.bench}, {self.database}, {self.papers:,} papers, {machine}\n")
+        print("| what | measured | budget |\n|---|---|---|", flush=True)
 
     def add(
         self, name: str, value: float, unit: str, at_most: float | None = None, at_least: float | None = None
@@ -58,20 +58,7 @@ class Results:
         elif at_least is not None:
             budget = f"at least {at_least:g}{' MISSED' if value < at_least else ''}"
         shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-        self.write(f"| {name} | {f'{shown} {unit}'.strip()} | {budget} |")
-
-    def write(self, line: str) -> None:
-        self.lines.append(line)
-        print(line, flush=True)
-
-    def save(self) -> None:
-        """Write the figures, and what they were measured on, into `bench/results/`."""
-        load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
-        self.lines.append(
-            f"\n{os.cpu_count()} cores, CPython {platform.python_version()}, load {load} at the end."
-        )
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{self.bench}-{self.database}.md").write_text("\n".join([*self.lines, ""]))
+        print(f"| {name} | {f'{shown} {unit}'.strip()} | {budget} |", flush=True)
 
 
 def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
@@ -81,13 +68,18 @@ def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentPar
     options.add_argument(
         "--database", help="address of a database for this alone, filled if it is empty (default: SQLite)"
     )
-    options.add_argument("--save", action="store_true", help="write the figures into bench/results/")
     return options
+
+
+def end_on_sigterm() -> None:
+    """Let SIGTERM raise `SystemExit`, as Ctrl-C raises `KeyboardInterrupt`: both end servers on their way."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
 
 
 @contextmanager
 def django_on(database: str | None) -> Iterator[Path]:
     """Set Django up on a database, or on a new file; yield a folder that is removed afterwards."""
+    end_on_sigterm()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PLENARY_VAR_DIR"] = folder
         os.environ["DATABASE_URL"] = database or f"sqlite:///{folder}/bench.sqlite3"
@@ -122,10 +114,7 @@ def program(
         with connection.cursor() as cursor:
             # As autovacuum does some minutes after an import.
             cursor.execute("ANALYZE")
-        results = Results(bench, connection.vendor, options.papers)
-        yield folder, results
-        if options.save:
-            results.save()
+        yield folder, Results(bench, connection.vendor, options.papers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +174,14 @@ def client() -> "Client":
     return Client(SERVER_NAME=HOST)
 
 
-def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> tuple[float, float]:
-    """Return the clock and CPU milliseconds of a call.
+def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
+    """Return the CPU milliseconds of a call, in this process and in its PostgreSQL.
 
-    The second counts this process and the database's. On a machine with other work it is what repeats; on one
-    with nothing else to do the two are the same.
+    On a machine with other work that is what repeats; with nothing else to do the clock says the same.
     """
-    computed, start = processor_seconds(), time.perf_counter()
+    computed = processor_seconds()
     call(*args, **kwargs)
-    return (time.perf_counter() - start) * 1000, (processor_seconds() - computed) * 1000
+    return (processor_seconds() - computed) * 1000
 
 
 def processor_seconds() -> float:

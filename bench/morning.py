@@ -63,13 +63,10 @@ class Morning:
         """Read at a steady rate for so many seconds; another name opens other pages."""
         # Counting is atomic in CPython.
         due, start = count(), time.perf_counter()
-        readers = [
-            Thread(target=self._reader, args=(due, start, start + seconds, random.Random(f"{name} {number}")))
+        for thread in [
+            begin(self._reader, due, start, start + seconds, random.Random(f"{name} {number}"))
             for number in range(READERS)
-        ]
-        for thread in readers:
-            thread.start()
-        for thread in readers:
+        ]:
             thread.join()
 
     def _reader(self, due: "count[int]", start: float, end: float, dice: random.Random) -> None:
@@ -137,11 +134,6 @@ def main() -> None:
     with program("morning", chosen) as (folder, results):
         paper, addresses = sample().paper, requested()
         run_import = importing(paper.edition, folder)
-
-        def import_later() -> None:
-            time.sleep(chosen.seconds / 2)
-            run_import(chosen.seconds / 2 + PATIENCE_SECONDS)
-
         with (
             granian(SITE, {"BEHIND_PROXY": "true"}) as site,
             nginx(folder / "nginx", site.address) as front,
@@ -149,18 +141,25 @@ def main() -> None:
             host = front.address.removeprefix("http://")
             Morning(host, addresses, chosen.rate).read(chosen.warm, "evening")
             morning = Morning(host, addresses, chosen.rate)
-            others = [
-                Thread(target=morning.edit, args=(paper,)),
-                Thread(target=morning.look, args=(paper.get_absolute_url(),)),
-                Thread(target=import_later),
-            ]
-            for thread in others:
-                thread.start()
-            morning.read(chosen.seconds, "morning")
+            crowd = begin(morning.read, chosen.seconds, "morning")
+            others = [begin(morning.edit, paper), begin(morning.look, paper.get_absolute_url())]
+            time.sleep(chosen.seconds / 2)
+            try:
+                run_import(chosen.seconds / 2 + PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                morning.errors.append("The import took longer than the readers.")
+            crowd.join()
             morning.ended.set()
             for thread in others:
                 thread.join()
         report(morning, chosen.seconds * chosen.rate, results)
+
+
+def begin(call: Callable[..., None], *args: object) -> Thread:
+    """Start a thread that does not outlive the program."""
+    thread = Thread(target=call, args=args, daemon=True)
+    thread.start()
+    return thread
 
 
 def requested() -> dict[str, list[str]]:

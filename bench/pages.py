@@ -1,6 +1,6 @@
 """How fast pages are: from the page cache, and the first view after a change.
 
-`uv run -m bench.pages [--database URL] [--only warm]`. Needs wrk for the first part.
+`uv run -m bench.pages [--database URL]`. Needs wrk.
 
 Warm pages are compared with a bare Django view that returns the same bytes, in turns. First views are
 rendered in this process, past the page cache, after other views have loaded what does not change.
@@ -40,15 +40,10 @@ OWN_HEADERS = {"connection", "date", "server", "transfer-encoding"}
 
 
 def main() -> None:
-    options = parser(__doc__)
-    options.add_argument("--only", choices=("warm", "first"))
-    chosen = options.parse_args()
-    with program("pages", chosen) as (folder, results):
+    with program("pages", parser(__doc__).parse_args()) as (folder, results):
         rows = sample()
-        if chosen.only != "first":
-            warm(rows, folder, results)
-        if chosen.only != "warm":
-            first_views(rows, results)
+        warm(rows, folder, results)
+        first_views(rows, results)
 
 
 def warm(rows: Sample, folder: Path, results: Results) -> None:
@@ -83,15 +78,14 @@ def first_views(rows: Sample, results: Results) -> None:
     for name, address in rows.pages().items():
         limit = LARGE_MS if name in LARGE else SMALL_MS
         views = {what: first_view(address, change) for what, change in changes(rows).items()}
-        what, (clock, computed, _) = max(views.items(), key=lambda pair: pair[1][1])
+        what, (computed, _) = max(views.items(), key=lambda pair: pair[1][0])
         results.add(f"{name}, first view after {what}: computing", computed, "ms", at_most=limit)
-        results.add(f"{name}, first view after {what}: by the clock", clock, "ms")
-        most = max(queries for _, _, queries in views.values())
+        most = max(queries for _, queries in views.values())
         results.add(f"{name}, first view after a change: queries", most, "", at_most=MAX_QUERIES)
 
 
-def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[float, float, int]:
-    """Return clock and CPU milliseconds of the first view after a change, and its queries."""
+def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[float, int]:
+    """Return the CPU milliseconds of the first view after a change, and its queries."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -105,8 +99,7 @@ def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[
         response = reader.get(place)
     if response.status_code != 200:
         raise SystemExit(f"{place} answers {response.status_code}.")
-    clock, computed = zip(*times[SETTLING:], strict=True)
-    return median(clock), median(computed), len(queries)
+    return median(times[SETTLING:]), len(queries)
 
 
 def changes(rows: Sample) -> dict[str, Callable[[], None]]:

@@ -8,7 +8,6 @@ import argparse
 import html
 import json
 import re
-import signal
 import sys
 import tempfile
 import time
@@ -28,6 +27,7 @@ from bench.harness import (
     Results,
     Server,
     django_on,
+    end_on_sigterm,
     fetch,
     granian,
     rate,
@@ -95,50 +95,44 @@ def main() -> None:
     parser.add_argument("--server", default=SERVER, help="of PostgreSQL, with a slash at its end")
     parser.add_argument("--seconds", type=int, default=4, help="for each figure")
     parser.add_argument("--environment", type=Path, help="folder for pretalx that is used again")
-    parser.add_argument("--keep", action="store_true", help="keep the databases and use them again")
-    parser.add_argument("--save", action="store_true", help="write the figures into bench/results/")
     options = parser.parse_args()
-    # Signals must end the started servers too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
+    end_on_sigterm()
     own, other = (f"{name}_bench_{options.papers}" for name in ("plenary", "pretalx"))
     with (
         tempfile.TemporaryDirectory() as work,
-        database(options.server, own, options.keep) as ours,
-        database(options.server, other, options.keep) as theirs,
+        database(options.server, own) as ours,
+        database(options.server, other) as theirs,
     ):
         environment = (options.environment or Path(work) / "pretalx").resolve()
         pretalx.install(environment)
         file = Path(work) / "program.json"
-        if not pretalx.is_filled(theirs):
-            export(ours, options.papers, file)
+        export(ours, options.papers, file)
         compare(ours, theirs, environment, file, options)
 
 
 @contextmanager
-def database(server: str, name: str, keep: bool) -> Iterator[str]:
-    """Yield the address of a database that is dropped after the block, or stays."""
+def database(server: str, name: str) -> Iterator[str]:
+    """Yield the address of a database that is made for the time of the block."""
     import psycopg
 
+    drop = f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode()
     with psycopg.connect(f"{server}postgres", autocommit=True) as connection:
-        if not keep:
-            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
-        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+        connection.execute(drop)
+        connection.execute(f"CREATE DATABASE {name}".encode())
         try:
             yield f"{server}{name}"
         finally:
-            if not keep:
-                connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+            connection.execute(drop)
 
 
 def export(address: str, papers: int, file: Path) -> None:
-    """Fill Plenary's database, unless it is filled, and write its program into a file."""
+    """Fill Plenary's database, and write its program into a file."""
     own = {"DATABASE_URL": address, "PLENARY_VAR_DIR": str(file.parent / "plenary")}
-    generate = ["-m", "bench.generate", "--papers", str(papers), "--last-year", EDITION]
-    steps = [["manage.py", "export_program", "program_json", "--edition", EDITION, "-o", str(file)]]
-    if not pretalx.is_filled(address, "conference_edition"):
-        steps = [["manage.py", "migrate", "-v0"], generate, *steps]
-    for step in steps:
+    for step in (
+        ["manage.py", "migrate", "-v0"],
+        ["-m", "bench.generate", "--papers", str(papers), "--last-year", EDITION],
+        ["manage.py", "export_program", "program_json", "--edition", EDITION, "-o", str(file)],
+    ):
         pretalx.run_quietly([sys.executable, *step], own, ROOT, "Plenary cannot be filled")
 
 
@@ -169,8 +163,6 @@ def compare(ours: str, theirs: str, environment: Path, file: Path, options: argp
         results.add(f"{name}: by entry, times faster than pretalx", took / many / (short / few), "")
     for name, measured in (("pretalx", other), ("Plenary, uncached", uncached), ("Plenary, cached", cached)):
         results.add(f"memory of the largest process: {name}", measured.memory, "MB")
-    if options.save:
-        results.save()
 
 
 def measure(

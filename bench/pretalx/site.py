@@ -41,7 +41,7 @@ def install(folder: Path) -> None:
 
 @contextmanager
 def serve(folder: Path, database: str, program: Path, work: Path) -> Iterator[Server]:
-    """Serve pretalx by gunicorn from a database that is filled with a program, unless it holds one.
+    """Serve pretalx by gunicorn from an empty database, which is filled with a program.
 
     `folder` holds the environment, `work` takes what this run writes.
     """
@@ -52,9 +52,8 @@ def serve(folder: Path, database: str, program: Path, work: Path) -> Iterator[Se
     redis = [found("redis-server"), "--bind", HOST, "--port", str(store), "--dir", str(work)]
     with running([*redis, "--save", "", "--appendonly", "no", "--loglevel", "warning"], store):
         own = {**environment(database, port, store, work), **settings(folder)}
-        if not is_filled(database):
-            for step in (["-m", "pretalx", "migrate", "-v0"], [str(FILL), str(program)]):
-                run_quietly([*python, *step], own, work, "pretalx cannot be filled")
+        for step in (["-m", "pretalx", "migrate", "-v0"], [str(FILL), str(program)]):
+            run_quietly([*python, *step], own, work, "pretalx cannot be filled")
         options = ["--bind", f"{HOST}:{port}", "--workers", str(WORKERS), "--timeout", str(RESPONSE_SECONDS)]
         command = [*python, "-m", "gunicorn", "pretalx.wsgi", *options, "--log-level", "warning"]
         with running(command, port, own) as server:
@@ -88,16 +87,6 @@ def environment(database: str, port: int, store: int, work: Path) -> dict[str, s
         "PRETALX_DB_HOST": place.get("host", ""),
         "PRETALX_DB_PORT": place.get("port", ""),
     }
-
-
-def is_filled(database: str, table: str = "event_event") -> bool:
-    """Whether a table is there and holds something."""
-    import psycopg
-
-    with psycopg.connect(database) as connection:
-        if connection.execute("SELECT 1 FROM pg_tables WHERE tablename = %s", [table]).fetchone() is None:
-            return False
-        return connection.execute(f"SELECT 1 FROM {table} LIMIT 1".encode()).fetchone() is not None  # noqa: S608
 
 
 def codes(database: str) -> dict[str, dict[str, str]]:
