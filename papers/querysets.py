@@ -19,11 +19,10 @@ from django.db.models import (
     When,
 )
 from django.db.models.fields import IntegerField
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Lower, Upper
 
 from content.querysets import ContentQuerySet, moment, or_draft, papers_public
 from markup import fold
-from papers.gaps import PaperGaps
 from papers.rows import PaperRow, card_columns, cards
 from people.querysets import with_shown_names
 
@@ -73,7 +72,7 @@ class TopicQuerySet(ContentQuerySet[Any]):
         return self.annotate(paper_count=reduce(add, (Coalesce(Subquery(count), 0) for count in counts)))
 
 
-class PaperQuerySet(PaperGaps):
+class PaperQuerySet(ContentQuerySet[Any]):
     """Papers of an edition."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -170,6 +169,41 @@ class PaperQuerySet(PaperGaps):
         """With what a paper's page shows."""
         rows = self.select_related("edition", "topic__parent__parent", "topic__edition")
         return rows.with_authors(at).with_awards(at).with_appearances(at).with_materials(at)
+
+    # What chairs have to see to, public or not; papers that were withdrawn need nothing any more
+
+    def kept(self) -> Self:
+        """Papers that are not withdrawn."""
+        return self.exclude(status="withdrawn")
+
+    def without_abstract(self) -> Self:
+        return self.kept().filter(abstract="")
+
+    def without_authors(self) -> Self:
+        return self.kept().filter(~self._has("authorships"))
+
+    def without_pdf(self) -> Self:
+        """Papers of which readers could see no PDF."""
+        return self.kept().filter(~self._has("materials", kind="pdf", visible=True))
+
+    def without_session(self) -> Self:
+        """Papers that are presented in no session: not at all, or not scheduled yet."""
+        return self.kept().filter(~self._has("presentations", session__isnull=False))
+
+    def worth_a_look(self) -> Self:
+        """Papers with a formula that cannot be rendered, lost letters, or a title all in capitals.
+
+        The site marks formulas that it cannot set; so this takes no look at the texts themselves.
+        """
+        texts = ("title_html", "abstract_html", "lay_summary_html")
+        marks = ('<code class="tex">', "\ufffd")
+        unread = reduce(or_, (Q(**{f"{text}__contains": mark}) for text in texts for mark in marks))
+        shouted = Q(title=Upper("title"), title__contains=" ") & ~Q(title=Lower("title"))
+        return self.kept().filter(unread | shouted)
+
+    def _has(self, relation: str, **fields: object) -> Exists:
+        far: Any = self.model._meta.get_field(relation).related_model
+        return Exists(far._base_manager.filter(paper=OuterRef("pk"), **fields))
 
 
 class PaperPartQuerySet(ContentQuerySet[Any]):
