@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -35,7 +35,7 @@ class TokenForm(forms.ModelForm[Token]):
 
     owner: Any = None
 
-    def _get_validation_exclusions(self) -> Any:
+    def _get_validation_exclusions(self) -> object:
         return super()._get_validation_exclusions() - {"user"}  # type: ignore[misc]
 
 
@@ -62,7 +62,7 @@ class TokenAdmin(admin.ModelAdmin[Token]):
         form: Any = super().get_form(request, obj, change=change, **kwargs)
         return type(form.__name__, (form,), {"owner": request.user})
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

@@ -22,7 +22,7 @@ class BadValue(APIException):
     status_code = status.HTTP_400_BAD_REQUEST
 
     def __init__(
-        self, parameter: str, value: str, hint: Any = "", *, allowed: Iterable[str] | None = None
+        self, parameter: str, value: str, hint: object = "", *, allowed: Iterable[str] | None = None
     ) -> None:
         self.parameter, self.allowed = shown(parameter), None if allowed is None else list(allowed)
         known = _("It knows: %(names)s.") % {"names": ", ".join(self.allowed)} if self.allowed else ""
@@ -47,7 +47,7 @@ def shown(text: str) -> str:
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in short)
 
 
-def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
+def answer_error(error: Exception, context: dict[str, object]) -> Response | None:
     """Turn an exception into an answer, for Django REST framework."""
     if isinstance(error, BadParameter):
         return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
@@ -71,7 +71,7 @@ WHOLE_BODY = "body"
 class WriteError(APIException):
     """A write that was refused; nothing was changed. `more` is added to the response."""
 
-    def __init__(self, code: int, said: str, **more: Any) -> None:
+    def __init__(self, code: int, said: str, **more: object) -> None:
         self.status_code = code
         super().__init__(said)
         # Assigned here because APIException turns numbers and None into strings.
@@ -87,7 +87,7 @@ class InvalidBodyError(WriteError):
         super().__init__(status.HTTP_400_BAD_REQUEST, _("Nothing was written: see the errors."), errors=told)
 
 
-def conflict(said: str, **more: Any) -> WriteError:
+def conflict(said: str, **more: object) -> WriteError:
     return WriteError(status.HTTP_409_CONFLICT, said, **more)
 
 

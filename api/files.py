@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -28,7 +28,7 @@ def citations(ending: str) -> Sender:
     """Return what sends papers of one or several editions as references."""
     fmt, written = CITING[ending]
 
-    def send(request: HttpRequest, reader: Reader, rows: Any) -> HttpResponseBase:
+    def send(request: HttpRequest, reader: Reader, rows: QuerySet[Model]) -> HttpResponseBase:
         wanted = Q(pk__in=rows.order_by().values("pk"))
 
         def made() -> Iterable[bytes]:
@@ -74,7 +74,7 @@ def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], CalendarS
     return file_of_one_edition(fmt, name, contents)
 
 
-def one_edition(reader: Reader, rows: Any, fmt: Format) -> Edition:
+def one_edition(reader: Reader, rows: QuerySet[Model], fmt: Format) -> Edition:
     """Return the edition that all rows belong to; of no rows, any."""
     found = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
     found = found or list(reader.editions()[:1])

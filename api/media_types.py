@@ -27,7 +27,9 @@ SEPARATORS = {"\u2028".encode(): rb"\u2028", "\u2029".encode(): rb"\u2029"}
 class OrjsonRenderer(JSONRenderer):
     """Compact JSON in UTF-8; what is no number is null. Raises `TypeError` for what cannot be said in it."""
 
-    def render(self, data: Any, accepted_media_type: Any = None, renderer_context: Any = None) -> bytes:
+    def render(
+        self, data: object, accepted_media_type: object = None, renderer_context: object = None
+    ) -> bytes:
         if data is None:
             return b""
         written = orjson.dumps(data, JSONEncoder().default, OPTIONS)

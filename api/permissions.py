@@ -84,7 +84,7 @@ class Asker:
         is_theirs = access_of(self.user).may(action, type(row), row)
         return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
 
-    def may_with_all(self, rows: QuerySet[Any], action: str) -> bool:
+    def may_with_all(self, rows: QuerySet[Model], action: str) -> bool:
         """Tell the same of all these rows, without reading them."""
         model, access = rows.model, access_of(self.user)
         if not self.may(action, model):

@@ -190,7 +190,7 @@ def many_help(name: str, many: Many) -> Text:
     return many.help if many.is_part else format_lazy("{} {}", many.help, expanding)
 
 
-def body_schema(body: "serializers.Serializer[Any]", *, is_partial: bool = False) -> JsonSchema:
+def body_schema(body: "serializers.Serializer[object]", *, is_partial: bool = False) -> JsonSchema:
     properties = {
         name: described(input_schema(one), one.help_text or "") for name, one in body.fields.items()
     }

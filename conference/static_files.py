@@ -3,7 +3,6 @@
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from django.contrib.staticfiles.finders import AppDirectoriesFinder
 from django.core.files.base import ContentFile
@@ -38,7 +37,7 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """
 
     def post_process(
-        self, paths: dict[str, tuple[Storage, str]], dry_run: bool = False, **options: Any
+        self, paths: dict[str, tuple[Storage, str]], dry_run: bool = False, **options: object
     ) -> Iterator[tuple[str, str | None, bool | Exception]]:
         """Replace each stylesheet by its bundle, then hash and compress. `paths` are the collected files."""
         if not dry_run:

@@ -15,7 +15,6 @@ from content.row_values import plain as stored_plain
 if TYPE_CHECKING:
     from django.db.models import Model
 
-    from content.models import Content
 
 SALT = "content.versions"
 MARK = 6
@@ -64,7 +63,7 @@ def mark(value: object) -> str:
     return hashlib.blake2b(text.encode(), digest_size=MARK // 2).hexdigest()
 
 
-def marks(row: "Content", names: Iterable[str]) -> str:
+def marks(row: models.Model, names: Iterable[str]) -> str:
     """Return the marks of a row's fields in this order."""
     wanted = list(names)
     values = state(row, wanted)

@@ -14,7 +14,7 @@ from django.contrib.admin.filters import FieldListFilter, RelatedFieldListFilter
 from django.contrib.admin.options import Action, ActionLocation
 from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import ngettext
 
@@ -23,7 +23,13 @@ from accounts.roles import ALL
 from content.editions import get_edition_model
 
 if TYPE_CHECKING:
-    from django.db.models import Model
+    from django.db.models import ForeignKey
+    from django.db.models.fields.related import RelatedField
+    from django.forms import ModelChoiceField, ModelForm
+    from django.http.response import HttpResponseBase
+    from django_stubs_ext import StrPromise
+
+    from editorial.forms import PartFormSet
 
 
 def access_for(request: HttpRequest) -> Access:
@@ -31,18 +37,20 @@ def access_for(request: HttpRequest) -> Access:
     return access_of(getattr(request, "user", None))
 
 
-class ScopedChoices(admin.options.BaseModelAdmin[Any]):
+class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
     """Forms that offer what their user reaches."""
 
     # Foreign keys that may lead to any edition, such as an old paper that gets an award now.
     any_edition: ClassVar[frozenset[str]] = frozenset()
 
-    def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
+    def get_field_queryset(
+        self, db: str | None, db_field: RelatedField[object, object], request: HttpRequest
+    ) -> QuerySet[Model] | None:
         target = db_field.remote_field.model
         if not self.admin_site.is_registered(target):
             return super().get_field_queryset(db, db_field, request)
         access, asked = access_for(request), self.admin_site.get_model_admin(target)
-        rows: QuerySet[Any] = asked.get_queryset(request)
+        rows: QuerySet[Model] = asked.get_queryset(request)
         if access.everywhere("add", self.model):
             return rows
         if db_field.name == lookup_of(self.model).partition("__")[0]:
@@ -55,16 +63,18 @@ class ScopedChoices(admin.options.BaseModelAdmin[Any]):
             rows = everybodys.filter(seen).select_related(*getattr(asked, "choice_related", ()))
         return rows
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Make the fields read-only that the user may not change in the row or its inlines."""
         fields = access_for(request).fields(self.model, obj) if obj is not None and obj.pk else None
-        fixed = super().get_readonly_fields(request, obj)
+        fixed = [*super().get_readonly_fields(request, obj)]
         if fields is None:
             return fixed
         shown = flatten_fieldsets(self.get_fieldsets(request, obj))
         return [*fixed, *(name for name in shown if name not in fields and name not in fixed)]
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[object, object], request: HttpRequest, **kwargs: object
+    ) -> ModelChoiceField[Model] | None:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         access = access_for(request)
         is_edition = db_field.remote_field.model is get_edition_model() and db_field.name == lookup_of(
@@ -76,26 +86,26 @@ class ScopedChoices(admin.options.BaseModelAdmin[Any]):
         return field
 
 
-class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
+class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     """A model's admin whose user meets the own rows alone."""
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return access_for(request).rows(super().get_queryset(request))
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return access_for(request).may("view", self.model, obj)
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Return whether rows may be added somewhere; with an edition or a new row, whether there."""
         access = access_for(request)
         if isinstance(obj, get_edition_model()) and self.model is not get_edition_model():
             return access.may_part("add", self.model, obj)
         return access.may("add", self.model, obj)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return access_for(request).may("change", self.model, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return access_for(request).may("delete", self.model, obj)
 
     def may_whole(self, request: HttpRequest, action: str, row: Model) -> bool:
@@ -107,12 +117,14 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
 
     # The final check: a forged request may send what the form did not offer.
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: M, form: ModelForm[M], change: bool) -> None:
         if not access_for(request).may("change" if change else "add", self.model, obj):
             raise PermissionDenied
         super().save_model(request, obj, form, change)
 
-    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+    def save_formset(
+        self, request: HttpRequest, form: ModelForm[M], formset: PartFormSet, change: bool
+    ) -> None:
         access, part = access_for(request), formset.model
         for row_form in [*formset.extra_forms, *formset.initial_forms]:
             if row_form.has_changed() and not access.everywhere("change", part):
@@ -129,20 +141,23 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
 
     def get_actions(
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
-    ) -> Any:
+    ) -> dict[str, Action | None]:
         """Offer what the user may do with whole rows: a session chair changes some fields, on forms."""
-        actions: dict[str, Any] = super().get_actions(request, action_location)
+        actions = super().get_actions(request, action_location)
         access = access_for(request)
         return {
             name: narrowed(action)
             for name, action in actions.items()
-            if all(
+            if action
+            and all(
                 access.everywhere(one, self.model) or access.editions(one, self.model)
                 for one in needed_by(action)
             )
         }
 
-    def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
+    def run_action(
+        self, request: HttpRequest, action: Action, chosen: QuerySet[M]
+    ) -> HttpResponseBase | None:
         """Run an action on the rows for which the user has permission, and report the others."""
         access = access_for(request)
         needed = [one for one in needed_by(action) if not access.everywhere(one, self.model)]
@@ -160,7 +175,7 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
             self.message_user(request, words % {"count": count}, messages.WARNING)
         return action.func(self, request, rows)
 
-    def _get_list_editable_queryset(self, request: HttpRequest, prefix: str) -> QuerySet[Any]:
+    def _get_list_editable_queryset(self, request: HttpRequest, prefix: str) -> QuerySet[M]:
         rows = super()._get_list_editable_queryset(request, prefix)
         return access_for(request).rows(rows, "change")
 
@@ -168,8 +183,10 @@ class ScopedAdmin(ScopedChoices, admin.ModelAdmin[Any]):
 def narrowed(action: Action) -> Action:
     """Return the action as Django runs it, whichever of the names that were sent it went by."""
 
-    def run(desk: Any, request: HttpRequest, rows: QuerySet[Any]) -> Any:
-        return desk.run_action(request, action, rows)
+    def run(
+        desk: admin.ModelAdmin[Any], request: HttpRequest, rows: QuerySet[Model]
+    ) -> HttpResponseBase | None:
+        return desk.run_action(request, action, rows) if isinstance(desk, ScopedAdmin) else None
 
     return replace(action, func=run)
 
@@ -179,31 +196,35 @@ def needed_by(action: Action) -> list[str]:
     return [one for one in getattr(action.func, "allowed_permissions", ()) if one in ALL]
 
 
-class ScopedInline(ScopedChoices, admin.options.InlineModelAdmin[Any, Any]):
+class ScopedInline[M: Model = Model, Owner: Model = Model](
+    ScopedChoices[M], admin.options.InlineModelAdmin[M, Owner]
+):
     """Inlines whose permissions follow those for their owner, as far as the role grants them."""
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         rows = super().get_queryset(request)
         is_judged = lookup_of(self.model) or self.model in SCOPES
         return access_for(request).rows(rows) if is_judged else rows
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return access_for(request).may_part("view", self.model, obj)
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return access_for(request).may_part("add", self.model, obj)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return access_for(request).may_part("change", self.model, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return access_for(request).may_part("delete", self.model, obj)
 
 
 class ScopedFilter(RelatedFieldListFilter):
     """A filter by a relation that offers what its user reaches: no edition is even named to others."""
 
-    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+    def field_choices(
+        self, field: RelatedField[object, object], request: HttpRequest, model_admin: admin.ModelAdmin[Model]
+    ) -> list[tuple[str, StrPromise | str]]:
         site, target = model_admin.admin_site, field.remote_field.model
         if not site.is_registered(target) or access_for(request).everywhere("view", target):
             return super().field_choices(field, request, model_admin)

@@ -6,14 +6,15 @@ What an action does is said by the apps above (`BulkAction.plan`), in terms of `
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import ActionLocation
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -21,14 +22,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content import bulk, revision
-from content.bulk import BulkChange, BulkPlan, without_long_texts
+from content.bulk import BulkChange, BulkPlan, Values, without_long_texts
 from content.history import ChangeSet, Origin
 from content.recording import recording
+from editorial.access import ScopedAdmin
 
 if TYPE_CHECKING:
-    from django.contrib.admin import AdminSite
+    from django_stubs_ext import StrPromise
 
     from content.models import Content
+
+type Text = "StrPromise | str"
 
 CONFIRMED, ASKED = "_confirmed", "_asked"
 # Rows of one kind that are named; the number counts all.
@@ -39,12 +43,12 @@ NAMED = 200
 class Words:
     """What an action is called in the list, what it reports, and what its button says."""
 
-    name: Any
+    name: Text
     # With "3 papers" as `amount`.
-    done: Any
+    done: Text
     # With `count` rows, of which nothing changes.
-    same: Any
-    button: Any
+    same: Text
+    button: Text
 
 
 class BulkAction(ABC):
@@ -53,7 +57,7 @@ class BulkAction(ABC):
     allowed_permissions: ClassVar[list[str]] = ["change"]
     locations: ClassVar[list[ActionLocation]] = [ActionLocation.CHANGE_LIST]
     form_class: type["ActionForm"] | None = None
-    help: Any = ""
+    help: Text = ""
 
     def __init__(self, name: str, words: Words) -> None:
         self.__name__ = name
@@ -61,7 +65,7 @@ class BulkAction(ABC):
         self.short_description = self.plural_description = words.name
 
     @abstractmethod
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
         """Return what would be done to the rows that the user may change."""
 
     def write(self, lines: list[BulkChange]) -> None:
@@ -69,7 +73,9 @@ class BulkAction(ABC):
         bulk.add(lines)
         bulk.write(lines)
 
-    def __call__(self, desk: Any, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+    def __call__(
+        self, desk: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
+    ) -> HttpResponse | None:
         rows, refused = self.rows(desk, request, queryset)
         form = self.form(desk, request, rows)
         if form is not None and not (form.is_bound and form.is_valid()):
@@ -82,31 +88,33 @@ class BulkAction(ABC):
             return None
         return self.page(desk, request, rows, form, plan, again=bool(confirmed))
 
-    def rows(self, desk: Any, request: HttpRequest, queryset: QuerySet[Any]) -> tuple[list[Any], list[Any]]:
+    def rows(
+        self, desk: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
+    ) -> tuple[list[Any], list[Any]]:
         """Return the chosen rows in the order of the list: those that the user may change, and the others."""
         places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
         chosen = queryset.order_by().values("pk")
         found = without_long_texts(desk.get_queryset(request).filter(pk__in=chosen), *self.needed(desk.model))
         if CONFIRMED in request.POST:
             found = found.select_for_update(of=("self",))
-        mine: list[Any] = []
-        others: list[Any] = []
+        mine: list[Model] = []
+        others: list[Model] = []
         for row in sorted(found.order_by(), key=lambda row: places.get(row.pk, 0)):
             (mine if desk.may_whole(request, "change", row) else others).append(row)
         return mine, others
 
-    def needed(self, model: Any) -> Iterable[str]:
+    def needed(self, model: object) -> Iterable[str]:
         """Return the long texts that the plan looks at."""
         return ()
 
-    def form(self, desk: Any, request: HttpRequest, rows: list[Any]) -> "ActionForm | None":
+    def form(self, desk: ScopedAdmin, request: HttpRequest, rows: "list[Content]") -> "ActionForm | None":
         """Return the form shown before the plan; `None` if the action needs no input."""
         if self.form_class is None:
             return None
         data = request.POST if ASKED in request.POST else None
         return self.form_class(data, desk=desk, request=request, rows=rows)
 
-    def carry_out(self, desk: Any, request: HttpRequest, plan: BulkPlan) -> None:
+    def carry_out(self, desk: ScopedAdmin, request: HttpRequest, plan: BulkPlan) -> None:
         """Apply the plan as one change set and report it with a link to revert it."""
         detail = str(self.words.name % desk_words(desk))
         with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
@@ -116,7 +124,7 @@ class BulkAction(ABC):
         done = self.told(desk, plan)
         desk.message_user(request, with_undo_link(done, change_set), messages.SUCCESS)
 
-    def told(self, desk: Any, plan: BulkPlan) -> str:
+    def told(self, desk: ScopedAdmin, plan: BulkPlan) -> str:
         """Return the success message."""
         sentences = [str(self.words.done % {"amount": amount(desk, len(plan.lines))})]
         if plan.same:
@@ -130,9 +138,9 @@ class BulkAction(ABC):
 
     def page(
         self,
-        desk: Any,
+        desk: ScopedAdmin,
         request: HttpRequest,
-        rows: list[Any],
+        rows: "list[Content]",
         form: "ActionForm | None",
         plan: BulkPlan | None,
         *,
@@ -158,10 +166,21 @@ class BulkAction(ABC):
         return TemplateResponse(request, "admin/bulk.html", context)
 
 
+class RowGroup(TypedDict):
+    """Rows of which the same is said: how many, some of them with their addresses, and how many more."""
+
+    says: str
+    count: int
+    rows: list[tuple[str, str]]
+    more: int
+
+
 class ActionForm(forms.Form):
     """What an action asks for. `rows` are the chosen ones that the user may change."""
 
-    def __init__(self, data: Any, *, desk: Any, request: HttpRequest, rows: list[Any]) -> None:
+    def __init__(
+        self, data: QueryDict | None, *, desk: ScopedAdmin, request: HttpRequest, rows: "list[Content]"
+    ) -> None:
         super().__init__(data)
         self.desk, self.request, self.rows = desk, request, rows
         self.prepare()
@@ -173,17 +192,17 @@ class ActionForm(forms.Form):
         """Return the keys of the editions of the rows."""
         return {row.stamped_edition() for row in self.rows}
 
-    def desk_of(self, model: "type[Content]") -> Any:
+    def desk_of(self, model: "type[Content]") -> ModelAdmin[Model]:
         """Return the admin of another model, which knows what the user may see of it."""
         return self.desk.admin_site.get_model_admin(model)
 
 
-def desk_words(desk: Any) -> dict[str, Any]:
+def desk_words(desk: ScopedAdmin) -> dict[str, Text | None]:
     """Return how the rows of a list are called."""
     return {"verbose_name": desk.opts.verbose_name, "verbose_name_plural": desk.opts.verbose_name_plural}
 
 
-def amount(desk: Any, count: int) -> str:
+def amount(desk: ScopedAdmin, count: int) -> str:
     """Return "1 paper", "3 papers", "No paper"."""
     opts = desk.opts
     if not count:
@@ -199,7 +218,7 @@ def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
     return kept + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
 
 
-def shown(desk: "AdminSite", plan: BulkPlan) -> dict[str, Any]:
+def shown(desk: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
     """Return the plan as the page shows it: rows of which the same is said together, the most first."""
     lines = grouped(desk, [(line.row, line.says) for line in plan.lines])
     skipped = grouped(desk, plan.skipped)
@@ -211,9 +230,9 @@ def shown(desk: "AdminSite", plan: BulkPlan) -> dict[str, Any]:
     }
 
 
-def grouped(desk: Any, told: Iterable[tuple[Any, str]]) -> list[dict[str, Any]]:
+def grouped(desk: ScopedAdmin, told: "Iterable[tuple[Content, str]]") -> list[RowGroup]:
     """Group rows by the sentence about them."""
-    groups: dict[str, list[Any]] = {}
+    groups: dict[str, list[Content]] = {}
     for row, sentence in told:
         groups.setdefault(sentence, []).append(row)
     address = f"admin:{desk.opts.app_label}_{desk.opts.model_name}_change"
@@ -245,7 +264,7 @@ def field_words(row: "Content", name: str, value: object) -> str:
     return str(choices.get(value, value))
 
 
-def change_words(row: "Content", news: Mapping[str, Any]) -> str:
+def change_words(row: "Content", news: Mapping[str, object]) -> str:
     """Return "Draft → Published" of the fields that change."""
     pairs = [
         f"{field_words(row, name, getattr(row, name))} → {field_words(row, name, value)}"

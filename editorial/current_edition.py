@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from django.db.models import Model, QuerySet
@@ -44,7 +44,7 @@ def edition_of(row: Model) -> Edition | None:
     """Return the edition that a row belongs to; `None` for rows of the whole site."""
     if isinstance(row, get_edition_model()):
         return row
-    owner: Any = row
+    owner: object = row
     for step in filter(None, getattr(row, "edition_lookup", "").split("__")):
         owner = getattr(owner, step)
     return owner if isinstance(owner, get_edition_model()) else None

@@ -25,16 +25,18 @@ from editorial.current_edition import LIST_FILTER
 from editorial.model_admin import moment as written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from django_stubs_ext import StrPromise
 
     from conference.models import Edition
+
+type Text = StrPromise | str
 
 PARAMETER = "todo"
 # Editions whose counts are cached.
 CACHED_EDITIONS = 12
 
 
-def all_rows(rows: Iterable[Model]) -> Any:
+def all_rows(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Leave the rows as they are."""
     return rows
 
@@ -45,7 +47,7 @@ class DeskLine(Protocol):
     @property
     def model(self) -> type[Model]: ...
     @property
-    def words(self) -> Any: ...
+    def words(self) -> Text: ...
     @property
     def place(self) -> int: ...
     def count(self, edition: Edition) -> int: ...
@@ -61,21 +63,21 @@ class RowCount:
     """
 
     model: type[Model]
-    words: Any
-    narrow: Callable[[Any], Any] = all_rows
+    words: Text
+    narrow: Callable[[Any], QuerySet[Any]] = all_rows
     asked: tuple[tuple[str, str], ...] = ()
     lookup: str = "edition"
     named: str = LIST_FILTER
     # Sort position.
     place: int = 50
 
-    def rows(self, edition: Edition) -> Any:
+    def rows(self, edition: Edition) -> QuerySet[Model]:
         """Return the rows that it is about."""
         return self.narrow(self.model._default_manager.filter(**{self.lookup: edition}))
 
     def count(self, edition: Edition) -> int:
         """Return how many there are."""
-        return int(self.rows(edition).count())
+        return self.rows(edition).count()
 
     def address(self, edition: Edition) -> str:
         """Return the address of the list."""
@@ -89,7 +91,7 @@ class Check(RowCount):
     """Rows that a chair has to check. `name` is used in URLs, `title` in the filter."""
 
     name: str = ""
-    title: Any = ""
+    title: Text = ""
 
     def address(self, edition: Edition) -> str:
         asked = self.asked or ((PARAMETER, self.name),)
@@ -108,7 +110,7 @@ class AddLink:
     """
 
     model: type[Model]
-    words: Any
+    words: Text
     page: str
     publishes: bool = False
 
@@ -128,13 +130,12 @@ class CheckFilter(admin.SimpleListFilter):
     def duties(self, model: type[Model]) -> dict[str, Check]:
         return {duty.name: duty for duty in CHECKS if isinstance(duty, Check) and duty.model is model}
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Model]) -> list[tuple[str, Text]]:
         return [(name, duty.title) for name, duty in self.duties(model_admin.model).items()]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
         duty = self.duties(queryset.model).get(self.value() or "")
-        narrowed: QuerySet[Any] = duty.narrow(queryset) if duty else queryset
-        return narrowed
+        return duty.narrow(queryset) if duty else queryset
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def count_of(line: DeskLine, edition: Edition, count: int) -> DeskCount:
 class CountKey:
     """The cache key of counts; equal states mean equal counts."""
 
-    state: tuple[Any, ...]
+    state: tuple[object, ...]
     edition: Edition = field(compare=False)
 
 
@@ -182,7 +183,7 @@ class Switch:
     """One of the three switches of an edition: what visitors see of it; `when` names the zone."""
 
     name: str
-    label: Any
+    label: Text
     state: str
     when: str
 

@@ -7,24 +7,23 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from content.bulk import BulkPlan, validated
+from content.bulk import BulkPlan, Values, validated
+from editorial.access import ScopedAdmin
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 
 if TYPE_CHECKING:
-    from django.contrib.admin import AdminSite
-
     from content.models import Content
 
 
 class SetField(BulkAction):
     """Give rows the values of some fields; what their own rules refuse is left alone and named."""
 
-    def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
+    def values(self, row: "Content", given: Values) -> Values:
         """Return what this row is to get."""
         return given
 
     def plan(
-        self, desk: "AdminSite", request: HttpRequest, rows: list[Any], values: dict[str, Any]
+        self, desk: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
     ) -> BulkPlan:
         return validated(rows, lambda row: self.values(row, values), change_words)
 
@@ -36,7 +35,7 @@ class SetStatus(SetField):
         super().__init__(name, words)
         self.status = status
 
-    def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
+    def values(self, row: "Content", given: Values) -> Values:
         return {"status": self.status}
 
 
@@ -56,7 +55,7 @@ class Cancel(SetStatus):
 
     form_class = ReasonForm
 
-    def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
+    def values(self, row: "Content", given: Values) -> Values:
         reason = {"cancellation_reason": given["reason"]} if given["reason"] else {}
         return {**super().values(row, given), **reason}
 

@@ -22,7 +22,7 @@ from content.page_paths import path_of
 from editorial.current_edition import edition_in_hand
 
 if TYPE_CHECKING:
-    from content.models import Content
+    pass
 
 SKIPPED = _(
     "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
@@ -33,7 +33,7 @@ TWICE = _("At %(time)s on %(day)s the clocks in %(zone)s are put back: this time
 class ZonedWidget(AdminSplitDateTime):
     """Date and time with the name of the zone."""
 
-    def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
+    def get_context(self, name: str, value: object, attrs: dict[str, object] | None) -> dict[str, object]:
         context = super().get_context(name, value, attrs)
         edition = edition_in_hand()
         unsaved = edition is not None and edition.pk is None
@@ -93,7 +93,7 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
 
     known: Mapping[str, Model] = {}
 
-    def __init__(self, *args: Any, choice_label: Callable[[Any], str] = str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, choice_label: Callable[[Model], str] = str, **kwargs: Any) -> None:
         # The label of a row in choices: names may be shared.
         self.choice_label = choice_label
         super().__init__(*args, **kwargs)
@@ -101,13 +101,12 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
     def learn(self, rows: Mapping[str, Model]) -> None:
         """Take over the rows that a whole formset looked up at once."""
         self.known = rows
-        widget: Any = getattr(self.widget, "widget", self.widget)
-        widget.known = rows
+        vars(getattr(self.widget, "widget", self.widget))["known"] = rows
 
-    def to_python(self, value: object) -> Any:
+    def to_python(self, value: object) -> Model | None:
         return self.known.get(str(value)) or super().to_python(value)
 
-    def label_from_instance(self, obj: "Content") -> str:
+    def label_from_instance(self, obj: Model) -> str:
         return self.choice_label(obj)
 
 
@@ -122,8 +121,10 @@ class EditionSelect(AutocompleteSelect):
         edition = edition_in_hand()
         return f"{address}?edition={edition.pk}" if self.limited and edition and edition.pk else address
 
-    def build_attrs(self, base_attrs: Any, extra_attrs: Any = None) -> dict[str, Any]:
-        attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+    def build_attrs(
+        self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
+    ) -> dict[str, object]:
+        attrs = super().build_attrs(base_attrs, extra_attrs)
         return {**attrs, "data-of-edition": "true"} if self.limited else attrs
 
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
@@ -167,7 +168,7 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
     def get_related_url(self, info: tuple[str, str], action: str, *args: str) -> str:
         return path_of(f"{self.admin_site.name}:{'_'.join((*info, action))}", *args)
 
-    def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
+    def get_context(self, name: str, value: object, attrs: dict[str, object] | None) -> dict[str, object]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
         edition = edition_in_hand()
         if edition and edition.pk and getattr(self.widget, "limited", False):

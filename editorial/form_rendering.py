@@ -22,7 +22,7 @@ def said(value: object) -> str:
     return text if hasattr(text, "__html__") else escape(text)
 
 
-def attributes(attrs: Mapping[str, Any]) -> str:
+def attributes(attrs: Mapping[str, object]) -> str:
     """Return the attributes of an element; `True` gives an attribute without a value."""
     shown = ((name, value) for name, value in attrs.items() if value is not False)
     return "".join(f" {name}" if value is True else f' {name}="{said(value)}"' for name, value in shown)

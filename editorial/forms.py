@@ -1,6 +1,6 @@
 """Admin forms: a row and its inlines, validated and ordered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -29,7 +29,7 @@ class ContentForm(forms.ModelForm[Any]):
         if "slug" in self.fields:
             self.fields["slug"].required = False
 
-    def clean(self) -> dict[str, Any] | None:
+    def clean(self) -> dict[str, object] | None:
         cleaned = super().clean()
         # Browsers send other line ends than files have: an untouched text is no change.
         lines = {k: v.replace("\r\n", "\n") for k, v in (cleaned or {}).items() if isinstance(v, str)}
@@ -83,24 +83,26 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         self._media: list[forms.Media] = []
         super().__init__(*args, **kwargs)
 
-    def _construct_form(self, i: int, **kwargs: Any) -> Any:
-        form = super()._construct_form(i, **kwargs)  # type: ignore[misc]
+    def _construct_form(self, i: int, **kwargs: object) -> PartForm:
+        form: PartForm = super()._construct_form(i, **kwargs)  # type: ignore[misc]
         if self.instance.pk:
             setattr(form.instance, self.fk.name, self.instance)
         if hasattr(form.instance, "edition_id") and form.instance.edition_id is None:
             form.instance.edition_id = getattr(self.instance, "edition_id", None)
         return form
 
-    def add_fields(self, form: Any, index: int | None) -> None:
+    def add_fields(self, form: PartForm, index: int | None) -> None:
         super().add_fields(form, index)
         form.shared_media = self._media
         key = self.model._meta.pk.name
-        form.fields[key] = self._known_key(form.fields[key])
+        known = form.fields[key]
+        if isinstance(known, ModelChoiceField):
+            form.fields[key] = self._known_key(known)
         said = gettext("%(label)s, new row") if index is None else gettext("%(label)s, row %(number)d")
         for name, field in form.fields.items():
             if isinstance(field, KnownChoiceField) and name != key:
                 field.learn(self._rows(name, field))
-            widget = getattr(field.widget, "widget", field.widget)
+            widget: forms.Widget = getattr(field.widget, "widget", None) or field.widget
             if not widget.is_hidden:
                 # The head of the column is not a label: each input says what and where it is.
                 field.label = self._label(name, field)
@@ -115,7 +117,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             self._labels[name] = str(field.label or name.replace("_", " ").capitalize())
         return self._labels[name]
 
-    def _known_key(self, field: ModelChoiceField[Any]) -> KnownChoiceField:
+    def _known_key(self, field: ModelChoiceField[models.Model]) -> KnownChoiceField:
         known = KnownChoiceField(field.queryset, initial=field.initial, required=False, widget=field.widget)
         key = self.model._meta.pk.name
         if key not in self._known:
@@ -138,7 +140,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             self._known[name] = {str(row.pk): row for row in rows}
         return self._known[name]
 
-    def get_unique_error_message(self, unique_check: Any) -> str:
+    def get_unique_error_message(self, unique_check: Sequence[str]) -> str:
         for constraint in self.model._meta.constraints:
             if {*getattr(constraint, "fields", ())} == {*unique_check}:
                 message = constraint.get_violation_error_message()
@@ -154,7 +156,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
                 self._refuse_exchange(kept, [name for name in constraint.fields if name != self.fk.name])
 
-    def _refuse_exchange(self, kept: list[Any], names: list[str]) -> None:
+    def _refuse_exchange(self, kept: list[PartForm], names: list[str]) -> None:
         """Rows are saved one by one: one cannot take the name that another still has."""
         if any(name not in self.form.base_fields or name == "position" for name in names):
             return
@@ -164,10 +166,10 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if "" not in wanted and held.get(wanted, form) is not form:
                 raise ValidationError(EXCHANGED, code="exchanged")
 
-    def _key(self, values: Mapping[str, Any], names: list[str]) -> tuple[str, ...]:
+    def _key(self, values: Mapping[str, object], names: list[str]) -> tuple[str, ...]:
         return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)
 
-    def save(self, commit: bool = True) -> list[Any]:
+    def save(self, commit: bool = True) -> list[models.Model]:
         gone = [
             form.instance for form in self.deleted_forms if form.instance.pk and form in self.initial_forms
         ]
@@ -175,7 +177,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if commit and gone:
                 # First of all, so that others can take the names and numbers that become free.
                 self.model._default_manager.filter(pk__in=[row.pk for row in gone]).delete()
-            saved: list[Any] = super().save(commit=commit)
+            saved = super().save(commit=commit)
         if commit:
             self.deleted_objects = gone
         return saved
@@ -184,14 +186,14 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 class OrderedFormSet(PartFormSet):
     """Ordered rows. Whatever numbers a chair enters, they are saved as 1 to n."""
 
-    def add_fields(self, form: Any, index: int | None) -> None:
+    def add_fields(self, form: PartForm, index: int | None) -> None:
         super().add_fields(form, index)
         if "position" in form.fields:
             form.fields["position"].required = False
             if form.instance._state.adding:
                 form.initial["position"] = None
 
-    def wanted_order(self) -> list[Any]:
+    def wanted_order(self) -> list[PartForm]:
         """Return the forms that stay, as the chair numbered them; without a number they go to the end."""
         kept = [form for form in self.initial_forms if form.instance.pk]
         kept += [form for form in self.extra_forms if form.has_changed()]
@@ -201,7 +203,7 @@ class OrderedFormSet(PartFormSet):
     def _place(self, form: forms.BaseForm) -> tuple[int, int]:
         return reordered(form.cleaned_data.get("position"), form.initial.get("position"))
 
-    def save(self, commit: bool = True) -> list[Any]:
+    def save(self, commit: bool = True) -> list[models.Model]:
         order = self.wanted_order()
         for place, form in enumerate(order, start=1):
             if form.has_changed() or form.instance._state.adding:

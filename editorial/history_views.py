@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django.contrib import messages
 from django.contrib.admin.utils import unquote
@@ -27,18 +27,22 @@ from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import edition_of, working_on
 
 if TYPE_CHECKING:
+    from django.db.models import Model
+    from django.urls import URLPattern
+
     from conference.models import Edition
+    from content.models import Content
 
 PAGE = 25
 
 
-class HistoryAdmin(ScopedAdmin):
+class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     """The pages of a model's history."""
 
     # Whether only users who may change a row see its history: former names, e-mail addresses.
     private_history: ClassVar[bool] = False
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         own = [
@@ -48,18 +52,18 @@ class HistoryAdmin(ScopedAdmin):
         ]
         return [*own, *super().get_urls()]
 
-    def named(self, page: str, *args: Any) -> str:
+    def named(self, page: str, *args: object) -> str:
         """Return the address of a page of this model."""
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
 
-    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, Any]:
+    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
         """Return what every page of the admin needs."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 
     # The timeline
 
     def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         if object_id.isdecimal() and self.get_object(request, object_id) is None:
             gone = self.deleted_rows(request).filter(object_id=object_id).first()
@@ -89,7 +93,7 @@ class HistoryAdmin(ScopedAdmin):
         with working_on(edition):
             return TemplateResponse(request, "admin/history.html", context).render()
 
-    def history_row(self, request: HttpRequest, object_id: str) -> Any:
+    def history_row(self, request: HttpRequest, object_id: str) -> M:
         """Return the row, which the user may see, or refuse."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
@@ -220,7 +224,7 @@ def may_take(access: Access, step: RevertStep) -> bool:
     return all(access.may_whole(action, step.model, row) for row in rows if row is not None)
 
 
-def restored_version(step: RevertStep) -> Any:
+def restored_version(step: RevertStep) -> Content:
     """Return the row in memory below those to which a step takes it."""
     row = copy(step.row) if step.row is not None else step.model()
     for name, field in recorded_fields(step.model).items():
@@ -229,7 +233,7 @@ def restored_version(step: RevertStep) -> Any:
     return row
 
 
-def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, Any]]:
+def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, object]]:
     """Return the steps as a page shows them."""
     wanted = [
         (target, key)

@@ -6,7 +6,7 @@ Which files there are, and how they are written, is filled in by the floor that 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.admin.options import (
@@ -20,8 +20,11 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class ListFile:
     """One kind of file that lists are written as. `write` takes rows in their order, and answers."""
 
     name: str
-    label: Any
+    label: "StrPromise | str"
     models: frozenset[type[Model]]
     write: Callable[[QuerySet[Any]], HttpResponseBase]
 
@@ -43,10 +46,10 @@ def files_of(model: type[Model]) -> Iterable[ListFile]:
     return [one for one in FILES if model in one.models]
 
 
-class ExportAdmin(admin.ModelAdmin[Any]):
+class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
     """A list that can be taken along."""
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)
         name = f"{self.opts.app_label}_{self.opts.model_name}_export"
         return [path("export/<str:form>/", view, name=name), *super().get_urls()]
@@ -67,7 +70,7 @@ class ExportAdmin(admin.ModelAdmin[Any]):
     def list_address(self) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
 
-    def export_links(self, request: HttpRequest) -> list[tuple[Any, str]]:
+    def export_links(self, request: HttpRequest) -> list[tuple[object, str]]:
         """Return what the list can be taken along as, each with its address."""
         asked = request.GET.copy()
         asked.pop("p", None)
@@ -76,15 +79,15 @@ class ExportAdmin(admin.ModelAdmin[Any]):
         return [(one.label, reverse(name, args=[one.name]) + query) for one in files_of(self.model)]
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         links = {"export_links": self.export_links(request)}
         return super().changelist_view(request, {**links, **(extra_context or {})})
 
     def get_actions(
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
-    ) -> dict[str, Any]:
-        found: dict[str, Any] = super().get_actions(request, action_location)
+    ) -> dict[str, Action | None]:
+        found = super().get_actions(request, action_location)
         is_list = action_location == ActionLocation.CHANGE_LIST and IS_POPUP_VAR not in request.GET
         if is_list and self.has_view_or_change_permission(request):
             found |= {f"export_{one.name}": action_for(one) for one in files_of(self.model)}
@@ -98,7 +101,7 @@ def action_for(file: ListFile) -> Action:
 
 
 def exported(
-    file: ListFile, model_admin: admin.ModelAdmin[Any], request: HttpRequest, queryset: QuerySet[Any]
+    file: ListFile, model_admin: admin.ModelAdmin[Model], request: HttpRequest, queryset: QuerySet[Model]
 ) -> HttpResponseBase:
     """Send what is selected."""
     return file.write(queryset)

@@ -1,6 +1,6 @@
 """Lists of the admin: search without accents, filters inside an edition, counts."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from accounts.access_scope import access_of, current_access
+from content.row_values import related_model
 from editorial.current_edition import LIST_FILTER
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class ContentList(ChangeList):
     joined or sorted for rows on other pages.
     """
 
-    def apply_select_related(self, qs: QuerySet[Any]) -> QuerySet[Any]:
+    def apply_select_related(self, qs: QuerySet[Model]) -> QuerySet[Model]:
         return qs.select_related(None)
 
     def get_results(self, request: HttpRequest) -> None:
@@ -53,7 +54,7 @@ def search_words(term: str) -> list[str]:
     ]
 
 
-def matching(rows: QuerySet[Any], fields: Iterable[str], term: str) -> QuerySet[Any]:
+def matching[M: Model](rows: QuerySet[M], fields: Iterable[str], term: str) -> QuerySet[M]:
     """Return the rows that contain each word, as written or folded."""
     for word in search_words(term):
         folded = markup.fold(word)
@@ -78,14 +79,24 @@ def _holds(model: type[Model], lookup: str, word: str) -> Q:
 # Counts
 
 
+def count_column(annotation: str, description: "StrPromise | str") -> Callable[[object, Model], int]:
+    """Return a column of a list that shows a count which the list's query fetched."""
+
+    @admin.display(description=description)
+    def column(model_admin: object, row: Model) -> int:
+        return int(getattr(row, annotation))
+
+    return column
+
+
 def with_count(model: type[Model], relation: str, outer: str = "pk") -> Coalesce:
     """Count the rows on the far side of a reverse relation that the reader may see, in the list's query.
 
     `outer`: where the list's rows have the key of the model's.
     """
-    field: Any = model._meta.get_field(relation)
-    key = field.field.name
-    rows = field.related_model._base_manager.filter(**{key: OuterRef(outer)}).order_by()
+    far = model._meta.get_field(relation).remote_field
+    key = far.name if far else relation
+    rows = related_model(model, relation)._base_manager.filter(**{key: OuterRef(outer)}).order_by()
     if access := current_access():
         rows = access.rows(rows)
     counts = rows.values(key).annotate(rows=Count("pk")).values("rows")
@@ -94,11 +105,14 @@ def with_count(model: type[Model], relation: str, outer: str = "pk") -> Coalesce
 
 # Filters
 
+# Value and label.
+type Choice = tuple[str, str]
+
 
 class EditionPartFilter(admin.SimpleListFilter):
     """A filter whose choices are those of the edition that the list is narrowed to; hidden without one."""
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[Choice]:
         edition, access = request.GET.get(LIST_FILTER, ""), access_of(request.user)
         if not edition.isdecimal():
             return []
@@ -107,17 +121,17 @@ class EditionPartFilter(admin.SimpleListFilter):
         seen = access.everywhere("view", model) or int(edition) in access.editions("view", model)
         return self.choices_in(int(edition), model_admin) if seen else []
 
-    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         """Return value and label of each choice of this edition."""
         raise LookupError(f"{type(self).__name__} offers no choices")
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
         value = self.value()
         # A choice of another edition, left over in the address, narrows nothing.
         offered = {str(key) for key, _ in self.lookup_choices}
         return self.narrowed(queryset, value) if value is not None and value in offered else queryset
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrowed(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
         """Return the rows that match the choice."""
         return rows.filter(**{str(self.parameter_name): value})
 
@@ -125,9 +139,10 @@ class EditionPartFilter(admin.SimpleListFilter):
 class RelatedPartFilter(EditionPartFilter):
     """The edition's own rows behind a foreign key, such as its topics."""
 
-    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
-        field: Any = model_admin.model._meta.get_field(str(self.parameter_name))
-        rows = field.related_model._default_manager.filter(edition=edition)
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
+        rows = related_model(model_admin.model, str(self.parameter_name))._default_manager.filter(
+            edition=edition
+        )
         return [(row.pk, str(row)) for row in rows]
 
 
@@ -142,7 +157,7 @@ class TrackFilter(EditionPartFilter):
     title = _("track")
     parameter_name = "track"
 
-    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         rows = model_admin.model._default_manager.filter(edition=edition).order_by("track")
         return [
             (track, track or gettext("Main track"))

@@ -14,7 +14,7 @@ from django.contrib.admin.utils import unquote
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -37,8 +37,13 @@ from editorial.stale_forms import StaleAdmin
 from editorial.text_help import TextHelpAdmin, with_help
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.db.models import ForeignKey
+    from django.forms import ModelChoiceField
+    from django.http.response import HttpResponseBase
+
     from conference.models import Edition
-    from content.models import Content
 
 # Where a search would tell what only those may know who keep people.
 PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
@@ -54,7 +59,7 @@ def has_field(model: type[models.Model], name: str) -> bool:
     return True
 
 
-def moment(at: Any, edition: Edition) -> str:
+def moment(at: datetime | None, edition: Edition) -> str:
     """Return a moment in the edition's zone, with the zone: "Tue 6 Apr 2021, 08:00 PDT"."""
     if at is None:
         return "-"
@@ -69,7 +74,7 @@ def admin_link(row: models.Model, words: str = "") -> SafeString:
     return format_html('<a href="{}">{}</a>', address, words or str(row))
 
 
-class Fields(ScopedChoices):
+class Fields[M: Model = Model](ScopedChoices[M]):
     """How fields become inputs, in forms and in their rows alike."""
 
     formfield_overrides = {
@@ -77,7 +82,9 @@ class Fields(ScopedChoices):
     }
     short_texts: ClassVar[frozenset[str]] = frozenset()
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[object, object], request: HttpRequest, **kwargs: object
+    ) -> ModelChoiceField[Model] | None:
         target = db_field.remote_field.model
         if db_field.name in self.get_autocomplete_fields(request):
             select = EditionSelect(db_field, self.admin_site)
@@ -87,7 +94,9 @@ class Fields(ScopedChoices):
             kwargs = {"widget": select, "form_class": KnownChoiceField, "choice_label": label, **kwargs}
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
+    def formfield_for_dbfield(
+        self, db_field: models.Field[object, object], request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(field, forms.FileField):
             field.widget.attrs = {**field.widget.attrs, "aria-label": field.label}
@@ -100,7 +109,9 @@ class Fields(ScopedChoices):
         return field
 
 
-class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin):
+class ContentAdmin[M: Model = Any](
+    Fields[M], TextHelpAdmin[M], ExportAdmin[M], HistoryAdmin[M], StaleAdmin[M]
+):
     """A model of the program: its form works in its edition, its list fetches all columns at once."""
 
     form = ContentForm
@@ -115,24 +126,24 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
     class Media:
         js = ["js/admin-choices.js"]
 
-    def choice_label(self, row: Content) -> str:
+    def choice_label(self, row: M) -> str:
         """Return a label that distinguishes rows with the same name."""
         return str(row)
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[M]) -> QuerySet[M]:
         """Add what the list's columns show."""
         return rows
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ContentList]:
         return ContentList
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         rows = super().get_queryset(request)
         return rows.select_related(*self.choice_related) if self.choice_related else rows
 
     def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
+        self, request: HttpRequest, queryset: QuerySet[M], search_term: str
+    ) -> tuple[QuerySet[M], bool]:
         if request.resolver_match and request.resolver_match.url_name == "autocomplete":
             queryset = self.offered(queryset, request.GET.get("edition", ""))
         return matching(queryset, self.get_search_fields(request), search_term), False
@@ -144,7 +155,7 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
             return fields
         return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
 
-    def offered(self, rows: QuerySet[Any], edition: str) -> QuerySet[Any]:
+    def offered(self, rows: QuerySet[M], edition: str) -> QuerySet[M]:
         """Return the rows that a choice offers; `edition` is the key of the form's edition, or empty."""
         if not edition.isdecimal() or not has_field(self.model, "edition"):
             return rows
@@ -153,11 +164,11 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
 
     # Forms
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> list[str]:
         fixed = [name for name in ("edition", "uid", "slug") if obj and has_field(self.model, name)]
         return [*super().get_readonly_fields(request, obj), *fixed]
 
-    def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> dict[str, Sequence[str]]:
+    def get_prepopulated_fields(self, request: HttpRequest, obj: M | None = None) -> dict[str, Sequence[str]]:
         return {} if obj else super().get_prepopulated_fields(request, obj)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -167,7 +178,9 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
             initial.setdefault("edition", edition.pk)
         return initial
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: object) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[object, object], request: HttpRequest, **kwargs: object
+    ) -> ModelChoiceField[Model] | None:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if field and db_field.name == "edition" and self.has_times():
             field.help_text = field.help_text or CHOSEN_ZONE
@@ -190,28 +203,33 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
         request: HttpRequest,
         object_id: str | None = None,
         form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         with working_on(self.edition_for_form(request, object_id)), as_one_change_set(request):
             stale = self.refused(request, object_id) if object_id else None
             return stale or change_list(super().changeform_view(request, object_id, form_url, extra_context))
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        self,
+        request: HttpRequest,
+        context: dict[str, object],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: M | None = None,
     ) -> HttpResponse:
-        row = context.get("original")
-        if row is not None and hasattr(row, "get_absolute_url") and (edition := edition_of(row)):
-            context["preview_url"] = edition.get_preview_url(row.get_absolute_url())
-        return super().render_change_form(request, context, *args, **kwargs)
+        if obj is not None and hasattr(obj, "get_absolute_url") and (edition := edition_of(obj)):
+            context["preview_url"] = edition.get_preview_url(obj.get_absolute_url())
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
     def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         with as_one_change_set(request):
             return super().delete_view(request, object_id, extra_context)
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
         with as_one_change_set(request):
@@ -220,7 +238,9 @@ class ContentAdmin(Fields, TextHelpAdmin, ExportAdmin, HistoryAdmin, StaleAdmin)
             self.list_saved(request)
             return response
 
-    def run_action(self, request: HttpRequest, action: Action, chosen: QuerySet[Any]) -> Any:
+    def run_action(
+        self, request: HttpRequest, action: Action, chosen: QuerySet[M]
+    ) -> HttpResponseBase | None:
         """Record the changes of an action in the history under its name."""
         with recording(Origin.ACTION, request.user, action.name) as log:
             answer = super().run_action(request, action, chosen)
@@ -248,14 +268,14 @@ def change_list(response: HttpResponse) -> HttpResponse:
     return response
 
 
-class OrderedAdmin(PlacesAdmin, ContentAdmin):
+class OrderedAdmin[M: Model = Any](PlacesAdmin[M], ContentAdmin[M]):
     """A model whose rows have a place among their siblings: the number entered is the place it gets."""
 
     class Media:
         js = ["js/admin-places.js"]
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         response = super().changelist_view(request, extra_context)
         if self.in_order(response):
@@ -263,7 +283,9 @@ class OrderedAdmin(PlacesAdmin, ContentAdmin):
         return response
 
 
-class PartInline(Fields, ScopedInline, admin.TabularInline[Any, Any]):
+class PartInline[M: Model = Any, Owner: Model = Any](
+    Fields[M], ScopedInline[M, Owner], admin.TabularInline[M, Owner]
+):
     """Inlines of the form's row."""
 
     form = PartForm
@@ -272,7 +294,7 @@ class PartInline(Fields, ScopedInline, admin.TabularInline[Any, Any]):
     show_change_link = True
     list_select_related: ClassVar[tuple[str, ...]] = ()
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return super().get_queryset(request).select_related(*self.list_select_related, self.owner())
 
     def owner(self) -> str:
@@ -283,7 +305,7 @@ class PartInline(Fields, ScopedInline, admin.TabularInline[Any, Any]):
         return self.fk_name or keys[0].name
 
 
-class OrderedInline(PartInline):
+class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):
     """Rows with an order; the number comes first."""
 
     formset = OrderedFormSet

@@ -3,11 +3,11 @@
 Rows of a form's inlines are put in order by `adminforms.OrderedFormSet`.
 """
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
@@ -22,10 +22,10 @@ POSITION = "position"
 ENTERED = "_entered_places"
 
 
-class PlacesAdmin(admin.ModelAdmin[Any]):
+class PlacesAdmin[M: Model = Model](admin.ModelAdmin[M]):
     """Ordered rows, whose positions are changed one by one in forms and together in lists."""
 
-    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], change: bool) -> None:
         wanted = form.cleaned_data.get(POSITION) or 0
         if form.prefix is not None:
             self._note(request, obj, form, wanted)
@@ -43,13 +43,13 @@ class PlacesAdmin(admin.ModelAdmin[Any]):
         row.refresh_from_db(fields=[POSITION])
 
     def _reorder(self, keys: list[int]) -> None:
-        reorder(cast("QuerySet[Any]", self.model._default_manager.filter(pk__in=keys)), keys)
+        reorder(self.model._default_manager.filter(pk__in=keys), keys)
 
     # In lists
 
-    def _note(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], wanted: int) -> None:
+    def _note(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], wanted: int) -> None:
         """Save a row of a list but for its number, which means nothing before the others are known."""
-        obj.position = form.initial[POSITION]
+        setattr(obj, POSITION, form.initial[POSITION])
         if {*form.changed_data} != {POSITION}:
             super().save_model(request, obj, form, True)
         if POSITION in form.changed_data:
@@ -57,7 +57,7 @@ class PlacesAdmin(admin.ModelAdmin[Any]):
 
     def list_saved(self, request: HttpRequest) -> None:
         """Put the rows in order whose numbers were changed in a list: once for each owner."""
-        entered: dict[Any, int] = vars(request).pop(ENTERED, {})
+        entered: dict[Ordered, int] = vars(request).pop(ENTERED, {})
         below = {getattr(row, f"{row.siblings_of}_id"): row for row in entered}
         numbers = {row.pk: number for row, number in entered.items()}
         for row in below.values():

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.contenttypes.views import shortcut
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -39,7 +39,7 @@ class ChoicesView(AutocompleteJsonView):
         label = getattr(self.model_admin, "choice_label", str)
         return {**super().serialize_result(obj, to_field_name), "text": label(obj)}
 
-    def get_queryset(self) -> Any:
+    def get_queryset(self) -> QuerySet[Model]:
         """Offer what the form itself would take."""
         source, site = self.source_field.model, cast("DeskSite", self.admin_site)
         rows = None
@@ -60,17 +60,17 @@ class DeskSite(AccountPages):
     index_title = _("The program")
     index_template = "admin/desk.html"
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> TemplateResponse:
         """Show the desk of the edition asked for, else of the newest, above the lists."""
         edition = asked_edition(request)
-        context: dict[str, Any] = {"editions": [], "desk": None}
+        context: dict[str, object] = {"editions": [], "desk": None}
         if edition and self.may_see(request, get_edition_model(), edition):
             found = desk(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
             context = {"editions": editions_for(request), "desk": found, "title": str(edition)}
             context |= self.ways(request, edition)
         return super().index(request, {**context, **(extra_context or {})})
 
-    def ways(self, request: HttpRequest, edition: Edition) -> dict[str, Any]:
+    def ways(self, request: HttpRequest, edition: Edition) -> dict[str, object]:
         """Return where an edition goes public, and the pages that make something of it."""
         access = access_of(request.user)
         meta = get_edition_model()._meta
@@ -86,11 +86,11 @@ class DeskSite(AccountPages):
         """Return whether the user may see all rows of this model in an edition."""
         return access_of(request.user).may_all("view", model, edition)
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern | URLResolver]:
         # Replaces Django's view, which reveals the URL of any object to all staff.
         shown = self.admin_view(self.view_on_site)
         own = path("r/<int:content_type_id>/<path:object_id>/", shown, name="view_on_site")
-        others: list[Any] = super().get_urls()
+        others = super().get_urls()
         pages = [
             path("text/", self.admin_view(text_help), name="text_help"),
             path("acts/<int:act>/take-back/", self.admin_view(take_back), {"site": self}, name="take_back"),
@@ -121,7 +121,7 @@ class DeskSite(AccountPages):
 
         return seen
 
-    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[object]:
         groups = super().get_app_list(request, app_label)
         for group in groups:
             group["models"].sort(key=self.place)

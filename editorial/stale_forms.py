@@ -1,19 +1,32 @@
 """Prevents lost updates: a form carries what it showed and is refused if that has changed since."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.options import InlineModelAdmin
 from django.contrib.admin.utils import flatten_fieldsets, unquote
+from django.db.models import Model, QuerySet
+from django.forms.formsets import ManagementForm
 from django.forms.models import BaseModelFormSet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from content.three_way_merge import CHOICE, MINE, THEIRS, Difference, differences, merged, shown_fields
+from content.three_way_merge import (
+    CHOICE,
+    MINE,
+    THEIRS,
+    Difference,
+    Form,
+    FormSet,
+    differences,
+    merged,
+    shown_fields,
+)
 from content.timeline import RowLabels, field_label, shown_value, target_of, word_diff
 from content.versions import Seen, marks, read, signed
 from editorial.current_edition import edition_of
@@ -21,29 +34,38 @@ from editorial.current_edition import edition_of
 SEEN, SHOWN = "_seen", "_shown"
 
 
-class StaleAdmin(admin.ModelAdmin[Any]):
+class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     """Forms and lists that refuse what was read before somebody else saved."""
 
-    def _create_formsets(self, request: HttpRequest, obj: Any, change: bool) -> Any:
+    def _create_formsets(
+        self, request: HttpRequest, obj: M, change: bool
+    ) -> tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]:
         """Read the marks before the rows of the form are read: of a change in between the form shows more.
 
         The other way round that change would be lost.
         """
         if change and request.method != "POST" and self.has_change_permission(request, obj):
             vars(request)["marks"] = signed(self.shown(request, obj))
-        return super()._create_formsets(request, obj, change)  # type: ignore[misc]
+        made: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]
+        made = super()._create_formsets(request, obj, change)  # type: ignore[misc] # the stubs leave it out
+        return made
 
     def render_change_form(
-        self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
+        self,
+        request: HttpRequest,
+        context: dict[str, object],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: M | None = None,
     ) -> HttpResponse:
         """Let the form carry what it shows; one with errors still carries what it showed first."""
-        row = kwargs.get("obj")
-        if row is not None and self.has_change_permission(request, row):
+        if obj is not None and self.has_change_permission(request, obj):
             known = request.POST.get(SEEN) or vars(request).get("marks")
-            context["seen"] = known or signed(self.shown(request, row))
-        return super().render_change_form(request, context, *args, **kwargs)
+            context["seen"] = known or signed(self.shown(request, obj))
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
-    def shown(self, request: HttpRequest, row: Any) -> Seen:
+    def shown(self, request: HttpRequest, row: M) -> Seen:
         """Return the marks of what a form of this row shows now. One query for each kind of rows on it."""
         form = self.get_form(
             request, row, change=True, fields=flatten_fieldsets(self.get_fieldsets(request, row))
@@ -54,7 +76,9 @@ class StaleAdmin(admin.ModelAdmin[Any]):
             seen[prefix] = {str(part.pk): marks(part, names) for part in rows}
         return seen
 
-    def inline_rows(self, request: HttpRequest, row: Any) -> Iterator[tuple[str, Any, Any]]:
+    def inline_rows(
+        self, request: HttpRequest, row: M
+    ) -> Iterator[tuple[str, type[FormSet], QuerySet[Model]]]:
         """Walk the kinds of rows on the form: prefix, formset, rows."""
         prefixes: dict[str, int] = {}
         for formset, inline in self.get_formsets_with_inlines(request, row):
@@ -90,15 +114,20 @@ class StaleAdmin(admin.ModelAdmin[Any]):
 
     # Lists with columns to edit
 
-    def get_changelist_formset(self, request: HttpRequest, **kwargs: Any) -> Any:
+    def get_changelist_formset(self, request: HttpRequest, **kwargs: object) -> "type[SeenFormSet]":
         return type("SeenFormSet", (SeenFormSet, super().get_changelist_formset(request, **kwargs)), {})
 
     def refused_list(self, request: HttpRequest) -> HttpResponse | None:
         """Do the same for the columns that a list lets edit."""
-        formset_class: Any = self.get_changelist_formset(request) if self.list_editable else None
+        formset_class = self.get_changelist_formset(request) if self.list_editable else None
         prefix = formset_class.get_default_prefix() if formset_class else ""
         token = request.POST.get(f"{prefix}-{SEEN}")
-        if not token or "_save" not in request.POST or not self.has_change_permission(request):
+        if (
+            not formset_class
+            or not token
+            or "_save" not in request.POST
+            or not self.has_change_permission(request)
+        ):
             return None
         keys = self._get_edited_object_pks(request, prefix)
         # Rows that the user does not see are as good as gone.
@@ -118,7 +147,13 @@ class StaleAdmin(admin.ModelAdmin[Any]):
         return self.settled(request, None, None, [formset], seen, now)
 
     def settled(
-        self, request: HttpRequest, row: Any, form: Any, formsets: list[Any], seen: Seen, now: Seen
+        self,
+        request: HttpRequest,
+        row: M | None,
+        form: Form | None,
+        formsets: list[FormSet],
+        seen: Seen,
+        now: Seen,
     ) -> HttpResponse | None:
         """Take over the choices if all are made about what is here, else ask for them."""
         found = list(differences(form, formsets, seen))
@@ -135,7 +170,7 @@ class StaleAdmin(admin.ModelAdmin[Any]):
         return self.both_versions(request, row, found, now)
 
     def both_versions(
-        self, request: HttpRequest, row: Any, found: list[Difference], now: Seen
+        self, request: HttpRequest, row: M | None, found: list[Difference], now: Seen
     ) -> HttpResponse:
         """Show the present values and those that were sent, with a choice for each difference."""
         shown = [one for one in found if one.field or row is not None]
@@ -143,8 +178,8 @@ class StaleAdmin(admin.ModelAdmin[Any]):
         return versions_page(self, request, told, now, object=row, has_files=bool(request.FILES)).render()
 
 
-def versions_page(
-    desk: Any, request: HttpRequest, told: list[dict[str, Any]], now: Seen, **more: object
+def versions_page[M: Model](
+    desk: admin.ModelAdmin[M], request: HttpRequest, told: Sequence[object], now: Seen, **more: object
 ) -> TemplateResponse:
     """Return the page that shows the present values and those that were sent, which it posts again."""
     carried = [
@@ -166,10 +201,10 @@ def versions_page(
     return TemplateResponse(request, "admin/stale.html", context, status=409)
 
 
-class SeenFormSet(BaseModelFormSet[Any, Any]):
+class SeenFormSet(BaseModelFormSet[Any, Form]):
     """The rows of a list that carries along what it showed."""
 
-    def add_fields(self, form: Any, index: int | None) -> None:
+    def add_fields(self, form: Form, index: int | None) -> None:
         super().add_fields(form, index)
         # The head of the column is no label: each input says what and where it is.
         for name, field in form.fields.items() if form.instance.pk else ():
@@ -177,7 +212,7 @@ class SeenFormSet(BaseModelFormSet[Any, Any]):
             field.widget.attrs = {**field.widget.attrs, "aria-label": label}
 
     @cached_property
-    def management_form(self) -> Any:
+    def management_form(self) -> ManagementForm:
         form = super().management_form
         form.fields[SEEN] = forms.CharField(required=False, widget=forms.HiddenInput)
         if not self.is_bound:
@@ -185,13 +220,13 @@ class SeenFormSet(BaseModelFormSet[Any, Any]):
         return form
 
 
-def seen_rows(formset: Any, rows: Iterable[Any], prefix: str) -> Seen:
+def seen_rows(formset: type[FormSet], rows: Iterable[Model], prefix: str) -> Seen:
     """Return the marks of the rows of a list."""
     names = shown_fields(formset.form)
     return {prefix: {str(row.pk): marks(row, names) for row in rows}}
 
 
-def difference_rows(found: list[Difference], row: Any, sent: Any) -> list[dict[str, Any]]:
+def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict) -> list[dict[str, object]]:
     """Return the differences as a page shows them, in the zone of the edition."""
     edition = edition_of(row) if row is not None else None
     pairs = [

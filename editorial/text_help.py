@@ -4,11 +4,11 @@ What is worth a look is decided in `markup.advice`; nothing here keeps a text fr
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.db import models
+from django.forms.renderers import BaseRenderer
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 import markup
+from content.three_way_merge import Form, FormSet
 from markup.advice import advice
 
 BLOCK, LINE = "block", "line"
@@ -28,7 +29,7 @@ MAX_TEXT_CHARS = 200_000
 MAX_LISTED_PROBLEMS = 5
 
 
-def kind_of(field: Any) -> str:
+def kind_of(field: models.Field[object, object]) -> str:
     """Return how the site sets a field: as paragraphs, as one line; empty where it sets nothing."""
     names = {one.name for one in field.model._meta.concrete_fields} if hasattr(field, "model") else set()
     if f"{field.name}_html" not in names:
@@ -42,7 +43,13 @@ class Helped(forms.Widget):
     kind = BLOCK
     label = ""
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+    def render(
+        self,
+        name: str,
+        value: object,
+        attrs: dict[str, object] | None = None,
+        renderer: BaseRenderer | None = None,
+    ) -> SafeString:
         attrs = dict(attrs or {})
         key = attrs.get("id") or f"id_{name}"
         described = f"{attrs.get('aria-describedby', '')} {key}_advice".strip()
@@ -66,7 +73,7 @@ class HelpedLine(Helped, forms.TextInput):
     kind = LINE
 
 
-def with_help(field: Any, db_field: Any) -> None:
+def with_help(field: forms.Field, db_field: models.Field[object, object]) -> None:
     """Give a form's field the help, if the site sets what is entered there."""
     kind = kind_of(db_field)
     if kind and not field.widget.is_hidden:
@@ -75,18 +82,24 @@ def with_help(field: Any, db_field: Any) -> None:
         field.widget = widget
 
 
-class TextHelpAdmin(admin.ModelAdmin[Any]):
+class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
     """Forms that help with texts, and say after saving what is worth a look."""
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        self,
+        request: HttpRequest,
+        context: dict[str, object],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: M | None = None,
     ) -> HttpResponse:
         parts = [self.model, *(inline.model for inline in self.inlines)]
         if any(kind_of(field) for model in parts for field in model._meta.concrete_fields):
             context["text_help_url"] = reverse("admin:text_help")
-        return super().render_change_form(request, context, *args, **kwargs)
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+    def save_related(self, request: HttpRequest, form: Form, formsets: list[FormSet], change: bool) -> None:
         super().save_related(request, form, formsets, change)
         forms_here = [form, *(row for formset in formsets for row in formset.forms)]
         found = [line for one in forms_here for line in problem_texts(one)]
@@ -98,7 +111,7 @@ class TextHelpAdmin(admin.ModelAdmin[Any]):
             )
 
 
-def problem_texts(form: Any) -> Iterator[tuple[str, str]]:
+def problem_texts(form: Form) -> Iterator[tuple[str, str]]:
     """Return what is worth a look in the texts that a form changed: label and sentence."""
     if form.instance.pk is None:
         return
@@ -131,7 +144,7 @@ def text_help(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/text_preview.html", context)
 
 
-def read(request: HttpRequest, sent: str) -> dict[str, Any] | None:
+def read(request: HttpRequest, sent: str) -> dict[str, object] | None:
     """Return one of the texts of a form: how it is called, how it looks, what is worth a look."""
     kind, name, label = [*sent.split(" ", 2), "", ""][:3]
     source = request.POST.get(name, "").strip()

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.core.validators import RegexValidator
+from django.db.models import Model, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -126,7 +127,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         for name in self.form.errors:
             wrong = [value for value in self.data.getlist(name) if value] or [""]
             raise BadParameter(name, wrong[-1], f"{self.form.errors[name][0]}")
-        chosen: dict[str, Any] = self.form.cleaned_data
+        chosen: dict[str, object] = self.form.cleaned_data
         return chosen
 
     @cached_property
@@ -159,7 +160,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
 
     def query(self, but: Iterable[str] = (), **changes: str | list[str]) -> str:
         """Return the query of the state that differs in these parameters, on its first page."""
-        state: Mapping[str, Any] = {**self.parameters, **changes}
+        state: Mapping[str, object] = {**self.parameters, **changes}
         kept = {name: state[name] for name in self.filters if name not in but and state.get(name)}
         return urlencode({n: v for n, v in kept.items() if v != DEFAULTS.get(n)}, doseq=True)
 
@@ -175,7 +176,7 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
 
     # What is found
 
-    def filter_queryset(self, queryset: Any) -> Any:
+    def filter_queryset(self, queryset: QuerySet[Model]) -> object:
         """The matching papers, as unordered rows."""
         return queryset.filter(pk__in=self.keys) if self.is_narrowed else queryset
 

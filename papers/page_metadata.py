@@ -140,7 +140,7 @@ def pages(written: str) -> tuple[str, str]:
 
 def own_pdf(paper: "Paper") -> str:
     """Return the address of the paper's PDF where it is a file of this host: Scholar takes no other."""
-    files: Iterable[Any] = (one for one in paper.shown_materials if one.kind == "pdf")
+    files: Iterable[object] = (one for one in paper.shown_materials if one.kind == "pdf")
     addresses = (absolute(address) for one in files for address in file_addresses(one))
     return next((address for address in addresses if address.startswith(f"{settings.SITE_URL}/")), "")
 

@@ -11,6 +11,7 @@ from django.db.models import (
     Count,
     Exists,
     F,
+    Model,
     OuterRef,
     Prefetch,
     Q,
@@ -161,7 +162,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         """With the columns alone that `cards_of()` needs."""
         return self.values_list(*card_columns(detailed), named=True)
 
-    def cards_of(self, rows: Sequence[Any], at: datetime | None = None) -> list[PaperRow]:
+    def cards_of(self, rows: Sequence[Model], at: datetime | None = None) -> list[PaperRow]:
         """Return what one line of a list shows of each of these `card_rows()`."""
         return cards(self, rows, at)
 

@@ -73,7 +73,9 @@ class CancellableQuerySet(RescheduledQuerySet):
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def bulk_update(self, objs: Iterable[Any], fields: Iterable[str], batch_size: int | None = None) -> int:
+    def bulk_update(
+        self, objs: Iterable[object], fields: Iterable[str], batch_size: int | None = None
+    ) -> int:
         names = [*fields]
         return super().bulk_update(
             objs, [*names, *([REASON] if "status" in names else [])], batch_size=batch_size

@@ -1,7 +1,7 @@
 """When and where: sessions. Their rooms, and who and what is in them: `rooms`, `parts`, `presentation`."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -137,7 +137,7 @@ class Session(Cancellable, Content):
         return [person for person in self.shown_roles if person.role == SessionRole.Role.SPEAKER]
 
     def clean(self) -> None:
-        errors: dict[str, Any] = {}
+        errors: dict[str, object] = {}
         if ends_before_start(self.start, self.end):
             errors["end"] = ENDS_BEFORE_START
         if self.room and self.room.edition_id != self.edition_id:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Model
+
 from conference.page_metadata import (
     CANCELLED,
     RESCHEDULED,
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 PERFORMING = frozenset(("speaker", "panelist"))
 
 
-def session_head(session: "Session", parts: Iterable[Any], moves: Mapping[str, datetime], card: Card) -> Head:
+def session_head(
+    session: "Session", parts: Iterable[object], moves: Mapping[str, datetime], card: Card
+) -> Head:
     """Return the head of a session's page; `moves` says when what moved was announced before."""
     words = f"{session.get_kind_display()}, {times.when(session.start, session.end, session.edition.zone)}"
     place = f", {session.room.name}" if session.room else ""
@@ -81,7 +85,7 @@ def performer(role: Any) -> Thing:
     }
 
 
-def brief(session: "Session", room: Any = None) -> Thing:
+def brief(session: "Session", room: Model | None = None) -> Thing:
     """Return what, when and where; without a room, the venue."""
     edition, url = session.edition, absolute(session.get_absolute_url())
     mode, places = where(edition, url, room)

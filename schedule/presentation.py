@@ -1,7 +1,7 @@
 """One appearance of a paper, or a talk of its own: when, where, on which board."""
 
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -131,7 +131,7 @@ class Presentation(Appearing, Cancellable, Ordered, Content):
         return self.room or (self.session.room if self.session else None)
 
     def clean(self) -> None:
-        errors: dict[str, Any] = {}
+        errors: dict[str, object] = {}
         if ends_before_start(self.start, self.end):
             errors["end"] = ENDS_BEFORE_START
         for name, message in OTHER_EDITION.items():

@@ -46,7 +46,7 @@ class Rescheduled(models.Model):
         abstract = True
 
     # The calendar fields as the database has them, as far as they were read.
-    _stored: dict[str, Any]
+    _stored: dict[str, object]
 
     def save(self, *args: object, **kwargs: Any) -> None:
         if kwargs.get("update_fields") is not None:
@@ -85,7 +85,7 @@ class Rescheduled(models.Model):
             self.rescheduled_at = max(this_second(), self.rescheduled_at + SECOND)
         self._stored = now
 
-    def _calendar_values(self) -> dict[str, Any]:
+    def _calendar_values(self) -> dict[str, object]:
         return {name: vars(self)[name] for name in CALENDAR_FIELDS if name in vars(self)}
 
 
@@ -102,14 +102,16 @@ class RescheduledQuerySet(ContentQuerySet[Any]):
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def bulk_update(self, objs: Iterable[Any], fields: Iterable[str], batch_size: int | None = None) -> int:
+    def bulk_update(
+        self, objs: Iterable[object], fields: Iterable[str], batch_size: int | None = None
+    ) -> int:
         return super().bulk_update(objs, [*dict.fromkeys([*fields, FIELD])], batch_size=batch_size)
 
     def _column(self, name: str) -> str:
         return getattr(self.model._meta.get_field(name), "attname", name)
 
 
-def _unmoved(values: dict[str, Any]) -> Q:
+def _unmoved(values: dict[str, object]) -> Q:
     """Rows that have these values already."""
     same = Q()
     for name, value in values.items():

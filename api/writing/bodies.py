@@ -34,7 +34,7 @@ MAX_ROWS = 2000
 class StrictSerializer(serializers.Serializer[Any]):
     """A body whose every name is known."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         if isinstance(data, dict):
             unknown = [name for name in data if name not in self.fields]
             if unknown:
@@ -73,7 +73,7 @@ class ReferenceField(serializers.Field[Any, Any, Any, Any]):
         self.target = target
         super().__init__(**kwargs)
 
-    def to_internal_value(self, data: Any) -> tuple[str, str]:
+    def to_internal_value(self, data: object) -> tuple[str, str]:
         named = data.get("url", data.get("id")) if isinstance(data, dict) else data
         if isinstance(named, int) and not isinstance(named, bool):
             named = str(named)
@@ -136,7 +136,7 @@ def reference_field(model: Any, column: str, target: str) -> ReferenceField:
 @cache
 def part_serializer(name: str, part: WritablePart) -> type[StrictSerializer]:
     """Return the serializer of one row of a part."""
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         column: reference_field(part.model, column, target) for column, target in part.references.items()
     }
     fields |= serializer_fields(part.model, part.fields)
@@ -232,7 +232,7 @@ def full_reference(target: str, name: tuple[str, str], edition: str) -> tuple[st
 
 def rows_by_reference(
     target: str, names: list[tuple[str, str]], reader: Reader, edition: str
-) -> dict[tuple[str, str], Any]:
+) -> dict[tuple[str, str], object]:
     """Return the rows with these names that the reader may see. One query."""
     resource = RESOURCES[target]
     wanted = {full_reference(target, name, edition) for name in names}

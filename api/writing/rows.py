@@ -79,7 +79,7 @@ def check_permissions(asker: Asker, row: Any, action: str) -> None:
         raise forbidden(permission_text(action, type(row)))
 
 
-def check_fields(written: WritableResource, row: Any, body: Body, asker: Asker) -> None:
+def check_fields(written: WritableResource, row: Model, body: Body, asker: Asker) -> None:
     """Refuse what goes beyond the fields that a session chair keeps."""
     allowed = asker.fields(row)
     if allowed is None:
@@ -94,14 +94,14 @@ def check_fields(written: WritableResource, row: Any, body: Body, asker: Asker) 
         raise InvalidBodyError(errors)
 
 
-def validate(written: WritableResource, row: Any) -> None:
+def validate(written: WritableResource, row: Model) -> None:
     try:
         row.full_clean()
     except ValidationError as error:
         raise InvalidBodyError(model_errors(error, written.names)) from None
 
 
-def save_parts_and_position(written: WritableResource, row: Any, body: Body, asker: Asker) -> None:
+def save_parts_and_position(written: WritableResource, row: Model, body: Body, asker: Asker) -> None:
     """Write what hangs on the row, and put it in its place."""
     for name, part in written.parts.items():
         if name in body:
@@ -151,7 +151,7 @@ def check_delete_permissions(going: Collector, asker: Asker) -> None:
         raise forbidden(permission_text("delete", model))
 
 
-def owner_of(row: Any) -> Model:
+def owner_of(row: Model) -> Model:
     """Return the thing that a row is a part of: of an authorship the paper."""
     found: Model = getattr(row, getattr(row, "siblings_of", ""), row) if hasattr(row, "siblings_of") else row
     return found
@@ -233,11 +233,11 @@ def plan_entry(part: WritablePart, plan: PartPlan, row: Any, owner: Any, values:
                 plan.links.append((row, column, values[column]))
 
 
-def part_key(part: WritablePart, row: Any) -> tuple[Any, ...]:
+def part_key(part: WritablePart, row: Model) -> tuple[Any, ...]:
     return tuple(comparable(getattr(row, column)) for column in part.key)
 
 
-def comparable(value: Any) -> Any:
+def comparable(value: object) -> object:
     """Return the value that keys are compared by: of a row its primary key."""
     return getattr(value, "pk", value)
 
@@ -252,7 +252,7 @@ def required_columns(part: WritablePart) -> list[str]:
     ]
 
 
-def default_of(part: WritablePart, column: str) -> Any:
+def default_of(part: WritablePart, column: str) -> object:
     found: Any = part.model._meta.get_field(column)
     return found.get_default()
 
@@ -278,11 +278,11 @@ def validate_part(part: WritablePart, name: str, plan: PartPlan) -> None:
         raise InvalidBodyError(errors)
 
 
-def _is_unique_in_owner(part: WritablePart, rule: Any) -> bool:
+def _is_unique_in_owner(part: WritablePart, rule: object) -> bool:
     return isinstance(rule, UniqueConstraint) and part.owner in rule.fields
 
 
-def _index(plan: PartPlan, row: Any) -> int:
+def _index(plan: PartPlan, row: Model) -> int:
     return next(index for index, one in enumerate(plan.wanted) if one is row)
 
 

@@ -18,7 +18,7 @@ from conference.models import Announcement, Conference, Edition, MenuItem, Page,
 from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.fields import validate_timezone
 from editorial.field_actions import publish, unpublish
-from editorial.lists import with_count
+from editorial.lists import count_column, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, moment
 from editorial.pages import page_urls
 
@@ -37,7 +37,7 @@ PUBLISHED_ROWS += [
 
 
 @admin.register(Conference)
-class ConferenceAdmin(ContentAdmin):
+class ConferenceAdmin(ContentAdmin[Conference]):
     desk_order = 20
     list_display = ["name", "full_name", "website", "edition_count"]
     search_fields = ["name", "full_name", "slug"]
@@ -47,15 +47,13 @@ class ConferenceAdmin(ContentAdmin):
         (_("Shown on its pages"), {"fields": ["description", "website", "logo"]}),
     ]
 
-    def for_list(self, rows: QuerySet[Edition]) -> QuerySet[Edition]:
+    def for_list(self, rows: QuerySet[Conference]) -> QuerySet[Conference]:
         return rows.annotate(edition_rows=with_count(self.model, "editions"))
 
-    @admin.display(description=_("editions"))
-    def edition_count(self, conference: Any) -> int:
-        return int(conference.edition_rows)
+    edition_count = count_column("edition_rows", _("editions"))
 
 
-class MenuInline(OrderedInline):
+class MenuInline(OrderedInline[MenuItem, Edition]):
     model = MenuItem
     fk_name = "edition"
     verbose_name_plural = _("menu (empty: all built-in sections)")
@@ -65,7 +63,7 @@ class MenuInline(OrderedInline):
 
 
 @admin.register(Edition)
-class EditionAdmin(ContentAdmin):
+class EditionAdmin(ContentAdmin[Edition]):
     desk_order = 10
     list_display = ["name", "dates", "place", "timezone", "public", "paper_count", "session_count"]
     list_filter = ["conference", "mode"]
@@ -152,13 +150,8 @@ class EditionAdmin(ContentAdmin):
         moments = ((label, moment(getattr(edition, name), edition)) for label, name in SWITCHES)
         return format_html_join("", '<span class="switch"><b>{}</b> {}</span>', moments)
 
-    @admin.display(description=_("papers"))
-    def paper_count(self, edition: Any) -> int:
-        return int(edition.papers_rows)
-
-    @admin.display(description=_("sessions"))
-    def session_count(self, edition: Any) -> int:
-        return int(edition.sessions_rows)
+    paper_count = count_column("papers_rows", _("papers"))
+    session_count = count_column("sessions_rows", _("sessions"))
 
 
 def usable_zone(wanted: str, otherwise: str) -> str:
@@ -189,7 +182,7 @@ def program_of(edition: Edition) -> list[str]:
 
 
 @admin.register(Announcement)
-class AnnouncementAdmin(ContentAdmin):
+class AnnouncementAdmin(ContentAdmin[Announcement]):
     desk_order = 30
     list_display = ["title", "edition", "shown_from", "pinned", "status"]
     list_filter = ["edition", "status", "pinned"]
@@ -209,7 +202,7 @@ class AnnouncementAdmin(ContentAdmin):
 
 
 @admin.register(Page)
-class PageAdmin(ContentAdmin):
+class PageAdmin(ContentAdmin[Page]):
     desk_order = 40
     list_display = ["title", "edition_or_site", "slug", "status"]
     list_filter = ["edition", "status"]
@@ -224,7 +217,7 @@ class PageAdmin(ContentAdmin):
         (_("Text"), {"fields": ["body", "status"]}),
     ]
 
-    def choice_label(self, row: Any) -> str:
+    def choice_label(self, row: Page) -> str:
         return f"{row.title} ({row.edition.slug if row.edition else gettext('whole site')})"
 
     @admin.display(description=_("edition"), ordering="edition__start_date")
@@ -233,7 +226,7 @@ class PageAdmin(ContentAdmin):
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(OrderedAdmin):
+class MenuItemAdmin(OrderedAdmin[MenuItem]):
     desk_order = 50
     list_display = ["label", "edition", "position", "parent", "target"]
     list_editable = ["position"]
@@ -256,7 +249,7 @@ class MenuItemAdmin(OrderedAdmin):
 
 
 @admin.register(Sponsor)
-class SponsorAdmin(OrderedAdmin):
+class SponsorAdmin(OrderedAdmin[Sponsor]):
     desk_order = 60
     list_display = ["name", "edition", "tier", "position", "status"]
     list_editable = ["position"]

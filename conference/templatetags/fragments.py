@@ -1,9 +1,9 @@
 """The template words for pieces of pages that hang on their values alone."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from django import template
+from django.db.models import Model
 from django.utils.safestring import SafeString
 
 from pagecache.fragments import rendered, rendered_each
@@ -18,6 +18,6 @@ def fragment(name: str, **values: object) -> SafeString:
 
 
 @register.simple_tag
-def fragment_each(template: str, name: str, rows: Iterable[Any], **values: object) -> SafeString:
+def fragment_each(template: str, name: str, rows: Iterable[Model], **values: object) -> SafeString:
     """The pieces of rows, one behind the other: each is in the template by this name, beside the values."""
     return rendered_each(template, name, rows, values)

@@ -9,15 +9,15 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from content.bulk import BulkChange, BulkPlan
-from editorial.access import access_for
+from content.bulk import BulkChange, BulkPlan, Values
+from editorial.access import ScopedAdmin, access_for
 from editorial.actions import ActionForm, BulkAction, Words
 from editorial.field_actions import SAME, ChosenField, SetField
 from papers import link_list
 from papers.models import Award, AwardGrant, Material, Topic
 
 if TYPE_CHECKING:
-    from django.contrib.admin import AdminSite
+    pass
 
 
 class TopicForm(ActionForm):
@@ -69,7 +69,7 @@ class GrantAward(BulkAction):
         # The column of a grant that holds such a row.
         self.winner = winner
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
         award = values["award"]
         access = access_for(request)
         if not (access.may("change", Award, award) and access.may_part("add", AwardGrant, award)):
@@ -114,9 +114,7 @@ class AddMaterial(BulkAction):
 
     form_class = LinksForm
 
-    def plan(
-        self, desk: "AdminSite", request: HttpRequest, rows: list[Any], values: dict[str, Any]
-    ) -> BulkPlan:
+    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
         pairs, problems = link_list.matched(values["addresses"], [row.uid for row in rows])
         known = Material.objects.filter(paper__in=[row.pk for row in rows])
         here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}

@@ -3,8 +3,6 @@
 The appearances on a paper's form come from `schedule.admin.sessions`.
 """
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
@@ -14,7 +12,7 @@ from django.utils.translation import ngettext
 
 from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, publish, unpublish, withdraw
-from editorial.lists import TrackFilter, related_part, with_count
+from editorial.lists import TrackFilter, count_column, related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
 from papers.admin import desk
 from papers.admin.actions import ACTIONS, grant_to_people
@@ -27,7 +25,7 @@ __all__ = ["desk"]
 SHOWN_AUTHORS = 3
 
 
-class AuthorInline(OrderedInline):
+class AuthorInline(OrderedInline[Authorship, Paper]):
     model = Authorship
     verbose_name = _("author")
     verbose_name_plural = _("authors, in order")
@@ -36,14 +34,14 @@ class AuthorInline(OrderedInline):
     short_texts = frozenset({"affiliations"})
 
 
-class MaterialInline(OrderedInline):
+class MaterialInline(OrderedInline[Material, Paper]):
     model = Material
     fields = ["position", "kind", "label", "url", "file", "visible"]
     show_change_link = False
 
 
 @admin.register(Paper)
-class PaperAdmin(ContentAdmin):
+class PaperAdmin(ContentAdmin[Paper]):
     desk_order = 10
     list_display = ["shown_title", "authors", "status", "appearances", "topic", "track", "edition"]
     list_filter = ["edition", CheckFilter, "status", related_part("topic", _("topic")), TrackFilter]
@@ -67,11 +65,11 @@ class PaperAdmin(ContentAdmin):
         (_("Publication"), {"fields": ["doi", "pages", "uid"], "classes": ["collapse"]}),
     ]
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Paper]) -> QuerySet[Paper]:
         authors = Authorship.objects.only("paper_id", "name", "position").order_by("position")
         return rows.prefetch_related(Prefetch("authorships", authors), "presentations")
 
-    def choice_label(self, row: Any) -> str:
+    def choice_label(self, row: Paper) -> str:
         return f"{row} ({row.edition.slug})"
 
     @admin.display(description=_("title"), ordering="sort_title")
@@ -96,7 +94,7 @@ class PaperAdmin(ContentAdmin):
 
 
 @admin.register(Authorship)
-class AuthorshipAdmin(ContentAdmin):
+class AuthorshipAdmin(ContentAdmin[Authorship]):
     """One author of one paper, with the institutions; the order is changed on the paper."""
 
     desk_order = 40
@@ -112,12 +110,12 @@ class AuthorshipAdmin(ContentAdmin):
         (_("Part in the work"), {"fields": ["corresponding", "presenting"]}),
     ]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Authorship | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), *(["paper"] if obj else [])]
 
 
 @admin.register(Material)
-class MaterialAdmin(OrderedAdmin):
+class MaterialAdmin(OrderedAdmin[Material]):
     desk_order = 50
     list_display = ["__str__", "kind", "paper", "url", "visible"]
     list_filter = ["paper__edition", "kind", "visible"]
@@ -132,7 +130,7 @@ class MaterialAdmin(OrderedAdmin):
 
 
 @admin.register(Topic)
-class TopicAdmin(OrderedAdmin):
+class TopicAdmin(OrderedAdmin[Topic]):
     desk_order = 20
     list_display = ["name", "parent", "edition", "position", "paper_count"]
     list_editable = ["position"]
@@ -147,18 +145,16 @@ class TopicAdmin(OrderedAdmin):
         (_("Place in the tree"), {"fields": ["parent", "position"]}),
     ]
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Topic]) -> QuerySet[Topic]:
         return rows.annotate(paper_rows=with_count(Topic, "papers"))
 
-    def choice_label(self, row: Any) -> str:
+    def choice_label(self, row: Topic) -> str:
         return f"{row.parent} → {row}" if row.parent else str(row)
 
-    @admin.display(description=_("papers"))
-    def paper_count(self, topic: Any) -> int:
-        return int(topic.paper_rows)
+    paper_count = count_column("paper_rows", _("papers"))
 
 
-class GrantInline(OrderedInline):
+class GrantInline(OrderedInline[AwardGrant, Award]):
     model = AwardGrant
     verbose_name = _("winner")
     verbose_name_plural = _("winners, in order: a paper or a person in each row")
@@ -171,7 +167,7 @@ class GrantInline(OrderedInline):
 
 
 @admin.register(Award)
-class AwardAdmin(OrderedAdmin):
+class AwardAdmin(OrderedAdmin[Award]):
     desk_order = 30
     list_display = ["name", "edition", "winner_count", "position", "status"]
     list_editable = ["position"]
@@ -189,19 +185,17 @@ class AwardAdmin(OrderedAdmin):
         (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Award]) -> QuerySet[Award]:
         return rows.annotate(winner_rows=with_count(Award, "grants"))
 
-    def choice_label(self, row: Any) -> str:
+    def choice_label(self, row: Award) -> str:
         return f"{row} ({row.edition.slug})"
 
-    @admin.display(description=_("winners"))
-    def winner_count(self, award: Any) -> int:
-        return int(award.winner_rows)
+    winner_count = count_column("winner_rows", _("winners"))
 
 
 @admin.register(AwardGrant)
-class AwardGrantAdmin(OrderedAdmin):
+class AwardGrantAdmin(OrderedAdmin[AwardGrant]):
     desk_order = 60
     list_display = ["winner", "award", "edition", "position"]
     list_filter = ["award__edition"]
@@ -215,11 +209,11 @@ class AwardGrantAdmin(OrderedAdmin):
     ]
 
     @admin.display(description=_("winner"))
-    def winner(self, grant: Any) -> str:
+    def winner(self, grant: AwardGrant) -> str:
         return str(grant.paper or grant.person)
 
     @admin.display(description=_("edition"), ordering="award__edition__start_date")
-    def edition(self, grant: Any) -> str:
+    def edition(self, grant: AwardGrant) -> str:
         return str(grant.award.edition)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import Access
 from content.bulk import BulkChange, BulkPlan, Values, validated, why_refused
-from editorial.access import access_for
+from editorial.access import ScopedAdmin, access_for
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 from editorial.field_actions import SAME, ChosenField, SetField
 from schedule.models import Presentation, Room, Session
@@ -49,13 +49,13 @@ class SetSession(SetField):
 
     form_class = SessionForm
 
-    def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
+    def values(self, row: Any, given: Values) -> Values:
         session = given["session"]
         is_there = row.session_id == (session.pk if session else None)
         times = {"start": None, "end": None} if given["follow"] and not is_there else {}
         return {"session": session, **times}
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
         plan = validated(rows, lambda row: self.values(row, values), moved_words)
         last = last_places(values["session"])
         for line in plan.lines:
@@ -91,7 +91,7 @@ class PutInSession(BulkAction):
 
     form_class = ScheduleForm
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
         session, kind = values["session"], values["kind"]
         presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
         shown = presented.select_related("edition", "room")

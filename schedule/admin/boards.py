@@ -122,7 +122,7 @@ def boards_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Ht
 
 
 def render(
-    model_admin: ContentAdmin, request: HttpRequest, page: BoardsPage, saved: dict[str, Any] | None = None
+    model_admin: ContentAdmin, request: HttpRequest, page: BoardsPage, saved: dict[str, object] | None = None
 ) -> HttpResponse:
     title = _("Poster boards: %(session)s") % {"session": page.session}
     context = model_admin.frame(request, title, **page.context(), saved=saved)

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -20,7 +21,7 @@ from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.clashes import Clash, ClashKind, ClashSubject
 from schedule.clashes.findings import NameList
-from schedule.models import Session
+from schedule.models import Presentation, Session
 
 # Where the rows of clashes have their forms.
 MODELS = {
@@ -56,24 +57,29 @@ def shown(fact: object) -> str:
     )
 
 
-class ClashAdmin(admin.ModelAdmin[Any]):
+class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
     """A form that shows what its row gets in the way of."""
 
     change_form_template = "admin/schedule/clashing_form.html"
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        self,
+        request: HttpRequest,
+        context: dict[str, object],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: M | None = None,
     ) -> HttpResponse:
-        row = context.get("original")
-        if row is not None and not context["errors"] and self.tells_clashes(request, row):
-            context["clashes"] = [linked(clash) for clash in clashes.touching([row])]
-        return super().render_change_form(request, context, *args, **kwargs)
+        if obj is not None and not context["errors"] and self.tells_clashes(request, obj):
+            context["clashes"] = [linked(clash) for clash in clashes.touching([obj])]
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
-    def tells_clashes(self, request: HttpRequest, row: Any) -> bool:
+    def tells_clashes(self, request: HttpRequest, row: M) -> bool:
         """Tell whether the user may see all that a row may clash with."""
         return access_for(request).may_all("view", self.model, row.edition)
 
-    def save_related(self, request: HttpRequest, form: Any, formsets: object, change: bool) -> None:
+    def save_related(self, request: HttpRequest, form: ModelForm[M], formsets: object, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         row = form.instance
         if self.tells_clashes(request, row) and (found := clashes.touching([row])):

@@ -1,10 +1,9 @@
 """Lists of the timetable narrowed to a program day of the edition."""
 
 from datetime import date
-from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
@@ -20,7 +19,7 @@ class DayFilter(EditionPartFilter):
     start = "start"
     edition: Edition | None = None
 
-    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[tuple[str, str]]:
         self.edition = Edition.objects.filter(pk=edition).first()
         if self.edition is None:
             return []
@@ -29,7 +28,7 @@ class DayFilter(EditionPartFilter):
         days = sorted({self.edition.day_of(start) for start in starts})
         return [(day.isoformat(), times.short_day(day)) for day in days]
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def narrowed(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
         if self.edition is None:
             return rows
         first, end = self.edition.day_bounds(date.fromisoformat(value))

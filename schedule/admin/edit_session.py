@@ -88,7 +88,7 @@ def get_session(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Se
 # What was saved
 
 
-def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, Any] | None:
+def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] | None:
     """Return the changes of the change set that the address names, as the page shows them."""
     key = request.GET.get("saved", "")
     change_set = ChangeSet.objects.filter(pk=key).first() if key.isdecimal() else None
@@ -148,7 +148,7 @@ def edition_tools(edition: Edition) -> list[dict[str, Any]]:
 
 def difference(
     sent: QueryDict, name: str, what: str, whose: object, theirs: str, mine: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what both sides changed, as the page of two versions shows it."""
     chosen = sent.get(f"{CHOICE}{name}", "")
     told = {"field": what, "row": f"“{whose}”", THEIRS: theirs, MINE: mine}
@@ -173,6 +173,6 @@ def told(found: Any, here: Iterable[Any], solved: Iterable[Any]) -> dict[str, An
     }
 
 
-def lock(rows: QuerySet[Any]) -> None:
+def lock(rows: QuerySet[Model]) -> None:
     """Keep others from changing these rows until a plan is stored."""
     list(rows.select_for_update().order_by("pk").values("pk"))

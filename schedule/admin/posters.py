@@ -1,7 +1,5 @@
 """Papers with a talk get a poster in the session after it: chosen by session, looked at, then made."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -89,7 +87,7 @@ def posters_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     if request.method == "POST" and "_save" in request.POST:
         return save(model_admin, request, edition)
     page = PostersPage(model_admin, request, edition)
-    more: dict[str, Any] = {"saved": saved_changes(request, edition)}
+    more: dict[str, object] = {"saved": saved_changes(request, edition)}
     if request.method == "POST":
         more["plan"] = page.plan
         more["is_none_picked"] = not page.picked

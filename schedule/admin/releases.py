@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -63,7 +64,7 @@ def told_change(change: ProgramChange, edition: Edition, rooms: dict[str, str]) 
     return "; ".join(filter(None, parts))
 
 
-def noted(row: dict[str, Any], note: str) -> dict[str, Any]:
+def noted(row: dict[str, object], note: str) -> dict[str, Any]:
     """Return a stored change with this note, or without one."""
     return {
         **{name: value for name, value in row.items() if name != "note"},
@@ -79,7 +80,7 @@ class LinesWidget(forms.Widget):
     # The notes that are stored, by line; a page carries them along.
     stored: Mapping[str, str] = MappingProxyType({})
 
-    def render(self, name: str, value: Any, attrs: object = None, renderer: Any = None) -> SafeString:
+    def render(self, name: str, value: Any, attrs: object = None, renderer: object = None) -> SafeString:
         kept: dict[str, str] = value or {}
         rows = [
             (line, words, line in kept, kept.get(line, ""), self.stored.get(line))
@@ -168,7 +169,7 @@ class ReleaseForm(ContentForm):
 
     told = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         if "told" in self.fields:
             rows = [read_change(row) for row in self.instance.changes]
@@ -207,7 +208,7 @@ class ReleaseForm(ContentForm):
 
 
 @admin.register(Release)
-class ReleaseAdmin(ContentAdmin):
+class ReleaseAdmin(ContentAdmin[Release]):
     desk_order = 40
     list_display = ["__str__", "number", "edition", "shown_from", "change_count"]
     list_filter = ["edition"]
@@ -221,7 +222,7 @@ class ReleaseAdmin(ContentAdmin):
         (_("Changes"), {"fields": ["told"]}),
     ]
 
-    def for_list(self, rows: Any) -> Any:
+    def for_list(self, rows: QuerySet[Release]) -> QuerySet[Release]:
         return rows.defer("snapshot")
 
     @admin.display(description=_("shown from"), ordering="published_at")
@@ -238,7 +239,7 @@ class ReleaseAdmin(ContentAdmin):
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"
 
     def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Show what changed since the last release of an edition, and announce it."""
         if not self.has_add_permission(request):

@@ -22,7 +22,7 @@ from editorial.current_edition import edition_in_hand
 from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, cancel, publish
 from editorial.forms import ContentForm, PartForm
-from editorial.lists import related_part, with_count
+from editorial.lists import count_column, related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
 from editorial.pages import Page, page_urls
 from papers.admin.papers import PaperAdmin
@@ -47,7 +47,7 @@ __all__ = ["ReleaseAdmin", "desk"]
 
 
 @admin.register(Room)
-class RoomAdmin(OrderedAdmin):
+class RoomAdmin(OrderedAdmin[Room]):
     desk_order = 30
     list_display = ["name", "edition", "capacity", "virtual", "session_count", "position"]
     list_editable = ["position"]
@@ -61,12 +61,10 @@ class RoomAdmin(OrderedAdmin):
         (_("Room"), {"fields": ["capacity", "virtual", "stream_url", "position"]}),
     ]
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Room]) -> QuerySet[Room]:
         return rows.annotate(session_rows=with_count(Room, "sessions"))
 
-    @admin.display(description=_("sessions"))
-    def session_count(self, room: Any) -> int:
-        return int(room.session_rows)
+    session_count = count_column("session_rows", _("sessions"))
 
 
 class RoleInline(OrderedInline):
@@ -108,7 +106,7 @@ SESSION_PAGES: list[Page] = [
 
 
 @admin.register(Session)
-class SessionAdmin(ClashAdmin, ContentAdmin):
+class SessionAdmin(ClashAdmin[Session], ContentAdmin[Session]):
     desk_order = 10
     list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
     list_filter = ["edition", CheckFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
@@ -131,16 +129,16 @@ class SessionAdmin(ClashAdmin, ContentAdmin):
         return [*page_urls(self, SESSION_PAGES), *super().get_urls()]
 
     def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         access = access_for(request)
         may_plan = access.everywhere("view", Session) or bool(access.editions("view", Session))
         return super().changelist_view(request, {"may_plan": may_plan, **(extra_context or {})})
 
-    def for_list(self, rows: QuerySet[Any]) -> Any:
+    def for_list(self, rows: QuerySet[Session]) -> QuerySet[Session]:
         return rows.annotate(presentation_rows=with_count(Session, "presentations"))
 
-    def choice_label(self, row: Any) -> str:
+    def choice_label(self, row: Session) -> str:
         return f"{row}, {moment(row.start, row.edition)}"
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -155,26 +153,31 @@ class SessionAdmin(ClashAdmin, ContentAdmin):
         return initial
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        self,
+        request: HttpRequest,
+        context: dict[str, object],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Session | None = None,
     ) -> HttpResponse:
-        session = context.get("original")
-        if session is not None and access_for(request).may_all("view", Session, session.edition):
-            context["tools"] = session_tools(session)
-        return super().render_change_form(request, context, *args, **kwargs)
+        if obj is not None and access_for(request).may_all("view", Session, obj.edition):
+            context["tools"] = session_tools(obj)
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
-    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+    def get_inlines(self, request: HttpRequest, obj: Session | None) -> Any:
         inlines = super().get_inlines(request, obj)
         if not leaves_out_presentations(request, obj):
             return inlines
         return [one for one in inlines if one.model is not Presentation]
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: Session | None = None) -> Any:
         sets = super().get_fieldsets(request, obj)
         if not leaves_out_presentations(request, obj):
             return sets
         return [*sets, (_("Presentations"), {"fields": ["presentations_elsewhere"]})]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "presentations_elsewhere"]
 
     @admin.display(description=_("too many for one form"))
@@ -189,9 +192,7 @@ class SessionAdmin(ClashAdmin, ContentAdmin):
     def when(self, session: Session) -> str:
         return times.when(session.start, session.end, session.edition.zone)
 
-    @admin.display(description=_("presentations"))
-    def presentation_count(self, session: Any) -> int:
-        return int(session.presentation_rows)
+    presentation_count = count_column("presentation_rows", _("presentations"))
 
 
 class SpeakerInline(OrderedInline):
@@ -205,7 +206,7 @@ class SpeakerInline(OrderedInline):
 class SinglePresentationForm(ContentForm):
     """A presentation's own form; in another session it comes last unless given a place."""
 
-    def clean(self) -> dict[str, Any] | None:
+    def clean(self) -> dict[str, object] | None:
         cleaned = super().clean()
         if cleaned and "session" in self.changed_data and "position" not in self.changed_data:
             cleaned["position"] = 0
@@ -213,7 +214,7 @@ class SinglePresentationForm(ContentForm):
 
 
 @admin.register(Presentation)
-class PresentationAdmin(ClashAdmin, OrderedAdmin):
+class PresentationAdmin(ClashAdmin[Presentation], OrderedAdmin[Presentation]):
     desk_order = 20
     form = SinglePresentationForm
     list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]
@@ -249,7 +250,7 @@ class PresentationAdmin(ClashAdmin, OrderedAdmin):
 
 
 @admin.register(SessionRole)
-class SessionRoleAdmin(OrderedAdmin):
+class SessionRoleAdmin(OrderedAdmin[SessionRole]):
     desk_order = 50
     list_display = ["name", "role", "session", "edition", "position"]
     list_filter = ["session__edition", "role"]
@@ -262,12 +263,12 @@ class SessionRoleAdmin(OrderedAdmin):
     ]
 
     @admin.display(description=_("edition"), ordering="session__edition__start_date")
-    def edition(self, role: Any) -> str:
+    def edition(self, role: SessionRole) -> str:
         return str(role.session.edition)
 
 
 @admin.register(Speaker)
-class SpeakerAdmin(OrderedAdmin):
+class SpeakerAdmin(OrderedAdmin[Speaker]):
     desk_order = 60
     list_display = ["name", "presentation", "edition", "position"]
     list_filter = ["presentation__edition"]
@@ -280,7 +281,7 @@ class SpeakerAdmin(OrderedAdmin):
     ]
 
     @admin.display(description=_("edition"), ordering="presentation__edition__start_date")
-    def edition(self, speaker: Any) -> str:
+    def edition(self, speaker: Speaker) -> str:
         return str(speaker.presentation.edition)
 
 
@@ -323,8 +324,14 @@ class ScheduledEditionAdmin(EditionAdmin):
     inlines = [*EditionAdmin.inlines, RoomInline]
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+        self,
+        request: HttpRequest,
+        context: dict[str, object],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Edition | None = None,
     ) -> HttpResponse:
-        if edition := context.get("original"):
-            context["tools"] = edition_tools(edition)
-        return super().render_change_form(request, context, *args, **kwargs)
+        if obj is not None:
+            context["tools"] = edition_tools(obj)
+        return super().render_change_form(request, context, add, change, form_url, obj)

@@ -143,7 +143,7 @@ def talks_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Htt
 
 
 def render(
-    model_admin: ContentAdmin, request: HttpRequest, page: TalksPage, saved: dict[str, Any] | None = None
+    model_admin: ContentAdmin, request: HttpRequest, page: TalksPage, saved: dict[str, object] | None = None
 ) -> HttpResponse:
     title = _("Order and times: %(session)s") % {"session": page.session}
     context = model_admin.frame(request, title, **page.context(), saved=saved)

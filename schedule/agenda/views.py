@@ -44,7 +44,7 @@ NOTES = {
     "kept": _("Your agenda is kept here now. Its secret link is below."),
 }
 # What can go wrong with a request: its reply's status, and what is said.
-FAULTS: dict[type[Exception], tuple[int, Any]] = {
+FAULTS: dict[type[Exception], tuple[int, object]] = {
     saved_agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Take some away first.")),
     saved_agendas.TooOftenError: (429, _("That was too often. Wait a minute and try again.")),
     UnreadableError: (400, ""),

@@ -115,7 +115,7 @@ class NameList:
     def __str__(self) -> str:
         return self.told(str)
 
-    def told(self, show: Callable[[Any], str]) -> str:
+    def told(self, show: Callable[[object], str]) -> str:
         """Return the names as `show` writes them, and how many more there are."""
         shown = ", ".join(show(name) for name in self.names[:NAMED])
         more = len(self.names) - NAMED

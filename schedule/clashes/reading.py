@@ -6,6 +6,8 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
+from django.db.models import Model, QuerySet
+
 from conference.models import Edition
 from papers.models import Authorship
 from schedule.clashes.plan import (
@@ -54,7 +56,7 @@ class PeopleIndex:
         presenting = Authorship.objects.filter(paper__edition=edition, presenting=True)
         self.by_paper = self._read(presenting, "paper")
 
-    def _read(self, rows: Any, owner: str) -> Mapping[int, set[int]]:
+    def _read(self, rows: QuerySet[Model], owner: str) -> Mapping[int, set[int]]:
         found: dict[int, set[int]] = defaultdict(set)
         columns = rows.order_by().values_list(owner, "person", "person__uid", "person__name")
         for key, person, uid, name in columns:
@@ -91,7 +93,7 @@ class Stored:
         return ClashProgram(self.zone, list(sessions.values()), talks, self.rooms, self.cast.names)
 
 
-def changed(rows: Iterable[Row], planned: Mapping[int, Mapping[str, Any]]) -> Iterable[Row]:
+def changed(rows: Iterable[Row], planned: Mapping[int, Mapping[str, object]]) -> Iterable[Row]:
     """Return the rows with the fields that are planned otherwise."""
     return ({**row, **planned[row["pk"]]} if row["pk"] in planned else row for row in rows)
 

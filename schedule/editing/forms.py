@@ -35,7 +35,7 @@ class MoveForm(forms.Form):
     parts = forms.BooleanField(label=_("its parts move along"), required=False)
 
     def __init__(
-        self, data: "QueryDict", prefix: str, program: Program, before: Placement, rooms: Mapping[int, Any]
+        self, data: "QueryDict", prefix: str, program: Program, before: Placement, rooms: Mapping[int, object]
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.program, self.before, self.rooms = program, before, rooms

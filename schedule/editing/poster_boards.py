@@ -120,7 +120,7 @@ class Hanging:
         return {BOARDS: {str(row.pk): mark(row.before) for row in self.rows}}
 
 
-def ranks(order: str, topics: Mapping[int, Any]) -> Callable[[PosterRow], Any]:
+def ranks(order: str, topics: Mapping[int, object]) -> Callable[[PosterRow], Any]:
     """Return by what posters are sorted before they are hung."""
 
     def by_title(row: PosterRow) -> tuple[str, int]:
@@ -129,7 +129,7 @@ def ranks(order: str, topics: Mapping[int, Any]) -> Callable[[PosterRow], Any]:
     def by_place(row: PosterRow) -> tuple[int, int]:
         return row.talk.position, row.pk
 
-    def by_topic(row: PosterRow) -> tuple[Any, ...]:
+    def by_topic(row: PosterRow) -> tuple[object, ...]:
         topic = row.topic
         return topic is None, topics.get(topic.pk, []) if topic else [], *by_place(row)
 

@@ -53,7 +53,7 @@ class SnapshotRow:
     def written(self) -> list[Any]:
         """Return what JSON takes, as short as possible."""
         times = [None if moment is None else int(moment.timestamp()) for moment in (self.start, self.end)]
-        row: list[Any] = [self.title, *times, self.room, self.within, self.paper, int(self.cancelled)]
+        row: list[object] = [self.title, *times, self.room, self.within, self.paper, int(self.cancelled)]
         while row and not row[-1]:
             row.pop()
         return row

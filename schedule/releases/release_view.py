@@ -79,7 +79,9 @@ def release_view(edition: Edition, at: datetime, newest: int | None = None) -> l
     return [ReleaseView(release, list(_lines(changes[release.pk], things, gone))) for release in shown]
 
 
-def _lines(changes: Iterable[ProgramChange], things: dict[str, Any], gone: set[str]) -> Iterator[ReleaseLine]:
+def _lines(
+    changes: Iterable[ProgramChange], things: dict[str, object], gone: set[str]
+) -> Iterator[ReleaseLine]:
     for change in changes:
         thing = things.get(change.key)
         if thing is not None or change.key in gone:

@@ -99,11 +99,11 @@ def _is_off(status: str) -> bool:
 # What is stored
 
 
-def written_program(program: Snapshot) -> dict[str, list[Any]]:
+def written_program(program: Snapshot) -> dict[str, list[object]]:
     return {key: thing.written() for key, thing in program.things.items()}
 
 
-def read_program(stored: dict[str, list[Any]]) -> Snapshot:
+def read_program(stored: dict[str, list[object]]) -> Snapshot:
     return Snapshot({key: SnapshotRow.read(row, _moment) for key, row in stored.items()})
 
 
@@ -111,7 +111,7 @@ def _moment(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def written_change(change: ProgramChange, rooms: dict[str, str]) -> dict[str, Any]:
+def written_change(change: ProgramChange, rooms: dict[str, str]) -> dict[str, object]:
     """Return what is stored of a change: with the names of rooms, which may be gone one day."""
     places = {"before": change.before, "after": change.after}
     told = {name: _written_place(place, rooms) for name, place in places.items() if place}
@@ -119,7 +119,7 @@ def written_change(change: ProgramChange, rooms: dict[str, str]) -> dict[str, An
     return {"kind": change.kind, "key": change.key, "title": change.title, "was": change.was, **told, **noted}
 
 
-def _written_place(place: TimeAndRoom, rooms: dict[str, str]) -> list[Any]:
+def _written_place(place: TimeAndRoom, rooms: dict[str, str]) -> list[object]:
     times = [moment and int(moment.timestamp()) for moment in (place.start, place.end)]
     return [*times, rooms.get(place.room, "")]
 

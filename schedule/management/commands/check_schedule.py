@@ -49,7 +49,7 @@ def edition_named(slug: str | None) -> Edition:
     return edition
 
 
-def as_json(clash: Clash) -> dict[str, Any]:
+def as_json(clash: Clash) -> dict[str, object]:
     """Return a clash with its moments in the edition's zone."""
     rows = [{"model": row.model, "uid": row.uid, "name": str(row)} for row in clash.subjects]
     return {
