@@ -5,7 +5,7 @@ import json
 import uuid
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -117,16 +117,23 @@ class Archive:
                 raise BadArchiveError(f"{self.path}: the file {name} is damaged.")
 
     def _read(self, name: str) -> tuple[int, int, str]:
-        digest, lines, size = hashlib.sha256(), 0, 0
+        lines: list[int] = []
         try:
             with self.zip.open(name) as member:
-                while piece := member.read(PIECE):
-                    digest.update(piece)
-                    lines += piece.count(b"\n")
-                    size += len(piece)
+                size, digest = copied(member, lambda piece: lines.append(piece.count(b"\n")))
         except (zipfile.BadZipFile, zlib.error, KeyError, OSError, ValueError) as error:
             raise BadArchiveError(f"{self.path}: {name} is damaged: {error}") from error
-        return lines, size, digest.hexdigest()
+        return sum(lines), size, digest
+
+
+def copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, str]:
+    """Copy a file piece by piece; return its size and checksum."""
+    digest, size = hashlib.sha256(), 0
+    while piece := source.read(PIECE):
+        digest.update(piece)
+        write(piece)
+        size += len(piece)
+    return size, digest.hexdigest()
 
 
 # The index is rebuilt, everybody signs in again, and no task runs twice.

@@ -6,12 +6,12 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.core.files.storage import default_storage
@@ -29,6 +29,7 @@ from operations.backup.archive import (
     Manifest,
     TableEntry,
     columns,
+    copied,
     plain,
     tables,
 )
@@ -36,7 +37,6 @@ from operations.backup.archive import (
 if TYPE_CHECKING:
     from django.db.models import Model
 
-PIECE = 1 << 20
 AT_ONCE = 2000
 STALE = timedelta(days=1)
 
@@ -97,16 +97,6 @@ class Writer:
             "settings": settings_list(),
         }
         self.archive.writestr(MANIFEST, json.dumps(said, indent=1, ensure_ascii=False))
-
-
-def copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, str]:
-    """Copy a file piece by piece; return its size and checksum."""
-    digest, size = hashlib.sha256(), 0
-    while piece := source.read(PIECE):
-        digest.update(piece)
-        write(piece)
-        size += len(piece)
-    return size, digest.hexdigest()
 
 
 def migrations() -> list[list[str]]:
