@@ -68,19 +68,15 @@ class Described:
 
 @dataclass(frozen=True)
 class SearchScope:
-    """Where to look: an edition with what belongs to the whole site, some kinds, not in some editions."""
+    """Where to look: an edition with what belongs to the whole site, some kinds."""
 
     edition: int | None = None
     kinds: tuple[str, ...] = ()
-    hidden: tuple[int, ...] = ()
 
     def required(self) -> list[list[str]]:
         """Return groups of words; of each group a document has to hold one."""
         editions = [] if self.edition is None else [edition_word(self.edition), edition_word(None)]
         return [group for group in (editions, [kind_word(kind) for kind in self.kinds]) if group]
-
-    def refused(self) -> list[str]:
-        return [edition_word(edition) for edition in self.hidden]
 
 
 @dataclass(frozen=True)

@@ -43,27 +43,26 @@ def find(
     *,
     edition: int | None = None,
     kinds: Collection[str] = (),
-    hidden: Collection[int] = (),
     limit: int = 20,
     offset: int = 0,
 ) -> Hits:
-    """Find documents of one edition with those of the whole site, or of all editions but the `hidden` ones.
+    """Find documents of one edition with those of the whole site, or of all editions.
 
     At most 1,000 are found, the newest where the database can tell. At most five queries.
     """
     if not query:
         return Hits()
-    found = _found(engine(), query, SearchScope(edition, tuple(kinds), tuple(hidden)))
+    found = _found(engine(), query, SearchScope(edition, tuple(kinds)))
     hits = list(found.values())[:MAX_HITS]
     return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MAX_HITS)
 
 
-def suggest(text: str, edition: int | None = None, hidden: Collection[int] = ()) -> list[Hit]:
+def suggest(text: str, edition: int | None = None) -> list[Hit]:
     """Find a few documents by title, people, topic and award while somebody types."""
     query = parse(text)
     if not query:
         return []
-    scope = SearchScope(edition, hidden=tuple(hidden))
+    scope = SearchScope(edition)
     asked = engine()
     glanced = asked.glance(query.terms)
     found = _in_head(asked, query, scope, SUGGESTION_CANDIDATES)

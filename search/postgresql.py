@@ -76,7 +76,6 @@ class PostgreSQL(Engine):
         parts = [self._match(term) for term in terms if not term.excluded]
         parts += [_any(f"'{word}'" for word in group) for group in scope.required()]
         refused = [self._match(term) for term in terms if term.excluded]
-        refused += [f"'{word}'" for word in scope.refused()]
         return " & ".join([*parts, f"!{_any(refused)}"] if refused else parts)
 
     def _match(self, term: Term) -> str:

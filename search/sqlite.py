@@ -66,7 +66,6 @@ class SQLite(Engine):
         wanted = [self._match(term) for term in query.wanted]
         wanted += [_any(f'scope : "{word}"' for word in group) for group in scope.required()]
         refused = [self._match(term) for term in query.excluded]
-        refused += [f'scope : "{word}"' for word in scope.refused()]
         found = f"({' AND '.join(wanted)})"
         return f"{found} NOT {_any(refused)}" if refused else found
 
