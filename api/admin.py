@@ -1,11 +1,12 @@
 """Tokens in the admin: made and revoked by their owners. The text of one is shown once."""
 
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -28,15 +29,16 @@ class TokenForm(forms.ModelForm[Token]):
         model = Token
         fields: ClassVar[list[str]] = ["name", "scope", "edition"]
 
-    def clean(self) -> Any:
+    def clean(self) -> dict[str, object] | None:
         # The owner is known to the view; the name is one of theirs.
         self.instance.user = self.owner
         return super().clean()
 
-    owner: Any = None
+    owner: User
 
-    def _get_validation_exclusions(self) -> object:
-        return super()._get_validation_exclusions() - {"user"}  # type: ignore[misc]
+    def _get_validation_exclusions(self) -> set[str]:
+        known: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
+        return known - {"user"}
 
 
 @admin.register(Token)
@@ -54,33 +56,37 @@ class TokenAdmin(admin.ModelAdmin[Token]):
         rows = super().get_queryset(request)
         return rows if request.user.is_superuser else rows.filter(user=request.user.pk)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fields(self, request: HttpRequest, obj: Token | None = None) -> tuple[str, ...]:
         names = ["name", "scope", "edition"]
-        return [*names, "user", "created", "expiry"] if obj else [*names, "lasts"]
+        return (*names, "user", "created", "expiry") if obj else (*names, "lasts")
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: object) -> Any:
-        form: Any = super().get_form(request, obj, change=change, **kwargs)
+    def get_form(
+        self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: object
+    ) -> type[TokenForm]:
+        form = super().get_form(request, obj, change=change, **kwargs)
         return type(form.__name__, (form,), {"owner": request.user})
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Token, form: TokenForm, change: bool) -> None:
         obj.digest, text = get_digest_token(knox_settings.TOKEN_PREFIX)
         obj.token_key = text[: CONSTANTS.TOKEN_KEY_LENGTH]
         obj.expiry = timezone.now() + timedelta(days=form.cleaned_data["lasts"])
         super().save_model(request, obj, form, change)
         # For the answer alone: it is stored nowhere.
-        obj.text = text
+        obj.__dict__["text"] = text
 
-    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: object = None) -> HttpResponse:
+    def response_add(
+        self, request: HttpRequest, obj: Token, post_url_continue: object = None
+    ) -> HttpResponse:
         """Show the text now, and never again."""
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Token “%(name)s”") % {"name": obj},
             "opts": self.opts,
             "token": obj,
-            "text": obj.text,
+            "text": vars(obj)["text"],
         }
         return TemplateResponse(request, "admin/api/token/made.html", context)
 

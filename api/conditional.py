@@ -4,12 +4,14 @@ from hashlib import blake2b
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import http_date, quote_etag
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from conference.cache_lifetimes import read_cache_states
@@ -52,7 +54,7 @@ def best_encoding(request: HttpRequest, content: bytes) -> str:
     return next((name for name in ENCODERS if name in wanted and len(content) >= MIN_COMPRESSED_BYTES), "")
 
 
-def conditional(request: Any, response: HttpResponse, states: CacheStates) -> Any:
+def conditional(request: Request, response: HttpResponse, states: CacheStates) -> Any:
     """Give a good answer its ETag and date, or 304 in its place where the asker has it already.
 
     The date is that of the states that were read before it was made.
@@ -76,7 +78,7 @@ def conditional(request: Any, response: HttpResponse, states: CacheStates) -> An
         patch_vary_headers(response, ["Accept-Encoding"])
         encoding = best_encoding(request, response.content)
     response["ETag"] = etag_of(response.content, encoding)
-    found: Any = get_conditional_response(request._request, response["ETag"], changed, response)
+    found = get_conditional_response(request._request, response["ETag"], changed, response)
     if found is response and encoding:
         response.content, response["Content-Encoding"] = ENCODERS[encoding](response.content), encoding
     return found
@@ -91,7 +93,7 @@ class ConditionalView(APIView):
 
     states: CacheStates = {}
 
-    def initial(self, request: Any, *args: object, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Read the date of a response before its content, so that it never claims later changes."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD") and is_anonymous(request):
@@ -101,16 +103,16 @@ class ConditionalView(APIView):
         """Answer a browser that asks whether a page of another site may read."""
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> Any:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         """Let an answer go with its request: they and the view hold each other, a megabyte for a list."""
         answer = super().dispatch(request, *args, **kwargs)
         del self.response
         return answer
 
-    def get_throttles(self) -> Any:
+    def get_throttles(self) -> list[BaseThrottle]:
         return [] if self.request.method == "OPTIONS" else super().get_throttles()
 
-    def finalize_response(self, request: Any, response: Any, *args: object, **kwargs: Any) -> Any:
+    def finalize_response(self, request: Request, response: Response, *args: object, **kwargs: object) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
         if isinstance(finished, Response):
             finished.add_post_render_callback(_let_go)

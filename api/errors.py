@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS, BadRequest
 from django.core.exceptions import ValidationError as ModelError
+from django.db.models import Model
 from django.utils.translation import gettext as _
 from rest_framework import status
 from rest_framework.exceptions import APIException, UnsupportedMediaType
@@ -75,8 +76,7 @@ class WriteError(APIException):
         self.status_code = code
         super().__init__(said)
         # Assigned here because APIException turns numbers and None into strings.
-        answer: Any = {"detail": said, **more}
-        self.detail = answer
+        self.detail = {"detail": said, **more}  # type: ignore[dict-item] # rendered as it is
 
 
 class InvalidBodyError(WriteError):
@@ -95,7 +95,7 @@ def forbidden(said: str) -> WriteError:
     return WriteError(status.HTTP_403_FORBIDDEN, said)
 
 
-def permission_text(action: str, model: Any) -> str:
+def permission_text(action: str, model: type[Model]) -> str:
     """Return a sentence about a missing permission; `action` is "add", "change" or "delete"."""
     said = {
         "add": _("You have no permission to add %(kind)s."),

@@ -1,15 +1,16 @@
 """The rows of a list as a file, in the formats of `exchange` that hold such rows: `?format=bibtex`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from types import ModuleType
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from api.errors import BadValue
 from api.reader import Reader
+from api.shapes import Rows
 from conference.models import Edition
 from exchange.exports.calendars import of_presentations, of_sessions
 from exchange.exports.citation_files import FORMATS as CITING
@@ -21,14 +22,14 @@ from exchange.formats import csv_files, ics, writable, xcal, xlsx
 from exchange.formats.ics import CalendarScope
 
 # Makes the answer with the rows that are left of a list.
-type Sender = Callable[[HttpRequest, Reader, Any], HttpResponseBase]
+type Sender = Callable[[HttpRequest, Reader, Rows], HttpResponseBase]
 
 
 def citations(ending: str) -> Sender:
     """Return what sends papers of one or several editions as references."""
     fmt, written = CITING[ending]
 
-    def send(request: HttpRequest, reader: Reader, rows: QuerySet[Model]) -> HttpResponseBase:
+    def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
         wanted = Q(pk__in=rows.order_by().values("pk"))
 
         def made() -> Iterable[bytes]:
@@ -40,13 +41,15 @@ def citations(ending: str) -> Sender:
     return send
 
 
-def file_of_one_edition(fmt: Any, name: str, contents: Callable[[Edition, Reader, Q], Any]) -> Sender:
+def file_of_one_edition(
+    fmt: ModuleType, name: str, contents: Callable[[Edition, Reader, Q], Iterable[bytes]]
+) -> Sender:
     """Return what sends rows of one edition as a file of this format's module."""
 
-    def send(request: HttpRequest, reader: Reader, rows: Any) -> HttpResponseBase:
+    def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
         edition = one_edition(reader, rows, fmt.FORMAT)
 
-        def made() -> Any:
+        def made() -> Iterable[bytes]:
             return contents(edition, reader, Q(pk__in=rows.order_by().values("pk")))
 
         named = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}"
@@ -55,26 +58,28 @@ def file_of_one_edition(fmt: Any, name: str, contents: Callable[[Edition, Reader
     return send
 
 
-def table(fmt: Any, name: str, kind: str) -> Sender:
+def table(fmt: ModuleType, name: str, kind: str) -> Sender:
     """Return what sends rows of one edition as a table, as its downloads have it."""
 
-    def contents(edition: Edition, reader: Reader, wanted: Q) -> Any:
+    def contents(edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
         program = dump(edition, at=reader.at, only={kind: wanted})
-        return fmt.table(name, program, writing_context(edition)).chunks
+        chunks: Iterable[bytes] = fmt.table(name, program, writing_context(edition)).chunks
+        return chunks
 
     return file_of_one_edition(fmt, name, contents)
 
 
-def calendar(fmt: Any, name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> Sender:
+def calendar(fmt: ModuleType, name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> Sender:
     """Return what sends rows of one edition as a calendar."""
 
-    def contents(edition: Edition, reader: Reader, wanted: Q) -> Any:
-        return fmt.calendar([appointments(edition, wanted)], str(edition))
+    def contents(edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
+        written: Iterable[bytes] = fmt.calendar([appointments(edition, wanted)], str(edition))
+        return written
 
     return file_of_one_edition(fmt, name, contents)
 
 
-def one_edition(reader: Reader, rows: QuerySet[Model], fmt: Format) -> Edition:
+def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
     """Return the edition that all rows belong to; of no rows, any."""
     found = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
     found = found or list(reader.editions()[:1])

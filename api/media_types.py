@@ -5,8 +5,8 @@ REST framework, which reads these classes while it is imported.
 """
 
 import io
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import IO, Any
 
 import orjson
 from django.conf import settings
@@ -42,7 +42,7 @@ class OnlyJson(DefaultContentNegotiation):
     """Parsers by content type, as usual; the first renderer always."""
 
     def select_renderer(
-        self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         only = next(iter(renderers))
         return only, only.media_type
@@ -51,7 +51,12 @@ class OnlyJson(DefaultContentNegotiation):
 class BoundedJSONParser(JSONParser):
     """Refuses bodies above `DATA_UPLOAD_MAX_MEMORY_SIZE` bytes."""
 
-    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         most: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         body = stream.read(most + 1)
         if len(body) > most:

@@ -17,7 +17,7 @@ from api.filters import NAMED, NAMED_FORM, ResourceFilter
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
 from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Many, Resource, Shape, Text
-from api.writing.bodies import ReferenceField, body_serializer, part_serializer
+from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
 from api.writing.writable import WRITABLE
 from people.models import Institution, Person
 
@@ -198,7 +198,7 @@ def body_schema(body: "serializers.Serializer[object]", *, is_partial: bool = Fa
     return object_schema(properties, required, type(body).__doc__ or "")
 
 
-def input_schema(field: "serializers.Field[Any, Any, Any, Any]") -> JsonSchema:
+def input_schema(field: BodyField) -> JsonSchema:
     """Return what a field of a body takes."""
     found: JsonSchema
     match field:

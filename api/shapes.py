@@ -14,11 +14,12 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 import markup
+from content.models import Content
 from people.querysets import with_shown_names
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Shape:
     """What is shown of a row. `prepare` adds the annotations that its fields need, as of a moment."""
 
     title: str
-    model: type[Model]
+    model: type[Content]
     fields: Mapping[str, Field]
     ones: Mapping[str, One] = field(default_factory=dict)
     manys: Mapping[str, Many] = field(default_factory=dict)

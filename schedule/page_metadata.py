@@ -71,7 +71,7 @@ def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, 
     }
 
 
-def status(session: Any) -> str:
+def status(session: "Session") -> str:
     return CANCELLED if session.cancelled else SCHEDULED
 
 

@@ -11,9 +11,11 @@ from django.db.models import (
     Exists,
     ExpressionWrapper,
     F,
+    Model,
     OuterRef,
     Prefetch,
     Q,
+    QuerySet,
     Subquery,
 )
 from django.db.models.functions import Coalesce
@@ -113,7 +115,7 @@ class SessionQuerySet(SessionGaps):
         posters = self.published_related("presentations", at).posters()
         return self.filter(Q(kind="poster") | Exists(posters.filter(session=OuterRef("pk"))))
 
-    def held_in(self, room: Any, at: datetime | None = None) -> Self:
+    def held_in(self, room: Model, at: datetime | None = None) -> Self:
         """Sessions in a room, and those of which something stands there, such as posters in a hall."""
         there = self.published_related("presentations", at).filter(room=room, session=OuterRef("pk"))
         return self.filter(Q(room=room) | Exists(there))
@@ -154,17 +156,17 @@ class SessionQuerySet(SessionGaps):
         roles = with_shown_names(self.published_related("roles", at)).order_by("position", "pk")
         return self.prefetch_related(Prefetch("roles", roles, "shown_roles"))
 
-    def with_talk_counts(self, at: datetime | None = None, topic: Any = None) -> Self:
+    def with_talk_counts(self, at: datetime | None = None, topic: Model | None = None) -> Self:
         """With the numbers of presentations and of posters among them: `talk_count`, `poster_count`."""
         talks = self.published_related("presentations", at).about(topic, at)
         talks = talks.filter(session=OuterRef("pk")).order_by()
 
-        def number(rows: Any) -> Coalesce:
+        def number(rows: QuerySet[Model]) -> Coalesce:
             return Coalesce(Subquery(rows.values("session").annotate(n=Count("pk")).values("n")), 0)
 
         return self.annotate(talk_count=number(talks), poster_count=number(talks.posters()))
 
-    def for_timetable(self, at: datetime | None = None, topic: Any = None) -> Self:
+    def for_timetable(self, at: datetime | None = None, topic: Model | None = None) -> Self:
         """All that a block of a timetable says but the talks; with a topic, only talks on it count."""
         return self.in_order().with_place().with_people(at).with_talk_counts(at, topic)
 

@@ -24,6 +24,8 @@ from content.fields import LinesField
 
 # A body as its serializer read it.
 type Body = dict[str, Any]
+type BodyField = serializers.Field[Any, Any, Any, Any]
+type Column = models.Field[object, object]
 
 # What holds an uploaded file.
 FILES = frozenset({"file", "logo", "photo"})
@@ -86,7 +88,11 @@ class ReferenceField(serializers.Field[Any, Any, Any, Any]):
         return edition, key
 
 
-def serializer_field(column: Any) -> Any:
+def column_of(model: type[models.Model], name: str) -> Column:
+    return next(field for field in model._meta.fields if field.name == name)
+
+
+def serializer_field(column: Column) -> BodyField:
     """Return how a column is read: its type, whether it may be left out, empty, or null."""
     told: dict[str, Any] = {
         "help_text": column.help_text or column.verbose_name,
@@ -109,24 +115,26 @@ def serializer_field(column: Any) -> Any:
     return serializers.CharField(allow_blank=column.blank, max_length=column.max_length, **told)
 
 
-def is_required(column: Any) -> bool:
+def is_required(column: Column) -> bool:
     """Whether a new row cannot do without it."""
     return not (column.blank or column.has_default() or column.null)
 
 
-def serializer_fields(model: Any, columns: tuple[str, ...], called: Any = None) -> dict[str, Any]:
+def serializer_fields(
+    model: type[models.Model], columns: tuple[str, ...], called: Mapping[str, str] | None = None
+) -> dict[str, BodyField]:
     found = {}
     for name in columns:
-        column = model._meta.get_field(name)
+        column = column_of(model, name)
         one = serializer_field(column)
         # A serializer copies its fields by the arguments that they were made with.
-        one.required = one._kwargs["required"] = is_required(column)
+        one.required = vars(one)["_kwargs"]["required"] = is_required(column)
         found[(called or {}).get(name, name)] = one
     return found
 
 
-def reference_field(model: Any, column: str, target: str) -> ReferenceField:
-    field = model._meta.get_field(column)
+def reference_field(model: type[models.Model], column: str, target: str) -> ReferenceField:
+    field = column_of(model, column)
     told = RESOURCES[target].title
     words = gettext_lazy("{kind}: its id, with its edition in front where that is another one.")
     help = format_lazy(words, kind=told)
@@ -136,7 +144,7 @@ def reference_field(model: Any, column: str, target: str) -> ReferenceField:
 @cache
 def part_serializer(name: str, part: WritablePart) -> type[StrictSerializer]:
     """Return the serializer of one row of a part."""
-    fields: dict[str, object] = {
+    fields: dict[str, BodyField] = {
         column: reference_field(part.model, column, target) for column, target in part.references.items()
     }
     fields |= serializer_fields(part.model, part.fields)
@@ -151,10 +159,10 @@ def part_serializer(name: str, part: WritablePart) -> type[StrictSerializer]:
 @cache
 def body_serializer(written: WritableResource) -> type[StrictSerializer]:
     """Return the serializer of what is written of a resource."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, BodyField] = {}
     model = written.model
     if written.key:
-        column = model._meta.get_field(written.key)
+        column = column_of(model, written.key)
         fields["id"] = serializers.CharField(
             max_length=column.max_length,
             required=not column.has_default(),
@@ -168,12 +176,12 @@ def body_serializer(written: WritableResource) -> type[StrictSerializer]:
             allow_null=optional,
             help_text=gettext_lazy("The edition; fixed for life."),
         )
-    for column, target in written.references.items():
-        fields[column] = reference_field(model, column, target)
+    for name, target in written.references.items():
+        fields[name] = reference_field(model, name, target)
     fields |= serializer_fields(model, written.fields, written.called)
     for name, part in written.parts.items():
-        inner: Any = part_serializer(name, part)
-        fields[name] = inner(
+        inner = part_serializer(name, part)
+        fields[name] = inner(  # type: ignore[call-arg] # of many: becomes a ListSerializer
             many=True, required=False, max_length=MAX_ROWS, help_text=gettext_lazy("All of them, in order.")
         )
     title = f"{written.resource.title}Body"

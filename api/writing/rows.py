@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model, UniqueConstraint
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import Field, Model, UniqueConstraint
 from django.db.models.deletion import Collector, ProtectedError
 from django.utils.translation import gettext as _
 
@@ -19,23 +20,24 @@ from api.reader import Reader
 from api.writing.bodies import Body
 from api.writing.responses import rows_of_part, summary_of
 from api.writing.writable import WritablePart, WritableResource
-from content.models import Ordered
+from conference.models import Edition
+from content.models import Content, Ordered
 from content.ordering import reorder
 from content.row_values import is_recorded
 
 POSITION = "position"
 
 
-def columns(written: WritableResource, body: Body) -> dict[str, Any]:
+def columns(written: WritableResource, body: Body) -> Body:
     """Return what a body says by column: not its parts, its place, its identity."""
     names = {written.called.get(column, column): column for column in written.fields}
     names |= {column: column for column in written.references}
     return {names[name]: value for name, value in body.items() if name in names and name != POSITION}
 
 
-def create(written: WritableResource, body: Body, edition: Any, asker: Asker) -> Any:
+def create(written: WritableResource, body: Body, edition: Edition | None, asker: Asker) -> Content:
     """Make a row with all that hangs on it."""
-    model: Any = written.model
+    model = written.model
     values = columns(written, body)
     if written.has_edition:
         values["edition"] = edition
@@ -53,15 +55,14 @@ def create(written: WritableResource, body: Body, edition: Any, asker: Asker) ->
     return row
 
 
-def change(written: WritableResource, row: Any, body: Body, asker: Asker) -> None:
+def change(written: WritableResource, row: Content, body: Body, asker: Asker) -> None:
     """Change what the body names, and leave the rest as it is."""
-    is_ordered = isinstance(row, Ordered)
     check_fields(written, row, body, asker)
-    before = getattr(row, row._meta.get_field(row.siblings_of).attname) if is_ordered else None
+    before = owner_key(row)
     values = columns(written, body)
     for column, value in values.items():
         setattr(row, column, value)
-    if is_ordered and getattr(row, row._meta.get_field(row.siblings_of).attname) != before:
+    if isinstance(row, Ordered) and owner_key(row) != before:
         # A new row goes to the end, unless the body has a position.
         row.position = 0
     validate(written, row)
@@ -71,7 +72,12 @@ def change(written: WritableResource, row: Any, body: Body, asker: Asker) -> Non
     save_parts_and_position(written, row, body, asker)
 
 
-def check_permissions(asker: Asker, row: Any, action: str) -> None:
+def owner_key(row: Model) -> object:
+    """Return the key of the thing below which a row has its place, if it has one."""
+    return getattr(row, f"{row.siblings_of}_id") if isinstance(row, Ordered) else None
+
+
+def check_permissions(asker: Asker, row: Content, action: str) -> None:
     """Refuse rows of editions that are not the token's, or in which no role allows this."""
     if not asker.reaches(row, action):
         raise forbidden(_("This token is for another edition."))
@@ -79,7 +85,7 @@ def check_permissions(asker: Asker, row: Any, action: str) -> None:
         raise forbidden(permission_text(action, type(row)))
 
 
-def check_fields(written: WritableResource, row: Model, body: Body, asker: Asker) -> None:
+def check_fields(written: WritableResource, row: Content, body: Body, asker: Asker) -> None:
     """Refuse what goes beyond the fields that a session chair keeps."""
     allowed = asker.fields(row)
     if allowed is None:
@@ -94,23 +100,23 @@ def check_fields(written: WritableResource, row: Model, body: Body, asker: Asker
         raise InvalidBodyError(errors)
 
 
-def validate(written: WritableResource, row: Model) -> None:
+def validate(written: WritableResource, row: Content) -> None:
     try:
         row.full_clean()
     except ValidationError as error:
         raise InvalidBodyError(model_errors(error, written.names)) from None
 
 
-def save_parts_and_position(written: WritableResource, row: Model, body: Body, asker: Asker) -> None:
+def save_parts_and_position(written: WritableResource, row: Content, body: Body, asker: Asker) -> None:
     """Write what hangs on the row, and put it in its place."""
     for name, part in written.parts.items():
         if name in body:
             write_part(part, name, row, body[name], asker)
-    if body.get(POSITION):
+    if isinstance(row, Ordered) and body.get(POSITION):
         move(row, body[POSITION])
 
 
-def move(row: Any, place: int) -> None:
+def move(row: Ordered, place: int) -> None:
     """Put a row in a place among its siblings; the others make room."""
     others = row.siblings().exclude(pk=row.pk).order_by(POSITION, "pk")
     keys = list(others.values_list("pk", flat=True))
@@ -118,10 +124,10 @@ def move(row: Any, place: int) -> None:
     reorder(type(row)._default_manager.filter(pk__in=keys), keys)
 
 
-def delete(row: Any, reader: Reader) -> None:
+def delete(row: Content, reader: Reader) -> None:
     """Delete a row with what belongs to it, unless something else holds it."""
     try:
-        going = Collector(using=row._state.db, origin=row)
+        going = Collector(using=row._state.db or DEFAULT_DB_ALIAS, origin=row)
         going.collect([row])
         check_delete_permissions(going, reader.asker)
         row.delete()
@@ -153,13 +159,13 @@ def check_delete_permissions(going: Collector, asker: Asker) -> None:
 
 def owner_of(row: Model) -> Model:
     """Return the thing that a row is a part of: of an authorship the paper."""
-    found: Model = getattr(row, getattr(row, "siblings_of", ""), row) if hasattr(row, "siblings_of") else row
+    found: Model = getattr(row, row.siblings_of) if isinstance(row, Ordered) else row
     return found
 
 
-def summaries_of(rows: set[Any], reader: Reader) -> list[dict[str, str]]:
+def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
     """Return the rows as answers name them, as far as the reader may see them."""
-    by_model: dict[Any, list[int]] = {}
+    by_model: dict[type[Model], list[int]] = {}
     for row in rows:
         by_model.setdefault(type(row), []).append(row.pk)
     found: list[dict[str, str]] = []
@@ -178,13 +184,13 @@ class PartPlan:
 
     wanted: list[Any] = field(default_factory=list)
     new: list[Any] = field(default_factory=list)
-    changed: list[Any] = field(default_factory=list)
-    gone: list[Any] = field(default_factory=list)
+    changed: list[Content] = field(default_factory=list)
+    gone: list[Content] = field(default_factory=list)
     # Relations to many that get other rows.
-    links: list[tuple[Any, str, list[Any]]] = field(default_factory=list)
+    links: list[tuple[Content, str, list[Model]]] = field(default_factory=list)
 
 
-def write_part(part: WritablePart, name: str, owner: Any, body: list[dict[str, Any]], asker: Asker) -> None:
+def write_part(part: WritablePart, name: str, owner: Content, body: list[Body], asker: Asker) -> None:
     """Make the owner's rows what the list says. Few queries, however long it is."""
     stored = rows_of_part(part, owner)
     plan = plan_part(part, name, owner, body, stored)
@@ -194,7 +200,7 @@ def write_part(part: WritablePart, name: str, owner: Any, body: list[dict[str, A
 
 
 def plan_part(
-    part: WritablePart, name: str, owner: Any, body: list[dict[str, Any]], stored: list[Any]
+    part: WritablePart, name: str, owner: Content, body: list[Body], stored: list[Content]
 ) -> PartPlan:
     """Compare the list with what is stored; rows are known again by their key."""
     plan = PartPlan()
@@ -208,14 +214,14 @@ def plan_part(
         elif any(key == part_key(part, row) for row in plan.wanted):
             errors[f"{name}.{index}"] = [_("This stands in the list twice.")]
         else:
-            plan_entry(part, plan, known.pop(key, None), owner, values)
+            plan_entry(part, plan, known.pop(key) if key in known else None, owner, values)
     if errors:
         raise InvalidBodyError(errors)
     plan.gone = list(known.values())
     return plan
 
 
-def plan_entry(part: WritablePart, plan: PartPlan, row: Any, owner: Any, values: dict[str, Any]) -> None:
+def plan_entry(part: WritablePart, plan: PartPlan, row: Content | None, owner: Content, values: Body) -> None:
     """Give a row the values of its entry; a new row where there is none."""
     plain = {column: value for column, value in values.items() if column not in part.many}
     if row is None:
@@ -233,7 +239,7 @@ def plan_entry(part: WritablePart, plan: PartPlan, row: Any, owner: Any, values:
                 plan.links.append((row, column, values[column]))
 
 
-def part_key(part: WritablePart, row: Model) -> tuple[Any, ...]:
+def part_key(part: WritablePart, row: Content) -> tuple[object, ...]:
     return tuple(comparable(getattr(row, column)) for column in part.key)
 
 
@@ -248,13 +254,13 @@ def required_columns(part: WritablePart) -> list[str]:
     return [
         name
         for name, column in fields.items()
-        if not column.null and not column.has_default()  # type: ignore[union-attr]
+        if isinstance(column, Field) and not column.null and not column.has_default()
     ]
 
 
 def default_of(part: WritablePart, column: str) -> object:
-    found: Any = part.model._meta.get_field(column)
-    return found.get_default()
+    field = part.model._meta.get_field(column)
+    return field.get_default() if isinstance(field, Field) else None
 
 
 def validate_part(part: WritablePart, name: str, plan: PartPlan) -> None:
@@ -282,11 +288,11 @@ def _is_unique_in_owner(part: WritablePart, rule: object) -> bool:
     return isinstance(rule, UniqueConstraint) and part.owner in rule.fields
 
 
-def _index(plan: PartPlan, row: Model) -> int:
+def _index(plan: PartPlan, row: Content) -> int:
     return next(index for index, one in enumerate(plan.wanted) if one is row)
 
 
-def check_part_permissions(part: WritablePart, plan: PartPlan, owner: Any, asker: Asker) -> None:
+def check_part_permissions(part: WritablePart, plan: PartPlan, owner: Content, asker: Asker) -> None:
     """Refuse what the admin would refuse on the owner's form."""
     relinked = [row for row, _column, _rows in plan.links if row.pk is not None]
     done = {"add": plan.new, "change": [*plan.changed, *relinked], "delete": plan.gone}
@@ -295,8 +301,8 @@ def check_part_permissions(part: WritablePart, plan: PartPlan, owner: Any, asker
             raise forbidden(permission_text(action, part.model))
 
 
-def save_part(part: WritablePart, owner: Any, plan: PartPlan, stored: list[Any]) -> None:
-    rows: Any = part.model._default_manager
+def save_part(part: WritablePart, owner: Content, plan: PartPlan, stored: list[Any]) -> None:
+    rows = part.model._default_manager
     if plan.gone:
         rows.filter(pk__in=[row.pk for row in plan.gone]).delete()
     if part.is_ordered:

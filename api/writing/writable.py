@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from django.db.models import Model
 
 from api.resources import conference, papers, people, schedule
 from api.shapes import Resource
+from content.models import Content
 from papers.models import Authorship, AwardGrant
 from people.models import PersonIdentifier, PersonName
 from schedule.models import SessionRole, Speaker
@@ -21,7 +19,7 @@ class WritablePart:
     resource that a column refers to.
     """
 
-    model: type[Model]
+    model: type[Content]
     owner: str
     fields: tuple[str, ...]
     key: tuple[str, ...]
@@ -45,7 +43,7 @@ class WritableResource:
     parts: Mapping[str, WritablePart] = field(default_factory=dict)
 
     @property
-    def model(self) -> Any:
+    def model(self) -> type[Content]:
         return self.resource.model
 
     @property

@@ -78,7 +78,7 @@ class BoardsPage:
     def address(self) -> str:
         return reverse("admin:schedule_session_boards", args=[self.session.pk])
 
-    def differences(self) -> list[dict[str, Any]]:
+    def differences(self) -> list[dict[str, object]]:
         """Return the boards that both sides changed, as the page of two versions shows them."""
         return [
             difference(

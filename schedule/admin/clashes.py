@@ -1,7 +1,6 @@
 """Clashes in the admin: shown on forms and after saving. They never prevent saving."""
 
 from collections import Counter
-from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -40,7 +39,7 @@ def address(subject: ClashSubject) -> str:
     return reverse(f"admin:{MODELS[subject.model]}_change", args=[subject.pk])
 
 
-def linked(clash: Clash) -> dict[str, Any]:
+def linked(clash: Clash) -> dict[str, object]:
     """Return a clash as templates show it: its sentence with a link to each row that it names."""
     facts = {name: shown(fact) for name, fact in clash.facts.items()}
     return {"clash": clash, "message": mark_safe(escape(clash.sentence) % facts)}

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import F
 from django.db.models.functions import Coalesce
@@ -18,6 +18,9 @@ from schedule.clashes.plan import ClashEvent, ClashSubject
 from schedule.clashes.rules import board_key, on_one_board
 from schedule.models import Presentation, Release, Room, Session
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
 CLASHES = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
 
 
@@ -26,7 +29,7 @@ class ClashLine:
     """All clashes of an edition; they are no rows and have a page of their own."""
 
     model: type[Session] = Session
-    words: Any = CLASHES
+    words: "StrPromise | str" = CLASHES
     place: int = 20
 
     def count(self, edition: Edition) -> int:

@@ -141,7 +141,7 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
     return found
 
 
-def edition_tools(edition: Edition) -> list[dict[str, Any]]:
+def edition_tools(edition: Edition) -> list[dict[str, object]]:
     """Return the pages for the timetable of a whole edition, for its form."""
     return [{"words": _("Timetable editor"), "address": timetable_address(edition)}]
 

@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -134,12 +134,12 @@ class AnnounceForm(forms.Form):
     lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
     seen = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, ready: PendingRelease, edition: Edition, data: Any = None) -> None:
+    def __init__(self, ready: PendingRelease, edition: Edition, data: QueryDict | None = None) -> None:
         rooms = dict(edition.rooms.values_list("slug", "name"))
         told = [(change.line, told_change(change, edition, rooms)) for change in ready.changes]
         self.state = sha256(repr([ready.number, told]).encode()).hexdigest()
-        initial: dict[str, Any] = {"title": ready.title, "text": ready.text}
-        entered = data or {}
+        initial: dict[str, object] = {"title": ready.title, "text": ready.text}
+        entered: QueryDict | dict[str, str] = data or {}
         if data is not None and data.get("seen") != self.state:
             initial, data = {name: entered.get(name, "") for name in initial}, None
         notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in told}

@@ -97,7 +97,7 @@ class TalksPage:
     def address(self) -> str:
         return reverse("admin:schedule_session_talks", args=[self.session.pk])
 
-    def differences(self) -> list[dict[str, Any]]:
+    def differences(self) -> list[dict[str, object]]:
         """Return what both sides changed, as the page of two versions shows it."""
         lineup = self.lineup
         found = [

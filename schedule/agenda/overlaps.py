@@ -4,9 +4,10 @@ For visitors' agendas and for the chairs' `clashes`; what an overlap means is th
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 from schedule.timetable import instant
 
@@ -15,9 +16,9 @@ class TimeSpan(Protocol):
     """What lasts from a start to an end. `within`: keys of the wholes that it is part of, its own too."""
 
     @property
-    def start(self) -> Any: ...
+    def start(self) -> datetime: ...
     @property
-    def end(self) -> Any: ...
+    def end(self) -> datetime: ...
     @property
     def within(self) -> frozenset[str]: ...
 
@@ -41,7 +42,7 @@ def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> l
     """
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
     # What goes on, the first to end on top; of those that end together, the first to begin.
-    going: list[tuple[Any, Any, int]] = []
+    going: list[tuple[datetime, datetime, int]] = []
     found = []
     for place, one in enumerate(rows):
         start = instant(one.start)

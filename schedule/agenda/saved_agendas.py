@@ -97,7 +97,7 @@ def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> None:
     agenda.save(update_fields=["changed_at", "writes", "writes_since"])
 
 
-def _known(edition: Edition, news: dict[str, Star], old: Iterable[str]) -> list[tuple[Star, Any]]:
+def _known(edition: Edition, news: dict[str, Star], old: Iterable[str]) -> list[tuple[Star, object]]:
     """Return the new stars whose things are public, with these; what has no row needs none to be removed."""
     wanted = [star for key, star in news.items() if key not in set(old) and not star.removed]
     uids = {kind: [star.uid for star in wanted if star.kind == kind] for kind in "sp"}

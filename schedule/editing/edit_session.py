@@ -7,8 +7,7 @@ else made of it meanwhile holds.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
-from typing import Any
+from datetime import date, datetime, timedelta
 
 from django.http import QueryDict
 
@@ -73,11 +72,11 @@ class SessionRow:
         return self.after != self.before
 
     @property
-    def start(self) -> Any:
+    def start(self) -> datetime:
         return self.after.start
 
     @property
-    def end(self) -> Any:
+    def end(self) -> datetime:
         return self.after.end
 
     @property

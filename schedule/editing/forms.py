@@ -46,7 +46,7 @@ class MoveForm(forms.Form):
             raise ValidationError(_("This room is not here any more. Choose another."))
         return key
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         sent = self.cleaned_data
         if {"day", "start", "end", "room"} <= sent.keys():
             sent["placement"] = self.placement(sent)

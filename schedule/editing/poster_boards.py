@@ -3,9 +3,8 @@
 As in `sitting`, a board that its chair left alone is not planned.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from django import forms
 from django.db.models import TextChoices
@@ -95,7 +94,7 @@ class Hanging:
             if f"b{row.pk}-board" in data:
                 row.read(data, shown.get(str(row.pk), ""))
 
-    def assign(self, written: str, order: str, topics: Mapping[int, Any]) -> None:
+    def assign(self, written: str, order: str, topics: Mapping[int, Sequence[tuple[int, str, int]]]) -> None:
         """Give the posters boards of this list; those that are fixed keep theirs. Raises `BoardsError`."""
         rows = sorted(self.rows, key=ranks(order, topics))
         hung = [PosterBoard(row.pk, row.after if row.is_fixed else "") for row in rows]
@@ -120,7 +119,9 @@ class Hanging:
         return {BOARDS: {str(row.pk): mark(row.before) for row in self.rows}}
 
 
-def ranks(order: str, topics: Mapping[int, object]) -> Callable[[PosterRow], Any]:
+def ranks(
+    order: str, topics: Mapping[int, Sequence[tuple[int, str, int]]]
+) -> Callable[[PosterRow], tuple[object, ...]]:
     """Return by what posters are sorted before they are hung."""
 
     def by_title(row: PosterRow) -> tuple[str, int]:

@@ -127,8 +127,8 @@ def place(row: SessionRow) -> None:
     session.room = row.room
 
 
-def store(rows: Iterable[Any], fields: list[str]) -> None:
+def store(rows: "Iterable[Content]", fields: list[str]) -> None:
     """Write rows of one kind."""
     found = list(rows)
     if found:
-        type(found[0]).objects.bulk_update(found, fields, batch_size=200)
+        type(found[0])._default_manager.bulk_update(found, fields, batch_size=200)
