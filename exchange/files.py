@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.functional import Promise
 
@@ -75,22 +74,22 @@ class Pages:
     token: str
 
 
-class Rows:
+class Rows[R]:
     """Records that are read again on each iteration.
 
     `read` takes the fields to read besides the key that identifies a record, or `None` for all.
     """
 
-    def __init__(self, read: Callable[[Collection[str] | None], Iterator[Any]]) -> None:
+    def __init__(self, read: Callable[[Collection[str] | None], Iterator[R]]) -> None:
         self._read = read
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[R]:
         return self._read(None)
 
     def __bool__(self) -> bool:
         return next(self._read(()), None) is not None
 
-    def with_fields(self, names: Collection[str]) -> Iterator[Any]:
+    def with_fields(self, names: Collection[str]) -> Iterator[R]:
         """Return the records with these of their fields; the others are not read, and say nothing."""
         return self._read(names)
 

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import Any, TypedDict, Unpack
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 import markup
 from conference.models import Edition
@@ -32,6 +32,7 @@ from exchange.imports.kinds import (
     Values,
 )
 from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, persons
+from exchange.reading.checks import key_of
 from exchange.records import EditionRecord, MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName
@@ -151,15 +152,11 @@ class Dump:
 
     def program(self) -> Program:
         parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in PARTS}
-        institutions: Any = Rows(lambda wanted: self._institutions())
-        people: Any = Rows(lambda wanted: self._people())
-        return Program(
-            conference=record_of(CONFERENCE, self.edition.conference),
-            edition=self._edition(),
-            institutions=institutions,
-            people=people if self.with_people else (),
-            **parts,
-        )
+        parts["institutions"] = Rows(lambda wanted: self._institutions())
+        if self.with_people:
+            parts["people"] = Rows(lambda wanted: self._people())
+        conference = record_of(CONFERENCE, self.edition.conference)
+        return Program(conference=conference, edition=self._edition(), **parts)
 
     def whole(self) -> Program:
         """Return the program with its lists read."""
@@ -177,19 +174,21 @@ class Dump:
         record: EditionRecord = record_of(EDITION, self.edition, conference=conference, **lists)
         return record
 
-    def _shown(self, model: Any) -> Any:
-        return model.objects.all() if self.drafts else model.objects.published(self.at)
+    def _shown(self, model: type[Content]) -> QuerySet[Content]:
+        rows: Any = model._default_manager
+        found: QuerySet[Content] = rows.all() if self.drafts else rows.published(self.at)
+        return found
 
     def _wants(self, kind: Kind) -> bool:
         return self.only is None or kind.name in self.only
 
-    def _rows(self, kind: Kind) -> Any:
-        rows = self._shown(kind.model).filter(edition=self.edition)
+    def _rows(self, kind: Kind) -> QuerySet[Content]:
+        rows = self._shown(kind.model).filter(Q(edition=self.edition))
         return rows if self.only is None else rows.filter(self.only.get(kind.name, NOTHING))
 
     # Records
 
-    def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Any]:
+    def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Record]:
         """Read the records of a kind: first the sort keys, then in batches. `wanted`: their fields."""
         if not self._wants(kind):
             return
@@ -222,7 +221,9 @@ class Dump:
             if wanted is None or listing.name in wanted
         }
 
-    def records(self, kind: Kind, rows: Any, wanted: Collection[str] | None = None) -> dict[int, Any]:
+    def records(
+        self, kind: Kind, rows: QuerySet[Content], wanted: Collection[str] | None = None
+    ) -> dict[int, Record]:
         """Return records by the keys of their rows. Fields that are not wanted are not read."""
         names = [name for name in (*kind.plain, *kind.references) if wanted is None or name in wanted]
         listings = [one for one in kind.listings if wanted is None or one.name in wanted]
@@ -230,7 +231,7 @@ class Dump:
         names = [kind.key, *names]
         lines = list(rows.order_by().values_list(*columns))
         lists = self.lists(kind, [owner for owner, *_ in lines], wanted) if listings else {}
-        found: dict[int, Any] = {}
+        found: dict[int, Record] = {}
         for owner, *row in lines:
             values = dict(zip(names, _frozen(row), strict=True))
             for listing in listings:
@@ -261,7 +262,7 @@ class Dump:
 
     # People
 
-    def _parts(self) -> Iterator[tuple[Listing, Any]]:
+    def _parts(self) -> Iterator[tuple[Listing, QuerySet[Content]]]:
         """Yield each kind of list with its rows."""
         for kind in KINDS.values():
             for listing in kind.listings if self._wants(kind) else ():
@@ -278,8 +279,8 @@ class Dump:
         known: set[int | None] = set()
         for listing, rows in self._parts():
             if "person" in listing.columns:
-                known.update(rows.values_list("person_id", flat=True).distinct().iterator(CHUNK_ROWS))
-        ranked: list[Any] = []
+                known.update(rows.values_list(f"{PERSON.name}_id", flat=True).distinct().iterator(CHUNK_ROWS))
+        ranked: list[tuple[str, str, int]] = []
         for batch in in_batches(key for key in known if key):
             ranked += (
                 Person.objects.filter(Among("pk", batch)).order_by().values_list("sort_key", "uid", "pk")
@@ -287,7 +288,7 @@ class Dump:
         for batch in in_batches(key for _, _, key in sorted(ranked)):
             yield from persons(batch)
 
-    def _institutions(self) -> Iterator[Any]:
+    def _institutions(self) -> Iterator[Record]:
         known: set[str] = set()
         for listing, rows in self._parts() if self._wants(INSTITUTION) else ():
             if listing is AUTHORS:
@@ -296,7 +297,7 @@ class Dump:
                 known.update(found.order_by().values_list("institution__slug", flat=True).distinct())
         for batch in in_batches(sorted(known)):
             found = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch))
-            yield from sorted(found.values(), key=lambda record: str(record.slug))
+            yield from sorted(found.values(), key=lambda record: str(key_of(record)[1]))
 
 
 def record_of(kind: Kind, row: Content, **values: object) -> Any:

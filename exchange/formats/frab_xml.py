@@ -5,7 +5,7 @@ The same objects as `schedule.json`, spelled as elements. No DTD, no entities; d
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape, quoteattr
 
@@ -26,6 +26,11 @@ from exchange.records import Program
 ROOT = re.compile(r"\s*(?:<[?!][^>]*>\s*)*<schedule\b")
 # The schema has two digits for hours.
 LONGEST = "99:59"
+# The elements of an event that hold a text, in their order.
+ELEMENTS = (
+    *("room", "title", "subtitle", "type", "date", "start", "duration", "abstract", "slug", "track"),
+    *("language", "description", "url"),
+)
 # schedule, day, room, event, persons, person, and something foreign in it.
 MAX_DEPTH = 12
 
@@ -157,21 +162,10 @@ def _head(schedule: ScheduleObject) -> str:
 
 
 def _written(event: EventObject) -> str:
-    fields = {
-        "room": event["room"],
-        "title": event["title"],
-        "subtitle": event["subtitle"],
-        "type": event["type"],
-        "date": event["date"],
-        "start": event["start"],
-        "duration": event["duration"] if len(event["duration"]) <= len(LONGEST) else LONGEST,
-        "abstract": event["abstract"],
-        "slug": event["slug"],
-        "track": event["track"],
-        "language": event["language"],
-        "description": event["description"],
-        "url": event["url"],
-    }
+    values: Mapping[str, object] = event
+    fields = {name: str(values[name]) for name in ELEMENTS}
+    if len(event["duration"]) > len(LONGEST):
+        fields["duration"] = LONGEST
     persons = "".join(
         f"<person{_attributes(id=str(one['id']), guid=one['guid'])}>{escape(one['name'])}</person>"
         for one in event["persons"]
