@@ -10,7 +10,7 @@ from bench.harness import SITE, UNCACHED_SITE, fetch, granian, parser, program, 
 NUMBERS = (1, 2, 4)
 SECONDS = 4
 # Numbers of papers' and people's pages, and repetitions of the others.
-ROWS, TIMES = 1_000, 4
+ROWS, LISTS, TIMES = 1_000, 39, 4
 LIMIT_MB = 220
 # Wait until memory of the last responses is freed.
 SETTLING_SECONDS = 5
@@ -38,6 +38,7 @@ def main() -> None:
 
 def everything() -> list[str]:
     """Return addresses of pages, searches, files and the API."""
+    from papers.views import PAGE_SIZE
     from people.models import Person
 
     rows = sample()
@@ -45,7 +46,8 @@ def everything() -> list[str]:
     papers = edition.papers.published().order_by("pk").select_related("edition")[:ROWS]
     people = Person.objects.published().order_by("pk")[:ROWS]
     pages = [address() for address in rows.pages().values()]
-    pages += [f"{root}papers/?page={number}" for number in range(1, 40)]
+    last = -(-edition.papers.published().count() // PAGE_SIZE)
+    pages += [f"{root}papers/?page={number}" for number in range(1, min(last, LISTS) + 1)]
     pages += [f"/search/?q={word}" for word in ("learning", "graph", "attention", "sparse", "model")]
     files = ("schedule.xml", "schedule.json", "papers.ics", "posters/", "awards/")
     pages += [f"{root}{name}" for name in files]
