@@ -32,7 +32,9 @@ from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, called_off
 from people.models import Person, PersonName
 from people.querysets import appearances
-from schedule.models import Presentation, Session, SessionRole, Speaker
+from schedule.models import Presentation, Session, SessionKind, SessionRole, Speaker
+from schedule.querysets import of_kind
+from schedule.session_kinds import HasKind
 
 MAX_WORDS = 200
 # Parameters of every list, in addition to its filters.
@@ -89,6 +91,24 @@ class StrictBooleanField(forms.CharField):
 
 class YesNo(BooleanFilter):  # type: ignore[misc]
     field_class = StrictBooleanField
+
+
+class KindFilter(CharFilter):  # type: ignore[misc]
+    """Rows of a kind or of one that counts as it; with a `path`, rows at its end, as `RelatedFilter`."""
+
+    def __init__(self, model: type[HasKind], path: str = "", **kwargs: object) -> None:
+        self.model_of_kinds, self.path = model, path
+        super().__init__(**kwargs)
+
+    def filter(self, rows: Rows, value: str) -> Rows:
+        if not value:
+            return rows
+        own = SessionKind.objects.filter(applies_to=self.model_of_kinds.applies_to, slug=value)
+        built_in = self.model_of_kinds.Kind.values
+        if value not in built_in and not own.exists():
+            raise BadValue("kind", value, allowed=built_in)
+        found = of_kind(value)
+        return rows.filter(self.parent.related(self.model_of_kinds, self.path, found) if self.path else found)
 
 
 class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
@@ -283,9 +303,7 @@ class PaperFilter(Searched, EditionPart):
     award = RelatedFilter(
         AwardGrant, "paper", "award__uid", "award__edition__slug", help_text=_("Which won this award.")
     )
-    kind = ChoiceFilter(
-        method="of_kind", choices=Presentation.Kind.choices, help_text=_("Presented like this.")
-    )
+    kind = KindFilter(Presentation, "paper", help_text=_("Presented like this."))
     session = RelatedFilter(
         Presentation, "paper", "session__uid", "edition__slug", help_text=_("Presented in this session.")
     )
@@ -303,9 +321,6 @@ class PaperFilter(Searched, EditionPart):
     def on_topic(self, rows: Rows, name: str, value: str) -> Rows:
         ways = (named(value, f"{path}__slug", "edition__slug") for path in TOPIC_PATHS)
         return rows.filter(reduce(or_, ways))
-
-    def of_kind(self, rows: Rows, name: str, value: str) -> Rows:
-        return rows.filter(self.related(Presentation, "paper", Q(kind=value)))
 
     def in_room(self, rows: Rows, name: str, value: str) -> Rows:
         return rows.filter(self.related(Presentation, "paper", in_room(value)))
@@ -345,7 +360,7 @@ class RoomFilter(EditionPart):
 
 
 class SessionFilter(Searched, EditionPart):
-    kind = ChoiceFilter(choices=Session.Kind.choices, help_text=_("Of this kind."))
+    kind = KindFilter(Session, help_text=_("Of this kind, or of one that counts as it."))
     day = program_day(_("On this program day"))
     room = PathFilter("room__slug", "edition__slug", help_text=_("In this room."))
     parent = PathFilter("parent__uid", "edition__slug", help_text=_("Part of this session."))
@@ -366,7 +381,7 @@ class SessionFilter(Searched, EditionPart):
 
 
 class PresentationFilter(Searched, EditionPart):
-    kind = ChoiceFilter(choices=Presentation.Kind.choices, help_text=_("Of this kind."))
+    kind = KindFilter(Presentation, help_text=_("Of this kind, or of one that counts as it."))
     day = program_day(_("On this program day"))
     room = PathFilter(method="in_room", help_text=_("In this room."))
     session = PathFilter("session__uid", "edition__slug", help_text=_("In this session."))

@@ -13,10 +13,10 @@ from django_filters import BooleanFilter, ChoiceFilter, DateFilter, Filter, IsoD
 from rest_framework import serializers
 
 from api.files import FILES, MEDIA_TYPES
-from api.filters import NAMED, NAMED_FORM, ResourceFilter
+from api.filters import NAMED, NAMED_FORM, KindFilter, ResourceFilter
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
-from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Many, Resource, Shape, Text
+from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Many, Resource, Shape, Text, kind_schema
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
 from api.writing.writable import WRITABLE
 from people.models import Institution, Person
@@ -228,6 +228,8 @@ def input_schema(field: BodyField) -> JsonSchema:
 def filter_schema(one: Filter) -> JsonSchema:
     """Return the schema of a parameter that narrows a list."""
     match one:
+        case KindFilter():
+            return kind_schema(one.model_of_kinds)
         case ChoiceFilter():
             return {"type": "string", "enum": [value for value, _label in one.extra["choices"]]}
         case BooleanFilter():

@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from content.models import Content
 from people.querysets import with_shown_names
+from schedule.session_kinds import MAX_SLUG_CHARS, HasKind, built_in_kinds
 
 if TYPE_CHECKING:
     from django.db.models.expressions import Combinable
@@ -225,6 +226,21 @@ def strings(name: str, help: Text) -> Field:
 
 def choice(name: str, choices: "Iterable[tuple[str, Text]]", help: Text) -> Field:
     return column(name, help, {"type": "string", "enum": [value for value, _label in choices]})
+
+
+def kind_schema(model: type[HasKind]) -> JsonSchema:
+    """A built-in kind, or the slug of one that the conference added."""
+    built_in = {"type": "string", "enum": sorted(built_in_kinds(model.applies_to))}
+    return {"anyOf": [built_in, {"type": "string", "maxLength": MAX_SLUG_CHARS}]}
+
+
+def kinds(model: type[HasKind], help: Text) -> dict[str, Field]:
+    """The kind of a session or presentation, and what is known of one that the conference added."""
+    return {
+        "kind": column("kind", help, kind_schema(model)),
+        "kind_name": string("kind_name", _("What the conference calls a kind of its own; else empty.")),
+        "counts_as": choice("counts_as", model.Kind.choices, _("The built-in kind that it counts as.")),
+    }
 
 
 def status() -> Field:

@@ -22,6 +22,11 @@ def last_word_apart(name: str) -> tuple[str, str]:
     return given, family
 
 
+def no_own_kind(applies_to: str, kind: str) -> tuple[str, str]:
+    """Say that a kind is none of the conference's own."""
+    return "", kind
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
@@ -29,8 +34,9 @@ class Context:
     Formats import no app, so knowledge of texts and names is passed as functions: `plain` and `latex`
     turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name,
     `version` names the last release of the program. `uids` names all sessions or presentations
-    of the edition, drafts too, oldest first: numbers made of uids depend on it. `language` is that of
-    the site.
+    of the edition, drafts too, oldest first: numbers made of uids depend on it. `own_kind`
+    takes "session" or "presentation" and a kind, and gives (name, built-in kind that it counts as); the name
+    of a built-in kind is empty. `language` is that of the site.
     """
 
     edition: str
@@ -42,6 +48,7 @@ class Context:
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
     version: Callable[[], str] = str
     uids: Callable[[str], Iterable[str]] = lambda kind: ()
+    own_kind: Callable[[str, str], tuple[str, str]] = no_own_kind
     language: str = "en"
 
 

@@ -136,7 +136,9 @@ def papers_by_material(edition: Edition) -> Members[str]:
 class PaperTalks:
     """The public presentations of papers: by kind, start, and session (uid and title)."""
 
+    # A kind of the conference's own is there under its slug, with its name, and as what it counts as.
     kinds: dict[str, array[int]] = field(default_factory=_keys_by_value)
+    kind_names: dict[str, str] = field(default_factory=dict)
     begun: dict[datetime, array[int]] = field(default_factory=_keys_by_value)
     sessions: dict[tuple[str, str], array[int]] = field(default_factory=_keys_by_value)
     recorded: array[int] = field(default_factory=_keys)
@@ -145,8 +147,11 @@ class PaperTalks:
     starts: dict[int, datetime] = field(default_factory=dict)
     boards: dict[int, Board] = field(default_factory=dict)
 
-    def add(self, paper: int, kind: str, begins: datetime, session: tuple[str, str], board: str) -> None:
-        self.kinds[kind].append(paper)
+    def add(
+        self, paper: int, kinds: Iterable[str], begins: datetime, session: tuple[str, str], board: str
+    ) -> None:
+        for kind in kinds:
+            self.kinds[kind].append(paper)
         self.begun[begins].append(paper)
         self.sessions[session].append(paper)
         if begins < self.session_starts.get(session, UNSCHEDULED):
@@ -172,11 +177,13 @@ def paper_talks(edition: Edition, at: datetime) -> PaperTalks:
         session_model.objects.filter(edition=edition).order_by().values_list("pk", "uid", "title", "start")
     )
     named = {key: ((uid, title), start) for key, uid, title, start in sessions}
-    columns = ("paper_id", "kind", "start", "session_id", "board", "recording_url")
+    columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "session_id", "board", "recording_url")
     found = PaperTalks()
-    for key, kind, start, session, board, recording in rows.values_list(*columns):
+    for key, kind, counts_as, kind_name, start, session, board, recording in rows.values_list(*columns):
         name, begins = named.get(session, (NO_SESSION, None))
-        found.add(key, kind, start or begins or UNSCHEDULED, name, board)
+        found.add(key, {kind, counts_as}, start or begins or UNSCHEDULED, name, board)
+        if kind_name:
+            found.kind_names[kind] = kind_name
         if recording:
             found.recorded.append(key)
     return found
@@ -246,7 +253,7 @@ def presentation_kinds() -> dict[str, str]:
 
 def kind_choices(talks: PaperTalks, numbers: PaperNumbers) -> Choices:
     """Return the kinds of presentations that occur."""
-    labels = presentation_kinds()
+    labels = {**presentation_kinds(), **dict(sorted(talks.kind_names.items()))}
     kinds = {kind: talks.kinds[kind] for kind in labels if kind in talks.kinds}
     return numbers.choices(kinds, label=labels.__getitem__)
 

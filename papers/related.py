@@ -151,7 +151,7 @@ def _similar_posters(paper: Any, at: datetime | None) -> "list[DayTalk]":
     """Return the posters of others on its posters' days that share topic or keywords, likest first."""
     if not (paper.topic_id or paper.keywords):
         return []
-    own = [one for one in _taking_place(paper) if "poster" in (one.kind, one.session.kind)]
+    own = [one for one in _taking_place(paper) if "poster" in (one.counts_as, one.session.counts_as)]
     day_of, days = paper.edition.day_of, {paper.edition.day_of(one.begins) for one in own}
     # A session may go on from one day to the next.
     posters = {_day(paper, moment, at).posters for one in own for moment in (one.begins, one.session.start)}
@@ -266,7 +266,10 @@ def day_talks_around(edition: Edition, at: datetime, start: datetime, end: datet
 # The columns of a day, as the database holds them: there are few different times and keywords, and each is
 # parsed once.
 INDEX_COLUMNS = ("pk", "paper_id", "session_id", "poster", "paper__topic_id")
-LINE_COLUMNS = ("uid", "kind", "board", "position", "title", "title_html", "room_key", "room_slug", "place")
+LINE_COLUMNS = (
+    *("uid", "kind", "kind_name", "counts_as", "board", "position", "title", "title_html"),
+    *("room_key", "room_slug", "place"),
+)
 
 
 def _day_rows(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
@@ -277,11 +280,12 @@ def _day_rows(edition: int, at: datetime, start: datetime, end: datetime) -> Any
 
 def _talk(labels: dict[str, str], columns: Sequence[Any]) -> DayTalk:
     key, paper, session, poster, topic, keywords, starts, ends, *line = columns
-    uid, kind, board, position, title, title_html, room, slug, place = line
+    uid, kind, name, counts_as, board, position, title, title_html, room, slug, place = line
     row = TalkRow(
         uid,
         intern(kind),
-        labels[kind],
+        name or labels[kind],
+        intern(counts_as),
         title,
         title_html,
         moment_of(starts),

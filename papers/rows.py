@@ -112,6 +112,7 @@ class SessionRow(NamedTuple):
     """The session of a talk, as far as the talk's line depends on it."""
 
     kind: str
+    counts_as: str
     start: datetime
     room_id: int | None
     cancelled: bool
@@ -125,6 +126,7 @@ class _Talk(NamedTuple):
     uid: str
     kind: str
     get_kind_display: str
+    counts_as: str
     title: str = ""
     title_html: str = ""
     start: datetime | None = None
@@ -232,16 +234,30 @@ def _links(papers: type[Model], keys: Keys, at: datetime) -> Any:
 def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[TalkRow]:
     """Return where these papers appear, by time. One query, none without keys."""
     labels = labels_of(papers.model, "presentations")
+    rows = _appearances(papers.model, Keys(keys), moment(at))
     return grouped(
-        (paper, TalkRow(uid, kind, labels[kind], start=start, room_id=room, board=board, cancelled=off))
-        for paper, uid, kind, start, room, board, off in _appearances(papers.model, Keys(keys), moment(at))
+        (
+            paper,
+            TalkRow(
+                uid,
+                kind,
+                name or labels[kind],
+                counts_as,
+                start=start,
+                room_id=room,
+                board=board,
+                cancelled=off,
+            ),
+        )
+        for paper, uid, kind, name, counts_as, start, room, board, off in rows
     )
 
 
 def _appearances(papers: type[Model], keys: Keys, at: datetime) -> Any:
     rows = published_rows(papers, "presentations", at).filter(Among("paper_id", keys)).with_beginning()
     placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
-    return placed.values_list("paper_id", "uid", "kind", "begins", "where", "board", "called_off")
+    kind = ("kind", "kind_name", "counts_as")
+    return placed.values_list("paper_id", "uid", *kind, "begins", "where", "board", "called_off")
 
 
 def labels_of(papers: Any, relation: str) -> dict[str, str]:

@@ -65,9 +65,11 @@ def team_sizes(edition: Edition, at: datetime | None) -> Chart:
 
 def kinds(edition: Edition, at: datetime | None) -> Chart:
     """Presentations that take place, by kind."""
-    rows = taking_place(edition.presentations.published(at)).order_by().values_list("kind", flat=True)
-    found, labels = Counter(rows), presentation_kinds()
-    values = [Value(label, found[kind]) for kind, label in labels.items() if found[kind]]
+    rows = taking_place(edition.presentations.published(at)).order_by().values_list("kind", "kind_name")
+    found = Counter(rows)
+    labels = {**presentation_kinds(), **{kind: name for kind, name in sorted(found) if name}}
+    numbers = {kind: number for (kind, _), number in found.items()}
+    values = [Value(label, numbers[kind]) for kind, label in labels.items() if kind in numbers]
     return bars("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
 
 

@@ -1,4 +1,7 @@
-"""What is a session chair's own: the sessions that the account's person leads, and what is shown in them."""
+"""What is a session chair's own: the sessions that the account's person leads, and what is shown in them.
+
+And which kinds of sessions a role reaches, which belong to no edition.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -6,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Model, Q
 from django.db.models.functions import Coalesce
 
+from accounts.access_scope import Access
+from conference.models import Edition
 from papers.models import Authorship, Material, Paper
 from people.models import Person, PersonAccount
-from schedule.models import Presentation, Session, SessionRole, Speaker
+from schedule.models import Presentation, Session, SessionKind, SessionRole, Speaker
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -43,6 +48,16 @@ def people_there(user: "User") -> Q:
     for rows in there:
         found |= Q(pk__in=rows.order_by().values("person"))
     return found
+
+
+def kinds(access: Access, action: str) -> Q:
+    """Those of conferences in which one has a role; who changes one must reach all editions that use it."""
+    reached = Edition.objects.filter(pk__in=access.editions(action, SessionKind))
+    found = Q(conference__in=reached.order_by().values("conference"))
+    if action == "view":
+        return found
+    others = Edition.objects.exclude(pk__in=access.editions(action, SessionKind))
+    return found & ~Q(conference__in=others.order_by().values("conference"))
 
 
 def inside(lookup: str, rows: Any) -> Any:

@@ -22,7 +22,7 @@ class SessionGaps(CancellableQuerySet):
     def without_chair(self) -> Self:
         """Sessions of the kinds that have one, without a chair or moderator."""
         roles = self._far("roles").filter(session=OuterRef("pk"), role__in=LEADERS)
-        return self.taking_place().filter(~Exists(roles), kind__in=LED)
+        return self.taking_place().filter(~Exists(roles), counts_as__in=LED)
 
     def ending_early(self) -> Self:
         """Sessions whose end lies before that of their last talk."""
@@ -51,4 +51,4 @@ class PresentationGaps(CancellableQuerySet):
         return self.taking_place().filter(early | late)
 
     def unscheduled_posters(self) -> Self:
-        return self.taking_place().filter(kind="poster", session__isnull=True)
+        return self.taking_place().filter(counts_as="poster", session__isnull=True)

@@ -23,38 +23,43 @@ from schedule.presentation import ENDS_BEFORE_START, Presentation
 from schedule.querysets import SessionQuerySet
 from schedule.rescheduling import set_null
 from schedule.rooms import Room
+from schedule.session_kinds import (
+    KIND_COPIES,
+    MAX_SLUG_CHARS,
+    AppliesTo,
+    BuiltInSessionKind,
+    HasKind,
+    KindField,
+    SessionKind,
+)
 
-__all__ = ["Agenda", "AgendaStar", "Presentation", "Release", "Room", "Session", "SessionRole", "Speaker"]
+__all__ = [
+    "Agenda",
+    "AgendaStar",
+    "Presentation",
+    "Release",
+    "Room",
+    "Session",
+    "SessionKind",
+    "SessionRole",
+    "Speaker",
+]
 
 
-class Session(Cancellable, Content):
+class Session(HasKind, Cancellable, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
-    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
-    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract")
+    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
+    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
     rules_look_at: ClassVar[tuple[str, ...]] = ("parts",)
 
-    class Kind(models.TextChoices):
-        OPENING = "opening", _("Opening")
-        INVITED_TALK = "invited_talk", _("Invited talk")
-        ORAL = "oral", _("Oral session")
-        POSTER = "poster", _("Poster session")
-        SPOTLIGHT = "spotlight", _("Spotlight session")
-        PANEL = "panel", pgettext_lazy("kind of session", "Panel")
-        TUTORIAL = "tutorial", _("Tutorial")
-        WORKSHOP = "workshop", _("Workshop")
-        SOCIAL = "social", _("Social")
-        BREAK = "break", pgettext_lazy("kind of session", "Break")
-        MEAL = "meal", _("Meal")
-        REGISTRATION = "registration", _("Registration")
-        TOWN_HALL = "town_hall", _("Town hall")
-        AWARD_CEREMONY = "award_ceremony", _("Award ceremony")
-        OTHER = "other", _("Session")
+    Kind = BuiltInSessionKind
+    applies_to: ClassVar[str] = AppliesTo.SESSION
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="sessions")
     uid = UidField()
-    kind = models.CharField(_("kind"), max_length=16, choices=Kind, default=Kind.ORAL)
+    kind = KindField(_("kind"), max_length=MAX_SLUG_CHARS, choices=Kind, default=Kind.ORAL)
     title = models.CharField(_("title"), max_length=300)
     title_html = models.TextField(editable=False)
     abstract = models.TextField(_("abstract"), blank=True, help_text=_("Markdown; TeX between dollar signs."))

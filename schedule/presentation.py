@@ -19,6 +19,14 @@ from schedule.cancellation import Cancellable, Status
 from schedule.querysets import PresentationQuerySet
 from schedule.rescheduling import set_null
 from schedule.rooms import Room
+from schedule.session_kinds import (
+    KIND_COPIES,
+    MAX_SLUG_CHARS,
+    AppliesTo,
+    BuiltInPresentationKind,
+    HasKind,
+    KindField,
+)
 
 ENDS_BEFORE_START = _("The end lies before the start.")
 OTHER_EDITION = {
@@ -28,27 +36,23 @@ OTHER_EDITION = {
 }
 
 
-class Presentation(Appearing, Cancellable, Ordered, Content):
+class Presentation(Appearing, HasKind, Cancellable, Ordered, Content):
     """One appearance: of a paper, or a talk with its own title and speakers."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     part_of: ClassVar[tuple[str, ...]] = ("session", "paper")
     siblings_of: ClassVar[str] = "session"
-    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html")
-    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract")
+    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
+    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
 
-    class Kind(models.TextChoices):
-        ORAL = "oral", _("Oral")
-        SPOTLIGHT = "spotlight", _("Spotlight")
-        POSTER = "poster", _("Poster")
-        TALK = "talk", _("Talk")
-        DEMO = "demo", _("Demo")
+    Kind = BuiltInPresentationKind
+    applies_to: ClassVar[str] = AppliesTo.PRESENTATION
 
     edition = models.ForeignKey(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="presentations"
     )
     uid = UidField()
-    kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.ORAL)
+    kind = KindField(_("kind"), max_length=MAX_SLUG_CHARS, choices=Kind, default=Kind.ORAL)
     paper = models.ForeignKey(
         Paper, models.CASCADE, verbose_name=_("paper"), null=True, blank=True, related_name="presentations"
     )

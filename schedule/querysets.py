@@ -48,6 +48,11 @@ def session_published(prefix: str, at: datetime | None) -> Q:
     return schedule_public(f"{prefix}edition__", at) & own & above
 
 
+def of_kind(kind: str) -> Q:
+    """Sessions or presentations of this kind, or of one that counts as it."""
+    return Q(kind=kind) | Q(counts_as=kind)
+
+
 class RoomQuerySet[M: "Content"](ContentQuerySet[M]):
     """Rooms of an edition, in order."""
 
@@ -103,17 +108,17 @@ class SessionQuerySet(SessionGaps):
         return self.filter(Q(uid=uid) | Q(parent__uid=uid))
 
     def invited_talks(self) -> Self:
-        return self.filter(kind="invited_talk")
+        return self.filter(counts_as="invited_talk")
 
     def beside(self, key: int, parent: int | None) -> Self:
         """The sessions that one may go on to from that with this key: those of the same whole, in order."""
-        rows = self.filter(Q(pk=key) | ~Q(kind__in=BREAK_KINDS), parent=parent)
+        rows = self.filter(Q(pk=key) | ~Q(counts_as__in=BREAK_KINDS), parent=parent)
         return rows.in_order().defer("abstract", "abstract_html")
 
     def with_posters(self, at: datetime | None = None) -> Self:
         """Poster sessions, and others that contain posters."""
         posters = self.published_related("presentations", at).posters()
-        return self.filter(Q(kind="poster") | Exists(posters.filter(session=OuterRef("pk"))))
+        return self.filter(Q(counts_as="poster") | Exists(posters.filter(session=OuterRef("pk"))))
 
     def held_in(self, room: Model, at: datetime | None = None) -> Self:
         """Sessions in a room, and those of which something stands there, such as posters in a hall."""
@@ -125,7 +130,7 @@ class SessionQuerySet(SessionGaps):
 
     def chosen(self, choice: Any, at: datetime | None = None) -> Self:
         """Sessions of the kind, in the room and with talks on the topic that a visitor chose."""
-        rows = self.filter(kind=choice.kind) if choice.kind else self
+        rows = self.filter(of_kind(choice.kind)) if choice.kind else self
         rows = rows.held_in(choice.room, at) if choice.room else rows
         if not choice.topic:
             return rows
@@ -215,7 +220,7 @@ class PresentationQuerySet(PresentationGaps):
 
     def posters(self) -> Self:
         """Posters, and everything in a poster session."""
-        return self.filter(Q(kind="poster") | Q(session__kind="poster"))
+        return self.filter(Q(counts_as="poster") | Q(session__counts_as="poster"))
 
     def about(self, topic: Any, at: datetime | None = None) -> Self:
         """Those of papers on this topic or one below it; all where there is no topic."""
@@ -254,7 +259,7 @@ class PresentationQuerySet(PresentationGaps):
 
         Of the room `room_key`, `room_slug` and `place`, its name.
         """
-        poster = Q(kind="poster") | Q(session__kind="poster", session__isnull=False)
+        poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
         return self.with_beginning().annotate(
             starts=F("begins"),
             ends=Coalesce("end", "session__end"),

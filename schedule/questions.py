@@ -11,6 +11,7 @@ from pagecache.per_revision import cached_per_revision
 from papers.models import Topic
 from schedule.models import Release, Room, Session
 from schedule.querysets import SessionQuerySet
+from schedule.session_kinds import AppliesTo, kind_label
 
 type Span = tuple[datetime, datetime]
 CACHED_EDITIONS = 24
@@ -38,18 +39,25 @@ def sessions_beside(session: Session, at: datetime) -> list[Session]:
 
 def used_days(edition: Edition, at: datetime) -> set[date]:
     """Return the program days on which sessions begin. One query, with the kinds."""
-    return {edition.day_of(start) for start, _ in used(edition, at)}
+    return {edition.day_of(start) for start, *_ in used(edition, at)}
 
 
-def used_kinds(edition: Edition, at: datetime) -> set[str]:
-    """Return the kinds of sessions that occur. One query, with the days."""
-    return {kind for _, kind in used(edition, at)}
+def used_kinds(edition: Edition, at: datetime) -> list[tuple[str, str]]:
+    """Return the kinds of sessions that occur, slug and label: each by what it counts as, built-in first.
+
+    One query, with the days.
+    """
+    order = {slug: place for place, slug in enumerate(Session.Kind.values)}
+    kinds = {(order[counts_as], name, kind) for _, kind, counts_as, name in used(edition, at)}
+    return [(kind, kind_label(AppliesTo.SESSION, kind, name)) for _, name, kind in sorted(kinds)]
 
 
 @cached_per_revision(CACHED_EDITIONS)
-def used(edition: Edition, at: datetime) -> list[tuple[datetime, str]]:
-    """Return the different starts and kinds of sessions."""
-    return list(_published(edition, at).order_by().values_list("start", "kind").distinct())
+def used(edition: Edition, at: datetime) -> list[tuple[datetime, str, str, str]]:
+    """Return the different starts and kinds of sessions: slug, what it counts as, own name."""
+    return list(
+        _published(edition, at).order_by().values_list("start", "kind", "counts_as", "kind_name").distinct()
+    )
 
 
 def used_rooms(edition: Edition, at: datetime) -> list[Room]:

@@ -74,7 +74,7 @@ def _of_papers_and_talks(edition: Edition, at: datetime) -> Iterable[Recording]:
     for talk in talks.with_credits(at):
         key = ("paper", talk.paper_id) if talk.paper_id else ("talk", talk.pk)
         recording = found.setdefault(key, Recording(talk.get_kind_display(), talk, talk.starts))
-        recording.add(str(WATCH[talk.kind]), talk.recording_url)
+        recording.add(str(WATCH[talk.counts_as]), talk.recording_url)
     videos = Material.objects.published(at).filter(kind="video", paper__edition=edition)
     papers = edition.papers.published(at).filter(pk__in=videos.values("paper")).with_authors(at).by_title()
     by_paper = videos.order_by("position", "pk").grouped("paper_id")

@@ -7,19 +7,20 @@ from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from accounts.access_scope import OWN
+from accounts.access_scope import OWN, SCOPES
 from accounts.roles import ALL, KEEP, NONE, SEE, Role, grant, restrict
 from conference import menu_sections
 from conference.cache_lifetimes import DATED_MODELS
 from conference.menu_sections import MenuSection
 from people.models import Person
 from people.querysets import Appearance, register_appearance
-from schedule.access_scope import OWN_ROWS
-from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
+from schedule.access_scope import OWN_ROWS, kinds
+from schedule.models import Presentation, Release, Room, Session, SessionKind, SessionRole, Speaker
 
 OWN |= OWN_ROWS
+SCOPES[SessionKind] = kinds
 
-grant([Room, SessionRole, Speaker], ALL, ALL, ALL, SEE, SEE)
+grant([Room, SessionKind, SessionRole, Speaker], ALL, ALL, ALL, SEE, SEE)
 grant([Session, Presentation], ALL, ALL, ALL, KEEP, SEE)
 grant([Release], ALL, ALL, SEE, NONE, SEE)
 restrict(Role.SESSION_CHAIR, Session, ["abstract", "stream_url", "chat_url", "recording_url"])

@@ -33,7 +33,19 @@ from schedule.models import Presentation, Session, Speaker
 ABSTRACTS = ("abstract_html", "paper__abstract_html")
 # How many stand for talks that are too many for a page.
 TALKS_SHOWN = 10
-OWN = ("pk", "uid", "kind", "title", "title_html", "start", "end", "board", "position")
+OWN = (
+    "pk",
+    "uid",
+    "kind",
+    "kind_name",
+    "counts_as",
+    "title",
+    "title_html",
+    "start",
+    "end",
+    "board",
+    "position",
+)
 STATE = ("status", "cancellation_reason", "recording_url")
 PLACE = ("session_id", "starts", "room_id", "room__slug", "room__name")
 PRINTED = ("paper_id", "paper__uid", "paper__title", "paper__title_html")
@@ -99,7 +111,8 @@ def _beside(rows: Sequence[Any], wanted: Wanted, at: datetime | None) -> _Beside
 
 def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Beside) -> list[TalkRow]:
     face, off = session.edition.face, session.cancelled
-    whole = SessionRow(session.kind, session.start, session.room_id, off, session.get_absolute_url())
+    kind = session.kind, session.counts_as
+    whole = SessionRow(*kind, session.start, session.room_id, off, session.get_absolute_url())
     labels = labels_of(Paper, "presentations")
 
     def paper(row: Any) -> PaperRow:
@@ -118,7 +131,8 @@ def _talks(rows: Iterable[Any], session: Session, wanted: Wanted, beside: _Besid
         return TalkRow(
             row.uid,
             row.kind,
-            labels[row.kind],
+            row.kind_name or labels[row.kind],
+            row.counts_as,
             row.title,
             row.title_html,
             row.start,

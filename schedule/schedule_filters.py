@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from content.pagination import BadParameter, base_query
 from papers.models import Topic
-from schedule.models import Room, Session
+from schedule.models import Room
 from schedule.questions import used_kinds, used_rooms, used_topics
 
 ZOOMS = ("1", "2", "3", "4")
@@ -46,8 +46,7 @@ class ScheduleFilter:
 
 def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> ScheduleFilter:
     """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
-    used = used_kinds(edition, at)
-    kinds = [(kind, str(label)) for kind, label in Session.Kind.choices if kind in used]
+    kinds = used_kinds(edition, at)
     rooms = used_rooms(edition, at)
     topics = in_tree(used_topics(edition, at))
     kind = one_of(request, "kind", [kind for kind, _ in kinds])

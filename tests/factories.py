@@ -5,10 +5,12 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from django.utils.text import slugify
+
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from people.models import CommitteeRole, Institution, Person
-from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.models import Presentation, Room, Session, SessionKind, SessionRole, Speaker
 
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 MORNING = datetime(2021, 4, 6, 15, 0, tzinfo=UTC)  # 08:00 in Los Angeles
@@ -91,6 +93,12 @@ def make_session(edition: Edition, minutes: int = 60, **fields: Any) -> Session:
     defaults = {"title": f"Session {next(numbers)}", "kind": "oral", "status": "published"}
     defaults["end"] = start + timedelta(minutes=minutes)
     return Session.objects.create(edition=edition, start=start, **{**defaults, **fields})
+
+
+def make_session_kind(conference: Conference, name: str = "Birds of a feather", **fields: Any) -> SessionKind:
+    """A kind of sessions that counts as oral, unless told otherwise."""
+    values = {"slug": slugify(name), "name": name, "counts_as": "oral", **fields}
+    return SessionKind.objects.create(conference=conference, **values)
 
 
 def add_role(session: Session, person: Person | str, role: str = "moderator", **fields: Any) -> SessionRole:

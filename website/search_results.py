@@ -14,12 +14,11 @@ from django.db.models import (
     OuterRef,
     QuerySet,
     Subquery,
-    TextChoices,
     TextField,
     Value,
 )
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast, Coalesce, NullIf
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext, pgettext_lazy
@@ -44,6 +43,7 @@ NOTHING = Value("", TextField())
 NO_TIME = Cast(Value(None), DateTimeField())
 NO = Value(False, BooleanField())
 ZERO = Value(0, BigIntegerField())
+OWN_NAME_OR_KIND = Coalesce(NullIf("kind_name", Value("")), "kind", output_field=TextField())
 
 
 class SearchRow(NamedTuple):
@@ -102,13 +102,13 @@ def _people(keys: Collection[int], at: datetime) -> Rows:
 
 def _sessions(keys: Collection[int], at: datetime) -> Rows:
     shown = Session.objects.published(at).filter(pk__in=keys).with_called_off()
-    columns = ("pk", "uid", "title", "abstract", "edition_id", "kind", NOTHING)
+    columns = ("pk", "uid", "title", "abstract", "edition_id", OWN_NAME_OR_KIND, NOTHING)
     return _branch("session", shown, *columns, "start", "end", "called_off", NOTHING, NOTHING)
 
 
 def _talks(keys: Collection[int], at: datetime) -> Rows:
     shown = Presentation.objects.published(at).filter(pk__in=keys, paper=None).with_beginning()
-    columns = ("pk", "uid", "title", "abstract", "edition_id", "kind", NOTHING)
+    columns = ("pk", "uid", "title", "abstract", "edition_id", OWN_NAME_OR_KIND, NOTHING)
     times = ("begins", Coalesce("end", "session__end"), "called_off", "session__uid", "session__title")
     return _branch("talk", shown, *columns, *times)
 
@@ -167,7 +167,7 @@ KINDS = {
 }
 # Names of papers and people; other rows name their own kind.
 NAMES = {"paper": gettext_noop("Paper"), "person": gettext_noop("Person")}
-TIMED: Mapping[str, type[TextChoices]] = {"session": Session.Kind, "talk": Presentation.Kind}
+TIMED = {"session": dict(Session.Kind.choices), "talk": dict(Presentation.Kind.choices)}
 # Kinds of rows that name people.
 CREDITED = frozenset(("paper", "session", "talk"))
 
@@ -232,7 +232,7 @@ def search_result(
 def kind_of(row: SearchRow) -> str:
     """Return the label of its kind."""
     if row.what in TIMED:
-        return str(TIMED[row.what](row.kind).label)
+        return str(TIMED[row.what].get(row.kind, row.kind))
     return pgettext("of the site", "Page") if row.what == "page" else gettext(NAMES[row.what])
 
 

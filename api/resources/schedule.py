@@ -20,6 +20,7 @@ from api.shapes import (
     Shape,
     boolean,
     choice,
+    kinds,
     moment,
     number,
     page,
@@ -119,7 +120,7 @@ SESSIONS = Resource(
     page=page(("uid", "title", "edition__slug"), session_path),
     filters=SessionFilter,
     fields={
-        "kind": choice("kind", Session.Kind.choices, _("What it is.")),
+        **kinds(Session, _("What it is.")),
         **texts("title", _("The title.")),
         **texts("abstract", _("What it is about.")),
         "start": moment("start", ZONE, _("When it begins.")),
@@ -197,7 +198,7 @@ PRESENTATIONS = Resource(
     ),
     filters=PresentationFilter,
     fields={
-        "kind": choice("kind", Presentation.Kind.choices, _("How it is presented.")),
+        **kinds(Presentation, _("How it is presented.")),
         "title": Field(
             ("title", "paper__title"), title_of, _("Its own title, else its paper's. Markdown with TeX.")
         ),

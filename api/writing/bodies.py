@@ -21,6 +21,7 @@ from api.reader import Reader
 from api.shapes import RESOURCES, VERSION
 from api.writing.writable import WritablePart, WritableResource
 from content.fields import LinesField
+from schedule.session_kinds import KindField
 
 # A body as its serializer read it.
 type Body = dict[str, Any]
@@ -98,7 +99,7 @@ def serializer_field(column: Column) -> BodyField:
         "help_text": column.help_text or column.verbose_name,
         "required": False,
     }
-    if column.choices:
+    if column.choices and not isinstance(column, KindField):
         told["error_messages"] = {
             "invalid_choice": _("It knows: %(names)s.") % {"names": ", ".join(dict(column.choices))}
         }

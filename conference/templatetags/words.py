@@ -43,6 +43,6 @@ def posters(number: int) -> str:
 def held(session: Any) -> str:
     """6 talks, or 800 posters: what a session fetched `with_place()` holds; nothing where it is empty."""
     number = session.talk_count
-    if session.kind == "poster":
+    if session.counts_as == "poster":
         return posters(number) if number else ""
     return ngettext("%(number)s talk", "%(number)s talks", number) % numbered(number) if number else ""

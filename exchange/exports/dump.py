@@ -38,6 +38,7 @@ from papers.models import Authorship
 from people.models import Institution, Person, PersonName
 from people.names import split
 from people.printed_names import HiddenNames
+from schedule.session_kinds import built_in_kinds, own_kinds
 
 # By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
 SORTED_BY = {
@@ -118,6 +119,7 @@ def writing_context(edition: Edition) -> Context:
         name_parts=name_parts,
         version=lambda: version_of(edition),
         uids=partial(uids_of, edition),
+        own_kind=partial(own_kind, edition),
         language=settings.LANGUAGE_CODE,
     )
 
@@ -126,6 +128,12 @@ def version_of(edition: Edition) -> str:
     """Return what apps show of the last release: its number, and its title where it has one."""
     last = edition.releases.published().newest_first().first()
     return f"{last.number} {last.title}".strip() if last else ""
+
+
+def own_kind(edition: Edition, applies_to: str, kind: str) -> tuple[str, str]:
+    """Return the name of a kind of the conference's own, and what it counts as. At most one query for all."""
+    own = None if kind in built_in_kinds(applies_to) else own_kinds(edition).get((applies_to, kind))
+    return (own.name, own.counts_as) if own else ("", kind)
 
 
 def uids_of(edition: Edition, kind: str) -> Iterable[str]:

@@ -125,7 +125,7 @@ class _Calendar(Lookup):
             start=start,
             end=end or start,
             place=self._place(stated(session.room, None)),
-            kind=_words(stated(session.kind, "")),
+            kind=self._kind("session", stated(session.kind, "")),
             people=tuple(self._roles(session)),
             within=self._line(stated(whole.title, "")) if whole else "",
             abstract=lead(self.context.plain(stated(session.abstract, ""))),
@@ -149,7 +149,7 @@ class _Calendar(Lookup):
             start=start,
             end=max(start, end, key=_instant),
             place=self._place(stated(shown.room, None) or (stated(session.room, None) if session else None)),
-            kind=_words(stated(shown.kind, "")),
+            kind=self._kind("presentation", stated(shown.kind, "")),
             people=tuple(filter(None, (_board(shown), self._by(shown, paper)))),
             within=self._line(stated(session.title, "")) if session else "",
             abstract=lead(self.context.plain(self.abstract(shown))),
@@ -162,6 +162,10 @@ class _Calendar(Lookup):
     def _key(self, kind: str, uid: str) -> str:
         """Edition slugs have no dots, so the key is unambiguous for any uid."""
         return f"{kind}.{self.context.edition}.{uid}"
+
+    def _kind(self, applies_to: str, kind: str) -> str:
+        name, _ = self.context.own_kind(applies_to, kind)
+        return name or kind.replace("_", " ").capitalize()
 
     def _url(self, part: str, uid: str) -> str:
         site = self.context.site_url.rstrip("/")
@@ -217,10 +221,6 @@ def _role(role: str, number: int) -> str:
 def _board(shown: PresentationRecord) -> str:
     board = stated(shown.board, "")
     return gettext("Board: %(board)s") % {"board": board} if board else ""
-
-
-def _words(kind: str) -> str:
-    return kind.replace("_", " ").capitalize()
 
 
 def _instant(moment: datetime) -> datetime:

@@ -30,6 +30,7 @@ from exchange.problems import Findings, Where
 from exchange.records import Program, Record, is_stated
 from people import names
 from people.models import Person, PersonIdentifier, PersonName
+from schedule.models import SessionKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +234,8 @@ class Plan:
     steps: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
     idle: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
     tallies: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    # Kinds of sessions that the file brings.
+    new_kinds: list[SessionKind] = field(default_factory=list)
 
     @property
     def edition(self) -> Edition:

@@ -17,6 +17,7 @@ from content.history import Origin
 from exchange.imports.compare import Plan, Progress, Tally, compare
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
 from exchange.imports.match_people import People
+from exchange.imports.own_kinds import with_own_kinds, write_kinds
 from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_rows
@@ -95,6 +96,7 @@ def load(
             look(plan)
             if not dry_run and any(plan.steps.values()):
                 write_rows(plan, shown)
+                write_kinds(plan.new_kinds, plan.edition)
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
                 report.run = _recorded(plan, report, run)
                 log.refer_to(report.run)
@@ -130,10 +132,12 @@ def _planned(
     is_locking: bool,
 ) -> Plan:
     edition = edition_for(program, edition_slug)
+    program, new_kinds = with_own_kinds(program, edition, findings)
     people = People(program, edition, findings, concealed.get(PERSON.name, ()))
     compared = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if records_of(program, kind)]
     rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, protected=protected, progress=progress)
+    plan.new_kinds = new_kinds
     validate(plan, findings, progress)
     findings.settle()
     return plan

@@ -176,7 +176,14 @@ MOVED_TABLES = {
 }
 # What an import changed; from 0.1.0 on the history holds it.
 DROPPED_TABLES = frozenset(("exchange.change",))
-NEW_TABLES = {"content.invalidation": ["id", "edition_key", "revision", "tag", "at"]}
+KINDS = "schedule.sessionkind"
+NEW_TABLES = {
+    "content.invalidation": ["id", "edition_key", "revision", "tag", "at"],
+    KINDS: ["id", "position", "conference_id", "applies_to", "slug", "name", "color", "counts_as"],
+}
+# What rows with a kind hold of it: then all kinds were built-in ones.
+WITH_KIND = frozenset(("schedule.session", "schedule.presentation"))
+KIND_COLUMNS = ["counts_as", "kind_name", "kind_color"]
 DROPPED_COLUMNS = {"conference.edition": {"touched"}}
 CONTENT_TYPES = "contenttypes.contenttype"
 PROJECT_APPS = frozenset(
@@ -203,6 +210,7 @@ class EarlierArchive(Archive):
                 continue
             dropped = DROPPED_COLUMNS.get(label, set())
             columns = [name for name in table["columns"] if name not in dropped]
+            columns += KIND_COLUMNS if lacks_kinds(label, columns) else []
             found[MOVED_TABLES.get(label, label)] = {**table, "columns": columns}
         return found
 
@@ -219,7 +227,13 @@ class EarlierArchive(Archive):
         dropped = DROPPED_COLUMNS.get(before, set())
         for row in super().rows(before):
             values = [value for name, value in zip(columns, row, strict=True) if name not in dropped]
+            values += [row[columns.index("kind")], "", ""] if lacks_kinds(before, columns) else []
             yield moved_content_type(columns, values) if label == CONTENT_TYPES else values
+
+
+def lacks_kinds(label: str, columns: list[str]) -> bool:
+    """Whether a table with these columns is older than kinds of sessions as rows."""
+    return label in WITH_KIND and KIND_COLUMNS[0] not in columns
 
 
 def moved_content_type(columns: list[str], values: list[object]) -> list[object]:
@@ -233,7 +247,8 @@ def moved_content_type(columns: list[str], values: list[object]) -> list[object]
 
 def opened(archive: Archive) -> Archive:
     """Return the archive, or an adapter if it has an earlier shape."""
-    if LAST_MIGRATION not in archive.targets and not DROPPED_TABLES & archive.tables.keys():
+    is_earlier = LAST_MIGRATION in archive.targets or DROPPED_TABLES & archive.tables.keys()
+    if not is_earlier and KINDS in archive.tables:
         return archive
     archive.zip.close()
     return EarlierArchive(archive.path)

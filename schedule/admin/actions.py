@@ -14,7 +14,9 @@ from content.bulk import BulkChange, BulkPlan, Values, validated, why_refused
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 from editorial.field_actions import SAME, ChosenField, SetField
+from schedule.admin.kinds import offer_kinds
 from schedule.models import Presentation, Room, Session
+from schedule.session_kinds import AppliesTo, kind_label
 
 if TYPE_CHECKING:
     from content.models import Content
@@ -80,9 +82,10 @@ def last_places(session: Session | None) -> dict[int, int]:
 
 class ScheduleForm(ActionForm):
     session = ChosenField(None, label=_("session"))
-    kind = forms.ChoiceField(label=_("kind"), choices=Presentation.Kind.choices)
+    kind = forms.ChoiceField(label=_("kind"))
 
     def prepare(self) -> None:
+        offer_kinds(self, Presentation)
         self.fields["session"].offer(self, Session)  # type: ignore[attr-defined]
 
 
@@ -99,7 +102,9 @@ class PutInSession(BulkAction):
         waiting = {one.paper_id: one for one in shown.filter(session=None).order_by("-pk")}
         place = last_places(session).get(session.edition_id, 0)
         plan = BulkPlan(same=[row for row in rows if row.pk in there])
-        words = {"session": session, "kind": Presentation.Kind(kind).label}
+        own_name = Presentation(edition=session.edition).kind_copies(kind)["kind_name"]
+        label = kind_label(AppliesTo.PRESENTATION, kind, own_name)
+        words = {"session": session, "kind": label}
         says = gettext("is presented in “%(session)s” (%(kind)s)") % words
         moves = gettext("its presentation without a session goes to “%(session)s” (%(kind)s)") % words
         access = access_for(request)
@@ -131,6 +136,9 @@ def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Acces
         waits.paper = paper
         paper.waits = waits
         return BulkChange(paper, "", {"session": session}), why_refused(waits, {"session": session})
+    if paper.edition_id == session.edition_id:
+        # The kinds of a conference are read once for each edition, not for each row.
+        paper.edition = session.edition
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):
         return BulkChange(paper, ""), gettext("You may not add presentations there.")

@@ -135,7 +135,7 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
         {"words": _("Timetable"), "address": timetable},
         {"words": _("Order and times"), "address": talks},
     ]
-    if session.kind == Session.Kind.POSTER:
+    if session.counts_as == Session.Kind.POSTER:
         boards = reverse("admin:schedule_session_boards", args=[session.pk])
         found.append({"words": _("Poster boards"), "address": boards})
     return found

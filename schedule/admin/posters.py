@@ -38,10 +38,12 @@ class PostersPage:
             rows.filter(paper__isnull=False).select_related("edition", "paper", "session").defer(*UNSHOWN)
         )
         sessions = (
-            rows_of(model_admin, request, Session).filter(edition=edition, kind="poster").taking_place()
+            rows_of(model_admin, request, Session).filter(edition=edition, counts_as="poster").taking_place()
         )
         self.targets: list[Session] = list(sessions.in_order())
-        spoken = self.rows.filter(kind__in=SPOKEN).exclude(session__kind="poster").exclude(session=None)
+        spoken = (
+            self.rows.filter(counts_as__in=SPOKEN).exclude(session__counts_as="poster").exclude(session=None)
+        )
         self.spoken = spoken
         self.sessions = sessions_with_talks(spoken.order_by("session", "position", "pk"), self.targets)
         self.read()

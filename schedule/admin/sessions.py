@@ -33,6 +33,7 @@ from schedule.admin.boards import boards_view
 from schedule.admin.clashes import ClashAdmin, clashes_view
 from schedule.admin.day_filters import DayFilter, SessionDayFilter
 from schedule.admin.edit_session import edition_tools, session_tools
+from schedule.admin.kinds import KindChoices, KindFilter, set_kind
 from schedule.admin.large_sessions import leaves_out_presentations, presentation_links
 from schedule.admin.posters import posters_view
 from schedule.admin.releases import ReleaseAdmin
@@ -85,7 +86,7 @@ class PresentationForm(PartForm):
             self.instance.position = 0
 
 
-class PresentationInline(OrderedInline):
+class PresentationInline(KindChoices, OrderedInline):
     model = Presentation
     form = PresentationForm
     verbose_name_plural = _("presentations, in order")
@@ -106,16 +107,16 @@ SESSION_PAGES: list[Page] = [
 
 
 @admin.register(Session)
-class SessionAdmin(ClashAdmin[Session], ContentAdmin[Session]):
+class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Session]):
     desk_order = 10
-    list_display = ["shown_title", "when", "room", "kind", "status", "presentation_count", "edition"]
-    list_filter = ["edition", CheckFilter, DayFilter, "kind", "status", related_part("room", _("room"))]
+    list_display = ["shown_title", "when", "room", "shown_kind", "status", "presentation_count", "edition"]
+    list_filter = ["edition", CheckFilter, DayFilter, KindFilter, "status", related_part("room", _("room"))]
     list_select_related = ["edition", "room"]
     search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
     autocomplete_fields = ["edition", "room", "parent"]
     inlines = [RoleInline, PresentationInline]
-    actions = [publish, cancel, back_to_draft, set_room]
+    actions = [publish, cancel, back_to_draft, set_kind, set_room]
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "title"]}),
@@ -214,15 +215,15 @@ class SinglePresentationForm(ContentForm):
 
 
 @admin.register(Presentation)
-class PresentationAdmin(ClashAdmin[Presentation], OrderedAdmin[Presentation]):
+class PresentationAdmin(KindChoices[Presentation], ClashAdmin[Presentation], OrderedAdmin[Presentation]):
     desk_order = 20
     form = SinglePresentationForm
-    list_display = ["__str__", "kind", "session", "when", "board", "status", "edition"]
+    list_display = ["__str__", "shown_kind", "session", "when", "board", "status", "edition"]
     list_filter = [
         "edition",
         CheckFilter,
         SessionDayFilter,
-        "kind",
+        KindFilter,
         "status",
         related_part("session", _("session")),
     ]
@@ -231,7 +232,7 @@ class PresentationAdmin(ClashAdmin[Presentation], OrderedAdmin[Presentation]):
     search_help_text = _("Words of the title, an author, a poster board.")
     autocomplete_fields = ["edition", "paper", "session", "room"]
     inlines = [SpeakerInline]
-    actions = [publish, cancel, back_to_draft, set_session, set_room]
+    actions = [publish, cancel, back_to_draft, set_kind, set_session, set_room]
     choice_related = ("edition", "paper")
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "paper"]}),
@@ -288,7 +289,7 @@ class SpeakerAdmin(OrderedAdmin[Speaker]):
 # On the forms of the floors below
 
 
-class AppearanceInline(PartInline):
+class AppearanceInline(KindChoices, PartInline):
     """Where and when the paper is shown. Its place in the session is changed there."""
 
     model = Presentation

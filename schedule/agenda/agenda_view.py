@@ -88,7 +88,7 @@ class AgendaStop:
     @property
     def is_route(self) -> bool:
         """Whether it leads along the boards of a poster session."""
-        return any(talk.thing.board or talk.thing.kind == "poster" for talk in self.talks)
+        return any(talk.thing.board or talk.thing.counts_as == "poster" for talk in self.talks)
 
 
 @dataclass(frozen=True, slots=True)

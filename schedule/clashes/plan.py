@@ -43,6 +43,7 @@ class ClashEvent:
     """
 
     subject: ClashSubject
+    # A built-in kind: what its own counts as.
     kind: str
     start: datetime
     end: datetime

@@ -20,15 +20,17 @@ from schedule.clashes.plan import (
     until_the_next,
 )
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.session_kinds import AppliesTo, kind_label
 
 # Who has to be there. Organizers come and go.
 BOUND = ("speaker", "moderator", "chair", "panelist")
-SESSION_FIELDS = ("pk", "uid", "title", "kind", "start", "end", "room", "parent")
+KIND_FIELDS = ("kind", "counts_as", "kind_name")
+SESSION_FIELDS = ("pk", "uid", "title", *KIND_FIELDS, "start", "end", "room", "parent")
 TALK_FIELDS = (
     "pk",
     "uid",
     "title",
-    "kind",
+    *KIND_FIELDS,
     "start",
     "end",
     "room",
@@ -39,9 +41,6 @@ TALK_FIELDS = (
 )
 
 type Row = dict[str, Any]
-
-SESSION_KINDS = dict(Session.Kind.choices)
-TALK_KINDS = dict(Presentation.Kind.choices)
 
 
 class PeopleIndex:
@@ -105,9 +104,10 @@ def read(edition: Edition) -> ClashProgram:
 
 def session_event(row: Row, cast: PeopleIndex, wholes: Mapping[int, ClashEvent]) -> ClashEvent:
     """Return a session as the rules see it."""
+    label = kind_label(AppliesTo.SESSION, row["kind"], row["kind_name"])
     return ClashEvent(
-        ClashSubject("session", row["pk"], row["uid"], row["title"], SESSION_KINDS[row["kind"]]),
-        row["kind"],
+        ClashSubject("session", row["pk"], row["uid"], row["title"], label),
+        row["counts_as"],
         row["start"],
         row["end"],
         parent=wholes.get(row["parent"]) if row["parent"] else None,
@@ -139,11 +139,10 @@ def talk_event(row: Row, cast: PeopleIndex, session: ClashEvent | None) -> Clash
     if begins is None:
         return None
     ends: datetime = max(begins, end or (session.end if session else begins))
+    label = kind_label(AppliesTo.PRESENTATION, row["kind"], row["kind_name"])
     return ClashEvent(
-        ClashSubject(
-            "presentation", pk, row["uid"], row["title"] or row["paper__title"] or "", TALK_KINDS[row["kind"]]
-        ),
-        row["kind"],
+        ClashSubject("presentation", pk, row["uid"], row["title"] or row["paper__title"] or "", label),
+        row["counts_as"],
         begins,
         ends,
         session=session,

@@ -8,6 +8,7 @@ from django.db import migrations, models
 import content.fields
 import papers.rows
 import schedule.rescheduling
+import schedule.session_kinds
 
 
 class Migration(migrations.Migration):
@@ -101,6 +102,117 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="SessionKind",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "position",
+                    models.PositiveIntegerField(
+                        default=0, help_text="0 puts it at the end.", verbose_name="order"
+                    ),
+                ),
+                (
+                    "applies_to",
+                    models.CharField(
+                        choices=[("session", "Sessions"), ("presentation", "Presentations")],
+                        default="session",
+                        max_length=12,
+                        verbose_name="applies to",
+                    ),
+                ),
+                (
+                    "slug",
+                    content.fields.SlugKey(
+                        help_text="Its name in addresses and files, such as bof.",
+                        max_length=40,
+                        verbose_name="slug",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        help_text="Such as Birds of a feather.", max_length=60, verbose_name="name"
+                    ),
+                ),
+                (
+                    "color",
+                    models.CharField(
+                        blank=True,
+                        help_text="Of the dot beside its name, such as #0b6b62. Empty: no dot.",
+                        max_length=7,
+                        validators=[content.fields.validate_accent],
+                        verbose_name="color",
+                    ),
+                ),
+                (
+                    "counts_as",
+                    models.CharField(
+                        choices=[
+                            (
+                                "Sessions",
+                                [
+                                    ("opening", "Opening"),
+                                    ("invited_talk", "Invited talk"),
+                                    ("oral", "Oral session"),
+                                    ("poster", "Poster session"),
+                                    ("spotlight", "Spotlight session"),
+                                    ("panel", "Panel"),
+                                    ("tutorial", "Tutorial"),
+                                    ("workshop", "Workshop"),
+                                    ("social", "Social"),
+                                    ("break", "Break"),
+                                    ("meal", "Meal"),
+                                    ("registration", "Registration"),
+                                    ("town_hall", "Town hall"),
+                                    ("award_ceremony", "Award ceremony"),
+                                    ("other", "Session"),
+                                ],
+                            ),
+                            (
+                                "Presentations",
+                                [
+                                    ("oral", "Oral"),
+                                    ("spotlight", "Spotlight"),
+                                    ("poster", "Poster"),
+                                    ("talk", "Talk"),
+                                    ("demo", "Demo"),
+                                ],
+                            ),
+                        ],
+                        help_text="The built-in kind that filters, clashes, page layouts and other programs "
+                        "take it for.",
+                        max_length=16,
+                        verbose_name="counts as",
+                    ),
+                ),
+                (
+                    "conference",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="session_kinds",
+                        to="conference.conference",
+                        verbose_name="conference",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "kind of session",
+                "verbose_name_plural": "kinds of sessions",
+                "ordering": ["conference", "position", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("conference", "applies_to", "slug"),
+                        name="session_kind_slug_unique_in_conference",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Session",
             fields=[
                 (
@@ -138,7 +250,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "kind",
-                    models.CharField(
+                    schedule.session_kinds.KindField(
                         choices=[
                             ("opening", "Opening"),
                             ("invited_talk", "Invited talk"),
@@ -157,10 +269,13 @@ class Migration(migrations.Migration):
                             ("other", "Session"),
                         ],
                         default="oral",
-                        max_length=16,
+                        max_length=40,
                         verbose_name="kind",
                     ),
                 ),
+                ("counts_as", models.CharField(editable=False, max_length=16)),
+                ("kind_name", models.CharField(blank=True, editable=False, max_length=60)),
+                ("kind_color", models.CharField(blank=True, editable=False, max_length=7)),
                 ("title", models.CharField(max_length=300, verbose_name="title")),
                 ("title_html", models.TextField(editable=False)),
                 (
@@ -273,7 +388,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "kind",
-                    models.CharField(
+                    schedule.session_kinds.KindField(
                         choices=[
                             ("oral", "Oral"),
                             ("spotlight", "Spotlight"),
@@ -282,10 +397,13 @@ class Migration(migrations.Migration):
                             ("demo", "Demo"),
                         ],
                         default="oral",
-                        max_length=12,
+                        max_length=40,
                         verbose_name="kind",
                     ),
                 ),
+                ("counts_as", models.CharField(editable=False, max_length=16)),
+                ("kind_name", models.CharField(blank=True, editable=False, max_length=60)),
+                ("kind_color", models.CharField(blank=True, editable=False, max_length=7)),
                 (
                     "title",
                     models.CharField(

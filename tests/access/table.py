@@ -43,6 +43,8 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "schedule.release": (ALL, ALL, "v", "", "v"),
     "schedule.room": (ALL, ALL, ALL, "v", "v"),
     "schedule.session": (ALL, ALL, ALL, "vc", "v"),
+    # A role in one edition alone changes nothing that other editions of the conference use.
+    "schedule.sessionkind": (ALL, ALL, ALL, "v", "v"),
     "schedule.sessionrole": (ALL, ALL, ALL, "v", "v"),
     "schedule.speaker": (ALL, ALL, ALL, "v", "v"),
 }

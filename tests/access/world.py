@@ -55,6 +55,7 @@ def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Mod
         make.make_announcement(edition, title=f"{word} news", status=status),
         make.make_page(edition, title=f"{word} page", status=status),
         make.make_menu_item(edition, f"{word} line"),
+        make.make_session_kind(edition.conference, f"{word} kind"),
         make.make_sponsor(edition, f"{word} sponsor", status=status),
         make.make_committee_role(edition, person),
         PersonName.objects.create(person=person, name=f"{word} Formerly", hidden=True),

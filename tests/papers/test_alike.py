@@ -56,7 +56,7 @@ def test_likest_come_first_and_other_days_not_at_all() -> None:
 
 
 def talk(key: int, paper: int, starts: datetime, position: int) -> DayTalk:
-    row = TalkRow(str(key), "poster", "Poster", start=starts, position=position)
+    row = TalkRow(str(key), "poster", "Poster", "poster", start=starts, position=position)
     return DayTalk(key, paper, None, True, None, frozenset(["tpu"]), row)
 
 

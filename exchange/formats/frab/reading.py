@@ -26,7 +26,7 @@ from exchange.formats.frab.wording import (
     material_of,
     parted,
 )
-from exchange.problems import Findings, Where, short
+from exchange.problems import Findings, Where, closest, short
 from exchange.reading.checks import checked
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
 from exchange.reading.values import UnfitError, day, moment, slug, stated_zone, tidy, zone_called
@@ -259,6 +259,9 @@ class EventReader:
     def _kinds(self, raw: JsonObject) -> tuple[str, str]:
         name = raw.line("type").lower().replace(" ", "_").replace("-", "_")
         if name and name not in KINDS:
+            if not closest(name, KINDS):
+                # A kind of the conference's own.
+                return raw.line("type"), "talk"
             message = gettext("Events of type %(type)s are taken as of another kind.")
             self.findings.note("warning", Where(raw.where.file), message, type=short(name))
         return KINDS.get(name, KINDS["other"])

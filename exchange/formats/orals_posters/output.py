@@ -66,16 +66,17 @@ class OutputRow:
         return all(status in ("", "published") for status in statuses)
 
 
-def appearances(program: Program) -> list[OutputRow]:
-    """Return the papers' orals, posters and spotlights, second slots with their first."""
+def appearances(program: Program, context: Context) -> list[OutputRow]:
+    """Return what papers have that counts as oral, poster or spotlight; second slots with their first."""
     papers = {paper.uid: paper for paper in program.papers if stated(paper.title, "").strip()}
     sessions = {session.uid: session for session in program.sessions if _is_timed(session)}
     found: dict[str, OutputRow] = {}
     for shown in program.presentations:
         paper = papers.get(stated(shown.paper, None) or "")
-        if paper and shown.kind in KINDS:
+        _, kind = context.own_kind("presentation", stated(shown.kind, ""))
+        if paper and kind in KINDS:
             session = sessions.get(stated(shown.session, None) or "")
-            found[shown.uid] = OutputRow(shown, paper, session)
+            found[shown.uid] = OutputRow(replace(shown, kind=kind), paper, session)
     seconds = {uid: shown.presentation for uid, shown in found.items() if _is_second(shown, found)}
     return [
         replace(shown, second=seconds.get(f"{uid}{SECOND}"))
@@ -106,7 +107,7 @@ class EventWriter:
     def __init__(self, program: Program, context: Context) -> None:
         self.program, self.context = program, context
         self.zone: ZoneInfo = zone_of(program, context)
-        self.shown = appearances(program)
+        self.shown = appearances(program, context)
         self.numbers = numbered(context.edition, "event", (shown.presentation.uid for shown in self.shown))
         self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
         self.room_names = {room.slug: stated(room.name, "") or room.slug for room in program.rooms}

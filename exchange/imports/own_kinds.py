@@ -1,0 +1,114 @@
+"""Kinds of sessions and presentations that a file brings: each becomes a row of the edition's conference.
+
+A word that is almost a known kind is taken for a typo, and refused with the rules of the row.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from django.utils.translation import gettext, ngettext
+
+from conference.models import Edition
+from exchange.formats.miniconf import kind_of
+from exchange.problems import Findings, Where, closest, short
+from exchange.reading.values import slug
+from exchange.records import PresentationRecord, Program, SessionRecord, is_stated
+from schedule.session_kinds import (
+    FALLBACK,
+    MAX_SLUG_CHARS,
+    AppliesTo,
+    SessionKind,
+    built_in_kinds,
+    kind_label,
+    own_kinds,
+)
+
+# Of a file with more unknown words than this they are no kinds.
+MAX_NEW_KINDS = 20
+MAX_NAME_CHARS = 60
+BETWEEN_WORDS = re.compile(r"[-_\s]+")
+
+type Timed = SessionRecord | PresentationRecord
+
+
+def with_own_kinds(
+    program: Program, edition: Edition, findings: Findings
+) -> tuple[Program, list[SessionKind]]:
+    """Return the program with the slugs of kinds, and the kinds to add, unsaved; the edition knows them."""
+    new: list[SessionKind] = []
+    sessions = _named(AppliesTo.SESSION, program.sessions, edition, findings, new)
+    presentations = _named(AppliesTo.PRESENTATION, program.presentations, edition, findings, new)
+    return replace(program, sessions=sessions, presentations=presentations), new
+
+
+def _named[R: Timed](
+    applies_to: str, records: tuple[R, ...], edition: Edition, findings: Findings, new: list[SessionKind]
+) -> tuple[R, ...]:
+    """Return the records with the slugs of their kinds; add the kinds that are new."""
+    own, built_in = own_kinds(edition), built_in_kinds(applies_to)
+    slugs: dict[str, str] = {}
+    for word, found in _by_word(records).items():
+        if word in built_in or (applies_to, word) in own:
+            continue
+        key = slug(word, MAX_SLUG_CHARS)
+        if (applies_to, key) in own:
+            slugs[word] = key
+        elif not closest(key.replace("-", "_"), built_in) and len(new) < MAX_NEW_KINDS:
+            kind = SessionKind(
+                conference=edition.conference,
+                applies_to=applies_to,
+                slug=key,
+                name=named(word),
+                counts_as=guessed(applies_to, key),
+            )
+            own[kind.key] = kind
+            new.append(kind)
+            slugs[word] = key
+            _note(kind, word, found, findings)
+    if not slugs:
+        return records
+    return tuple(replace(one, kind=slugs.get(str(one.kind), one.kind)) for one in records)
+
+
+def _by_word[R: Timed](records: Iterable[R]) -> dict[str, list[R]]:
+    found: dict[str, list[R]] = {}
+    for record in records:
+        if is_stated(record.kind) and record.kind:
+            found.setdefault(str(record.kind), []).append(record)
+    return found
+
+
+def named(word: str) -> str:
+    """Return the word of a file as a name: "lightning_talk" is "Lightning talk"."""
+    name = BETWEEN_WORDS.sub(" ", word).strip() or word
+    return f"{name[:1].upper()}{name[1:MAX_NAME_CHARS]}"
+
+
+def guessed(applies_to: str, key: str) -> str:
+    """Return the built-in kind that a slug sounds like."""
+    words = key.replace("-", " ")
+    built_in = built_in_kinds(applies_to)
+    named = next((kind for kind in sorted(built_in) if kind.replace("_", " ") in words), "")
+    return named or kind_of(words, FALLBACK[applies_to], built_in)
+
+
+def _note(kind: SessionKind, word: str, rows: Sequence[Timed], findings: Findings) -> None:
+    what = gettext("session") if kind.applies_to == AppliesTo.SESSION else gettext("presentation")
+    said = ngettext(
+        "“%(word)s” is no kind of %(what)s here: it is added and counts as “%(counts_as)s” (%(n)d row). "
+        "Check its spelling.",
+        "“%(word)s” is no kind of %(what)s here: it is added and counts as “%(counts_as)s” (%(n)d rows). "
+        "Check its spelling.",
+        len(rows),
+    )
+    counts_as = kind_label(kind.applies_to, kind.counts_as, "")
+    words = {"word": short(word), "what": what, "counts_as": counts_as, "n": len(rows)}
+    findings.note("warning", Where(rows[0].where.file, rows[0].where.place), said % words)
+
+
+def write_kinds(new: Iterable[SessionKind], edition: Edition) -> None:
+    """Save the kinds that a file brings; the conference is saved by now."""
+    for kind in new:
+        kind.conference = edition.conference
+        kind.save()

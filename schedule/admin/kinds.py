@@ -1,0 +1,173 @@
+"""Kinds of sessions that a conference adds: their form, and how forms and lists offer them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import models
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from content.bulk import BulkPlan, Values, validated
+from editorial.access import access_for
+from editorial.actions import ActionForm, Words
+from editorial.current_edition import edition_in_hand
+from editorial.field_actions import SAME, SetField
+from editorial.lists import EditionPartFilter
+from editorial.model_admin import Fields, OrderedAdmin
+from schedule.querysets import of_kind
+from schedule.session_kinds import (
+    BUILT_IN,
+    HasKind,
+    KindField,
+    SessionKind,
+    kind_choices,
+    kind_label,
+    own_kinds,
+)
+
+
+@admin.register(SessionKind)
+class SessionKindAdmin(OrderedAdmin[SessionKind]):
+    desk_order = 35
+    list_display = ["shown_name", "slug", "applies_to", "counted_as", "conference", "position"]
+    list_editable = ["position"]
+    list_filter = ["conference", "applies_to"]
+    list_select_related = ["conference"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    fieldsets = [
+        (None, {"fields": ["conference", "applies_to", "name", "slug", "counts_as"]}),
+        (_("Appearance"), {"fields": ["color", "position"]}),
+    ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        fixed = ["conference", "applies_to"] if obj else []
+        return [*super().get_readonly_fields(request, obj), *fixed]
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        found, counts, needed, protected = super().get_deleted_objects(objs, request)
+        used = [f"{kind}: {row} ({row.edition})" for kind in objs for row in kind.used_by_some()]
+        return found, counts, needed, [*protected, *used]
+
+    def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
+        """Offer the conferences to whose editions one may add."""
+        rows, access = super().get_field_queryset(db, db_field, request), access_for(request)
+        if rows is None or access.everywhere("add", SessionKind):
+            return rows
+        return rows.filter(editions__in=access.editions("add", SessionKind)).distinct()
+
+    @admin.display(description=_("name"), ordering="name")
+    def shown_name(self, kind: SessionKind) -> SafeString:
+        dot = '<svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill="{}"/></svg> '
+        return format_html(f"{dot if kind.color else '{}'}{{}}", kind.color, kind.name)
+
+    @admin.display(description=_("counts as"), ordering="counts_as")
+    def counted_as(self, kind: SessionKind) -> str:
+        return kind_label(kind.applies_to, kind.counts_as, "")
+
+
+class KindChoices[M: models.Model = Any](Fields[M]):
+    """Forms and lists of what has a kind: they offer the own kinds of the edition's conference too."""
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if isinstance(db_field, KindField) and issubclass(db_field.model, HasKind):
+            own = own_kinds(edition_in_hand()).values()
+            kwargs["choices"] = kind_choices(db_field.model.applies_to, own)
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [*super().get_readonly_fields(request, obj), "shown_kind"]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Show the name of an own kind to those who may not choose another: Django knows built-in ones."""
+        sets, access = super().get_fieldsets(request, obj), access_for(request)
+        fields = access.fields(self.model, obj)
+        if not isinstance(obj, HasKind) or (fields is None and access.may("change", self.model, obj)):
+            return sets
+        return [(title, {**told, "fields": [*map(without_kind, told["fields"])]}) for title, told in sets]
+
+    @admin.display(description=_("kind"), ordering="kind")
+    def shown_kind(self, row: HasKind) -> str:
+        return row.kind_words()
+
+
+def without_kind(line: Any) -> Any:
+    """Return a line of a form with the name of the kind in place of a choice."""
+    if isinstance(line, tuple):
+        return tuple(map(without_kind, line))
+    return "shown_kind" if line == "kind" else line
+
+
+class KindFilter(EditionPartFilter):
+    """Rows of a kind, or of one that counts as it; of own kinds those of the edition's conference."""
+
+    title = _("kind")
+    parameter_name = "kind__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+        built_in = BUILT_IN[model_admin.model.applies_to].choices
+        return [*built_in, *super().lookups(request, model_admin)]
+
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
+        own = offered([edition], model_admin.model)
+        return [(kind.slug, kind.name) for kind in own]
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(of_kind(value))
+
+
+def offered(editions: Iterable[int | None], model: type[HasKind]) -> list[SessionKind]:
+    """Return the own kinds of the conferences of these editions. One query."""
+    rows = SessionKind.objects.filter(applies_to=model.applies_to)
+    return list(rows.filter(conference__editions__in=list(editions)).distinct())
+
+
+def offer_kinds(form: ActionForm, model: type[HasKind]) -> None:
+    """Let the field `kind` of an action's form offer what the chosen rows can get."""
+    field: Any = form.fields["kind"]
+    field.choices = list(dict(kind_choices(model.applies_to, offered(form.editions(), model))).items())
+
+
+class KindForm(ActionForm):
+    kind = forms.ChoiceField(label=_("kind"))
+
+    def prepare(self) -> None:
+        offer_kinds(self, self.desk.model)
+
+
+class SetKind(SetField):
+    """Give rows a kind, with what they hold of it."""
+
+    form_class = KindForm
+
+    def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
+        return {**given, **row.kind_copies(given["kind"])}
+
+    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+        # The kinds of a conference are read once for each edition, not for each row.
+        editions: dict[int, Any] = {}
+        for row in rows:
+            row.edition = editions.setdefault(row.edition_id, row.edition)
+        return validated(rows, lambda row: self.values(row, values), kind_words)
+
+
+def kind_words(row: Any, news: Values) -> str:
+    """Return "Oral → Poster"."""
+    name = news.get("kind_name", row.kind_name)
+    return f"{row.kind_words()} → {kind_label(row.applies_to, news.get('kind', row.kind), name)}"
+
+
+set_kind = SetKind(
+    "set_kind",
+    Words(
+        _("Set kind of selected %(verbose_name_plural)s"),
+        _("%(amount)s got the kind."),
+        SAME,
+        _("Set kind of %(amount)s"),
+    ),
+)

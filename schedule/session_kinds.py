@@ -1,0 +1,275 @@
+"""Kinds of sessions and presentations: the built-in ones, and those that a conference adds as rows.
+
+A session or presentation holds the slug of its kind, and a copy of what its pages need of the row, so that
+none is fetched with it. Whatever depends on a kind asks for `counts_as`, which always is a built-in one.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import ProtectedError
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Conference, Edition
+from content.fields import SlugKey, validate_accent
+from content.models import Content, Ordered
+from content.querysets import ContentQuerySet
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
+
+MAX_SLUG_CHARS = 40
+KIND_COPIES = ("counts_as", "kind_name", "kind_color")
+# So many rows are named as the reason why a kind cannot be deleted.
+ROWS_NAMED = 5
+
+# Which model a kind is for, and its slug.
+type KindKey = tuple[str, str]
+
+
+class BuiltInSessionKind(models.TextChoices):
+    """What a session is or counts as."""
+
+    OPENING = "opening", _("Opening")
+    INVITED_TALK = "invited_talk", _("Invited talk")
+    ORAL = "oral", _("Oral session")
+    POSTER = "poster", _("Poster session")
+    SPOTLIGHT = "spotlight", _("Spotlight session")
+    PANEL = "panel", pgettext_lazy("kind of session", "Panel")
+    TUTORIAL = "tutorial", _("Tutorial")
+    WORKSHOP = "workshop", _("Workshop")
+    SOCIAL = "social", _("Social")
+    BREAK = "break", pgettext_lazy("kind of session", "Break")
+    MEAL = "meal", _("Meal")
+    REGISTRATION = "registration", _("Registration")
+    TOWN_HALL = "town_hall", _("Town hall")
+    AWARD_CEREMONY = "award_ceremony", _("Award ceremony")
+    OTHER = "other", _("Session")
+
+
+class BuiltInPresentationKind(models.TextChoices):
+    """What a presentation is or counts as."""
+
+    ORAL = "oral", _("Oral")
+    SPOTLIGHT = "spotlight", _("Spotlight")
+    POSTER = "poster", _("Poster")
+    TALK = "talk", _("Talk")
+    DEMO = "demo", _("Demo")
+
+
+class AppliesTo(models.TextChoices):
+    """What a kind is one of; the values are names of models."""
+
+    SESSION = "session", _("Sessions")
+    PRESENTATION = "presentation", _("Presentations")
+
+
+BUILT_IN: dict[str, type[models.TextChoices]] = {
+    AppliesTo.SESSION: BuiltInSessionKind,
+    AppliesTo.PRESENTATION: BuiltInPresentationKind,
+}
+# What a kind counts as where nothing better is known.
+FALLBACK: dict[str, str] = {AppliesTo.SESSION: "other", AppliesTo.PRESENTATION: "talk"}
+
+
+@cache
+def built_in_kinds(applies_to: str) -> frozenset[str]:
+    """Return the slugs of the built-in kinds."""
+    return frozenset(BUILT_IN[applies_to].values)
+
+
+def kind_label(applies_to: str, slug: str, name: str) -> str:
+    """Return a kind in words; `name` is that of a kind of the conference's own, else empty."""
+    return name or str(dict(BUILT_IN[applies_to].choices).get(slug, slug))
+
+
+class SessionKindQuerySet(ContentQuerySet[Any]):
+    """Kinds of a conference's own, in order."""
+
+    def published(self, at: datetime | None = None) -> Self:
+        """Those of conferences that are public."""
+        return self.filter(conference__in=self.published_related("conference", at))
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        for kind in self:
+            kind.refuse_if_used()
+        return super().delete()
+
+
+class SessionKind(Ordered, Content):
+    """A kind of sessions or presentations that the chairs of a conference added."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    edition_lookup: ClassVar[str] = ""
+    # It stays when the import that brought it is taken back: other rows may be of this kind by now.
+    is_container: ClassVar[bool] = True
+    siblings_of: ClassVar[str] = "conference"
+
+    conference = models.ForeignKey(
+        Conference, models.CASCADE, verbose_name=_("conference"), related_name="session_kinds"
+    )
+    applies_to = models.CharField(
+        _("applies to"), max_length=12, choices=AppliesTo, default=AppliesTo.SESSION
+    )
+    slug = SlugKey(
+        _("slug"), max_length=MAX_SLUG_CHARS, help_text=_("Its name in addresses and files, such as bof.")
+    )
+    name = models.CharField(_("name"), max_length=60, help_text=_("Such as Birds of a feather."))
+    color = models.CharField(
+        _("color"),
+        max_length=7,
+        blank=True,
+        validators=[validate_accent],
+        help_text=_("Of the dot beside its name, such as #0b6b62. Empty: no dot."),
+    )
+    counts_as = models.CharField(
+        _("counts as"),
+        max_length=16,
+        choices=[(AppliesTo(name).label, kinds.choices) for name, kinds in BUILT_IN.items()],
+        help_text=_("The built-in kind that filters, clashes, page layouts and other programs take it for."),
+    )
+
+    objects = SessionKindQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["conference", "position", "pk"]
+        verbose_name = _("kind of session")
+        verbose_name_plural = _("kinds of sessions")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conference", "applies_to", "slug"], name="session_kind_slug_unique_in_conference"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def key(self) -> KindKey:
+        return self.applies_to, self.slug
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """What sessions and presentations of this kind hold of it."""
+        return {"counts_as": self.counts_as, "kind_name": self.name, "kind_color": self.color}
+
+    def used_by(self) -> "models.QuerySet[HasKind]":
+        """Return the sessions or presentations of this kind."""
+        model: Any = apps.get_model("schedule", self.applies_to)
+        own = model.objects.filter(edition__conference=self.conference_id, kind=self.slug)
+        rows: models.QuerySet[HasKind] = own.select_related("edition")
+        return rows
+
+    def used_by_some(self) -> "list[HasKind]":
+        """Return the first of them, and one more than are named."""
+        return list(self.used_by()[: ROWS_NAMED + 1])
+
+    def clean(self) -> None:
+        errors = {}
+        built_in = built_in_kinds(self.applies_to) if self.applies_to in BUILT_IN else frozenset()
+        if self.slug in built_in:
+            errors["slug"] = _("There is a built-in kind of this name. Choose another slug.")
+        if built_in and self.counts_as and self.counts_as not in built_in:
+            errors["counts_as"] = _("Choose a kind of what it applies to.")
+        if errors:
+            raise ValidationError(errors)
+
+    def save(self, *args: object, **kwargs: object) -> None:
+        is_new = self._state.adding
+        super().save(*args, **kwargs)
+        if not is_new:
+            self.used_by().exclude(**self.copies).update(**self.copies)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        self.refuse_if_used()
+        return super().delete(*args, **kwargs)
+
+    def refuse_if_used(self) -> None:
+        """Raise `ProtectedError` with the rows of this kind, if there are some."""
+        rows = self.used_by_some()
+        if rows:
+            named = "; ".join(f"{row} ({row.edition})" for row in rows[:ROWS_NAMED])
+            more = "; …" if len(rows) > ROWS_NAMED else ""
+            said = gettext("“%(kind)s” is still in use: %(rows)s. Give them another kind first.")
+            raise ProtectedError(said % {"kind": self.name, "rows": f"{named}{more}"}, set(rows))
+
+
+def own_kinds(edition: Edition | None) -> dict[KindKey, SessionKind]:
+    """Return the kinds that the edition's conference added. One query for each edition in memory."""
+    if edition is None:
+        return {}
+    found: dict[KindKey, SessionKind] | None = vars(edition).get("own_kinds")
+    if found is None:
+        key = edition.conference_id
+        rows = SessionKind.objects.filter(conference=key) if key else ()
+        found = vars(edition)["own_kinds"] = {kind.key: kind for kind in rows}
+    return found
+
+
+def kind_choices(applies_to: str, own: Iterable[SessionKind]) -> "list[tuple[str, _StrOrPromise]]":
+    """Return the built-in kinds and these own ones, slug and label."""
+    return [
+        *BUILT_IN[applies_to].choices,
+        *((kind.slug, kind.name) for kind in own if kind.applies_to == applies_to),
+    ]
+
+
+class KindField(models.CharField[str, str]):
+    """The kind of a session or presentation: a built-in one, or the slug of one of its conference's own."""
+
+    def contribute_to_class(self, cls: type[models.Model], name: str, private_only: bool = False) -> None:
+        super().contribute_to_class(cls, name, private_only)
+        # Django's own knows built-in kinds alone.
+        setattr(cls, f"get_{name}_display", HasKind.kind_words)
+
+    def validate(self, value: object, model_instance: models.Model | None) -> None:
+        known = [str(slug) for slug, _label in self.flatchoices]
+        if value not in known and isinstance(model_instance, HasKind):
+            known += model_instance.own_kinds()
+        if value not in known:
+            said = _("It knows: %(names)s.")
+            raise ValidationError(said, "invalid_choice", {"names": ", ".join(known)})
+
+
+class HasKind(models.Model):
+    """A row with a kind, and the copies of what its pages need of it."""
+
+    applies_to: ClassVar[str]
+    Kind: ClassVar[type[models.TextChoices]]
+    edition: Edition
+    kind: Any
+
+    counts_as = models.CharField(max_length=16, editable=False)
+    kind_name = models.CharField(max_length=60, blank=True, editable=False)
+    kind_color = models.CharField(max_length=7, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def kind_words(self) -> str:
+        """Return the kind in words; also as `get_kind_display()`."""
+        return kind_label(self.applies_to, self.kind, self.kind_name)
+
+    def own_kinds(self) -> dict[str, SessionKind]:
+        """Return the kinds of the conference's own by slug."""
+        found = own_kinds(getattr(self, "edition", None))
+        return {slug: kind for (applies_to, slug), kind in found.items() if applies_to == self.applies_to}
+
+    def kind_copies(self, slug: str) -> dict[str, str]:
+        """Return what the row would hold of a kind. No query for a built-in one."""
+        if slug in built_in_kinds(self.applies_to):
+            return {"counts_as": slug, "kind_name": "", "kind_color": ""}
+        own = self.own_kinds().get(slug)
+        fallback = {"counts_as": FALLBACK[self.applies_to], "kind_name": "", "kind_color": ""}
+        return own.copies if own else fallback
+
+    def derive(self) -> None:
+        super().derive()  # type: ignore[misc]
+        for name, value in self.kind_copies(self.kind).items():
+            setattr(self, name, value)

@@ -1,0 +1,278 @@
+"""Kinds that a conference adds: what sessions hold of them, what they count as, and who may change them."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import connection
+from django.db.models import ProtectedError
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.access_scope import access_of
+from accounts.models import Membership
+from accounts.roles import Role
+from conference.models import Edition
+from content.history import ChangeSet
+from content.revert import undo
+from schedule.models import Presentation, Session, SessionKind
+from tests import factories as make
+from tests.posted import act, address, at, formset
+from tests.schedule.reading import fetch, read
+
+pytestmark = pytest.mark.django_db
+
+# Each says what went wrong, or would.
+TRAPS = {
+    "a session counts as break, and keeps its own name": ("break", "Coffee walk"),
+    "a session counts as poster, and keeps its own name": ("poster", "Poster slam"),
+    "a session counts as invited talk, and keeps its own name": ("invited_talk", "Fireside chat"),
+}
+
+
+@pytest.fixture
+def edition() -> Edition:
+    return make.make_edition()
+
+
+@pytest.fixture
+def bof(edition: Edition) -> SessionKind:
+    return make.make_session_kind(edition.conference, "Birds of a feather", slug="bof", color="#0b6b62")
+
+
+def copies(row: Any) -> tuple[str, str, str, str]:
+    row.refresh_from_db()
+    return row.kind, row.counts_as, row.kind_name, row.kind_color
+
+
+@pytest.mark.parametrize(("counts_as", "name"), TRAPS.values(), ids=TRAPS.keys())
+def test_what_depends_on_a_kind_asks_what_it_counts_as(
+    edition: Edition, client: Client, counts_as: str, name: str
+) -> None:
+    kind = make.make_session_kind(edition.conference, name, counts_as=counts_as)
+    session = make.make_session(edition, kind=kind.slug)
+    built_in = make.make_session(edition, kind=counts_as)
+    rows = Session.objects.filter(edition=edition)
+
+    assert copies(session) == (kind.slug, counts_as, name, "")
+    assert copies(built_in) == (counts_as, counts_as, "", "")
+    both = {session, built_in}
+    assert {*rows.invited_talks()} == (both if counts_as == "invited_talk" else set())
+    assert {*rows.with_posters()} == (both if counts_as == "poster" else set())
+    assert {*rows.beside(0, None)} == (set() if counts_as == "break" else both)
+    page = fetch(client, "/2021/schedule/2021-04-06/")
+    assert (f'{session.get_absolute_url()}"' in page) == (counts_as != "break")
+
+
+@pytest.mark.parametrize("way", ["save", "update_fields", "bulk_create", "bulk_update"])
+def test_rows_hold_the_kind_however_they_are_written(edition: Edition, bof: SessionKind, way: str) -> None:
+    session = make.make_session(edition)
+    session.kind = "bof"
+    match way:
+        case "save":
+            session.save()
+        case "update_fields":
+            session.save(update_fields=["kind"])
+        case "bulk_create":
+            Session.objects.filter(pk=session.pk).delete()
+            Session.objects.bulk_create([session])
+        case _:
+            Session.objects.bulk_update([session], ["kind"])
+
+    assert copies(session) == ("bof", "oral", "Birds of a feather", "#0b6b62")
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_many_rows_ask_for_their_kind_once(edition: Edition, bof: SessionKind, number: int) -> None:
+    rows = [make.make_session(edition) for _ in range(number)]
+    for row in rows:
+        row.edition, row.kind = edition, "bof"
+    with CaptureQueriesContext(connection) as queries:
+        Session.objects.bulk_update(rows, ["kind"])
+
+    assert sum("schedule_sessionkind" in query["sql"] for query in queries) == 1
+
+
+def test_built_in_kinds_ask_nothing(edition: Edition) -> None:
+    session = make.make_session(edition)
+    with CaptureQueriesContext(connection) as queries:
+        session.full_clean()
+        session.save()
+
+    assert not [query for query in queries if "schedule_sessionkind" in query["sql"]]
+
+
+def test_unknown_kind_is_refused(edition: Edition, bof: SessionKind) -> None:
+    other = make.make_edition(2030, conference=make.make_conference(slug="other"))
+    for where, kind in ((edition, "bofs"), (other, "bof")):
+        with pytest.raises(ValidationError) as refusal:
+            make.make_session(where, kind="oral", uid=f"x{kind}").__class__(
+                edition=where, kind=kind, title="A", start=make.MORNING, end=make.MORNING
+            ).full_clean()
+        assert [*refusal.value.error_dict] == ["kind"]
+
+
+def test_kind_of_sessions_is_none_of_presentations(edition: Edition, bof: SessionKind) -> None:
+    with pytest.raises(ValidationError):
+        Presentation(edition=edition, kind="bof", title="A").full_clean()
+
+
+def test_kind_keeps_its_own_rules(edition: Edition) -> None:
+    kind = SessionKind(
+        conference=edition.conference, applies_to="presentation", slug="oral", name="A", counts_as="break"
+    )
+    with pytest.raises(ValidationError) as refusal:
+        kind.full_clean()
+
+    assert {*refusal.value.error_dict} == {"slug", "counts_as"}
+
+
+def test_change_of_a_kind_reaches_its_rows_and_no_history(edition: Edition, bof: SessionKind) -> None:
+    session, other = make.make_session(edition, kind="bof"), make.make_session(edition)
+    revision = Edition.objects.get(pk=edition.pk).revision
+    bof.name, bof.counts_as = "Feathers", "social"
+    bof.save()
+
+    assert copies(session) == ("bof", "social", "Feathers", "#0b6b62")
+    assert copies(other) == ("oral", "oral", "", "")
+    assert Edition.objects.get(pk=edition.pk).revision > revision
+    assert ChangeSet.objects.latest("pk").rows.filter(model="schedule.session").count() == 0
+
+
+def test_used_kind_is_not_deleted(edition: Edition, bof: SessionKind) -> None:
+    session = make.make_session(edition, kind="bof", title="Compilers")
+    for delete in (bof.delete, SessionKind.objects.all().delete):
+        with pytest.raises(ProtectedError, match=r"still in use: Compilers \(MLSys 2021\)"):
+            delete()
+    session.delete()
+
+    bof.delete()
+    assert not SessionKind.objects.exists()
+
+
+def test_kind_goes_with_its_conference(edition: Edition, bof: SessionKind) -> None:
+    edition.delete()
+    edition.conference.delete()
+
+    assert not SessionKind.objects.exists()
+
+
+def test_change_of_kind_is_taken_back(edition: Edition, bof: SessionKind) -> None:
+    session = make.make_session(edition)
+    session.kind = "bof"
+    session.save()
+    undo(ChangeSet.objects.latest("pk"))
+
+    assert copies(session) == ("oral", "oral", "", "")
+
+
+def test_filter_of_the_schedule_offers_the_kind(edition: Edition, bof: SessionKind, client: Client) -> None:
+    make.make_session(edition, kind="bof", title="Compilers")
+    make.make_session(edition, kind="oral", title="Memory")
+    make.make_session(edition, kind="poster", title="Wall")
+    page = "/2021/schedule/2021-04-06/"
+
+    offered = fetch(client, page)
+    assert '<option value="bof">Birds of a feather</option>' in offered
+    assert 'fill="#0b6b62"' in offered
+    own, oral = read(client, f"{page}?kind=bof"), read(client, f"{page}?kind=oral")
+    assert [title in own for title in ("Compilers", "Memory", "Wall")] == [True, False, False]
+    assert [title in oral for title in ("Compilers", "Memory", "Wall")] == [True, True, False]
+    assert client.get(f"{page}?kind=bofs").status_code == 400
+
+
+@pytest.mark.parametrize(("kind", "words"), [("oral", "Oral session"), ("bof", "Birds of a feather")])
+def test_search_names_the_kind(
+    edition: Edition, bof: SessionKind, client: Client, kind: str, words: str
+) -> None:
+    make.make_session(edition, kind=kind, title="Compilers")
+
+    assert words in read(client, "/search/?q=compilers")
+
+
+@pytest.mark.parametrize("kind", ["oral", "bof"])
+def test_pages_ask_for_no_kind(edition: Edition, bof: SessionKind, client: Client, kind: str) -> None:
+    session = make.make_session(edition, kind=kind, uid="s1")
+    make.make_presentation(session, make.make_paper(edition, uid="p1"))
+    for page in ("schedule/2021-04-06/", "schedule/", "sessions/s1/", "papers/", "papers/p1/"):
+        with CaptureQueriesContext(connection) as queries:
+            client.get(f"/2021/{page}", follow=True)
+        assert not [query for query in queries if "schedule_sessionkind" in query["sql"]], page
+
+
+def test_papers_are_narrowed_by_an_own_kind_of_presentation(edition: Edition, client: Client) -> None:
+    own = {"applies_to": "presentation", "slug": "flash", "counts_as": "spotlight"}
+    make.make_session_kind(edition.conference, "Flash talk", **own)
+    session = make.make_session(edition, kind="oral")
+    make.make_presentation(session, make.make_paper(edition, title="Quick"), kind="flash")
+    make.make_presentation(session, make.make_paper(edition, title="Slow"), kind="oral")
+
+    for kind, shown in (("flash", (True, False)), ("spotlight", (True, False)), ("oral", (False, True))):
+        page = read(client, f"/2021/papers/?kind={kind}")
+        assert ("Quick" in page, "Slow" in page) == shown
+    assert "Flash talk" in read(client, "/2021/papers/")
+    assert "Flash talk" in read(client, "/2021/statistics/")
+
+
+def test_form_offers_the_kinds_of_its_conference(
+    edition: Edition, bof: SessionKind, admin_client: Client
+) -> None:
+    make.make_session_kind(make.make_conference(slug="other"), "Hackathon")
+    session = make.make_session(edition)
+    page = admin_client.get(address(session, "change")).text
+    times = at("start", "2021-04-06", "09:00") | at("end", "2021-04-06", "10:00")
+    fields = {"kind": "bof", "status": "published", "title": "Renamed", **times}
+    sent = {**fields, **formset("roles"), **formset("presentations"), "edition": edition.pk}
+    answer = admin_client.post(address(session, "change"), sent)
+
+    assert ('value="bof"' in page, 'value="hackathon"' in page) == (True, False)
+    assert (answer.status_code, copies(session)[:2]) == (302, ("bof", "oral"))
+    assert "Birds of a feather" in admin_client.get(address(Session, "changelist")).text
+
+
+def test_list_is_narrowed_to_an_own_kind(edition: Edition, bof: SessionKind, admin_client: Client) -> None:
+    session = make.make_session(edition, kind="bof")
+    make.make_session(edition, kind="poster")
+    chosen: dict[str, Any] = {"edition__id__exact": edition.pk, "kind__exact": "bof"}
+    listed = admin_client.get(address(Session, "changelist"), chosen)
+
+    assert [*listed.context["cl"].queryset] == [session]
+
+
+def test_action_sets_the_kind(edition: Edition, bof: SessionKind, admin_client: Client) -> None:
+    rows = [make.make_session(edition) for _ in range(3)]
+    page = act(admin_client, "set_kind", rows, kind="bof")
+
+    assert "3 sessions got the kind." in page
+    assert {copies(row) for row in rows} == {("bof", "oral", "Birds of a feather", "#0b6b62")}
+    undo(ChangeSet.objects.latest("pk"))
+    assert {copies(row) for row in rows} == {("oral", "oral", "", "")}
+
+
+def test_page_says_where_a_kind_is_used(edition: Edition, bof: SessionKind, admin_client: Client) -> None:
+    make.make_session(edition, kind="bof", title="Compilers")
+    page = admin_client.get(address(bof, "delete")).text
+    admin_client.post(address(bof, "delete"), {"post": "yes"})
+
+    assert "Compilers (MLSys 2021)" in page
+    assert SessionKind.objects.exists()
+
+
+def test_role_in_one_edition_changes_no_kind_of_two(edition: Edition, bof: SessionKind) -> None:
+    user = User.objects.create_user("chair", is_staff=True)
+    Membership.objects.create(user=user, edition=edition, role=Role.CHAIR)
+    assert access_of(user).may("change", SessionKind, bof)
+
+    make.make_edition(2022)
+    access = access_of(User.objects.get(pk=user.pk))
+    assert [access.may(one, SessionKind, bof) for one in ("view", "change", "delete")] == [True, False, False]
+
+
+def test_viewer_reads_the_name(edition: Edition, bof: SessionKind, client: Client) -> None:
+    user = User.objects.create_user("viewer", is_staff=True)
+    Membership.objects.create(user=user, edition=edition, role=Role.VIEWER)
+    client.force_login(user)
+    session = make.make_session(edition, kind="bof")
+
+    assert "Birds of a feather" in client.get(address(session, "change")).text
