@@ -20,6 +20,7 @@ from conference.models import Conference, Edition
 from content.fields import SlugKey, validate_accent
 from content.models import Content, Ordered
 from content.querysets import ContentQuerySet
+from content.recording import together
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
@@ -182,9 +183,10 @@ class SessionKind(Ordered, Content):
 
     def save(self, *args: object, **kwargs: object) -> None:
         is_new = self._state.adding
-        super().save(*args, **kwargs)
-        if not is_new:
-            self.used_by().exclude(**self.copies).update(**self.copies)
+        with together():
+            super().save(*args, **kwargs)
+            if not is_new:
+                self.used_by().exclude(**self.copies).update(**self.copies)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         self.refuse_if_used()

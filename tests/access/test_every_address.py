@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 ROW_PAGES = {"change", "delete", "history", "restore", "bring_back"}
 SITE_WIDE = {"conference.conference", "conference.edition", "people.person", "people.institution"}
-SITE_WIDE |= {"people.personname", "people.personidentifier"}
+SITE_WIDE |= {"people.personname", "people.personidentifier", "schedule.sessionkind"}
 
 
 # Rows of an account itself, whatever its role.
