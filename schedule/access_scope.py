@@ -52,11 +52,11 @@ def people_there(user: "User") -> Q:
 
 def kinds(access: Access, action: str) -> Q:
     """Those of conferences in which one has a role; who changes one must reach all editions that use it."""
-    reached = Edition.objects.filter(pk__in=access.editions(action, SessionKind))
-    found = Q(conference__in=reached.order_by().values("conference"))
+    keys = access.editions(action, SessionKind) | access.chaired(action, SessionKind)
+    found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
     if action == "view":
         return found
-    others = Edition.objects.exclude(pk__in=access.editions(action, SessionKind))
+    others = Edition.objects.exclude(pk__in=keys)
     return found & ~Q(conference__in=others.order_by().values("conference"))
 
 
