@@ -25,7 +25,7 @@ from people.models import (
     PersonIdentifier,
     PersonName,
 )
-from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
+from schedule.models import Presentation, Release, Room, Session, SessionKind, SessionRole, Speaker
 from tests.factories import (
     add_author,
     add_role,
@@ -43,6 +43,7 @@ from tests.factories import (
     make_presentation,
     make_room,
     make_session,
+    make_session_kind,
     make_sponsor,
     make_topic,
     numbers,
@@ -122,6 +123,7 @@ MAKERS: dict[type[Model], Callable[[Edition], Model]] = {
     SessionRole: lambda edition: add_role(make_session(edition), "Ada"),
     Speaker: make_speaker,
     Release: make_release,
+    SessionKind: lambda edition: make_session_kind(edition.conference, f"Kind {next(numbers)}"),
 }
 MODELS = list(MAKERS)
 
