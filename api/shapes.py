@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from content.models import Content
 from people.querysets import with_shown_names
-from schedule.session_kinds import MAX_SLUG_CHARS, HasKind, built_in_kinds
+from schedule.session_kinds import MAX_SLUG_CHARS, HasKind
 
 if TYPE_CHECKING:
     from django.db.models.expressions import Combinable
@@ -230,7 +230,7 @@ def choice(name: str, choices: "Iterable[tuple[str, Text]]", help: Text) -> Fiel
 
 def kind_schema(model: type[HasKind]) -> JsonSchema:
     """A built-in kind, or the slug of one that the conference added."""
-    built_in = {"type": "string", "enum": sorted(built_in_kinds(model.applies_to))}
+    built_in = {"type": "string", "enum": [*model.Kind.values]}
     return {"anyOf": [built_in, {"type": "string", "maxLength": MAX_SLUG_CHARS}]}
 
 

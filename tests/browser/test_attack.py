@@ -19,7 +19,8 @@ SCRIPT = (Path(__file__).parent / "inspect.js").read_text()
 # By POST alone, or for nobody: 403 and 405; a clash of versions: 409.
 ANSWERS = {200, 403, 404, 405, 409}
 CHOICES = {"scope", "status", "mode", "role", "section", "kind", "decision", "state"}
-ADDRESSES = {"uid", "slug", "email", "username", "timezone", "second_timezone", "accent", "orcid"}
+CHOICES |= {"applies_to", "counts_as"}
+ADDRESSES = {"uid", "slug", "email", "username", "timezone", "second_timezone", "accent", "color", "orcid"}
 LINKS = {"website", "url", "homepage", "ror", "stream_url", "recording_url", "chat_url"}
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]

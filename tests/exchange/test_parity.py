@@ -40,6 +40,10 @@ REGISTRY = "it lies in a list of the person's own in `PersonRecord`"
 DESK = "it says what the chairs of this site decided about two rows that no file tells apart"
 # Models of content that are no kind and no list of one.
 EXEMPT_MODELS = {
+    "schedule.SessionKind": (
+        "sessions and presentations carry its slug; where it is not known, an import adds the kind, guesses"
+        " what it counts as, and says so"
+    ),
     "people.PersonName": REGISTRY,
     "people.PersonIdentifier": REGISTRY,
     "people.PersonDistinction": DESK,
