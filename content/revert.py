@@ -470,7 +470,8 @@ def _remove(going: list[RevertStep]) -> None:
                     model._default_manager.filter(pk__in=batch).delete()
     except ProtectedError as error:
         held_by = ", ".join(sorted(str(row) for row in error.protected_objects)[:5])
-        raise CannotRevertError([f"Something here needs what would go: {held_by}."]) from error
+        said = _("Something here needs what would go: %(rows)s.") % {"rows": held_by}
+        raise CannotRevertError([said]) from error
     close_gaps(owners)
 
 

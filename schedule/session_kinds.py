@@ -25,7 +25,7 @@ from content.recording import together
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
-MAX_SLUG_CHARS = 40
+MAX_SLUG_CHARS, MAX_NAME_CHARS = 40, 60
 KIND_COPIES = ("counts_as", "kind_name", "kind_color")
 # So many rows are named as the reason why a kind cannot be deleted.
 ROWS_NAMED = 5
@@ -121,7 +121,7 @@ class SessionKind(Ordered, Content):
     slug = SlugKey(
         _("slug"), max_length=MAX_SLUG_CHARS, help_text=_("Its name in addresses and files, such as bof.")
     )
-    name = models.CharField(_("name"), max_length=60, help_text=_("Such as Birds of a feather."))
+    name = models.CharField(_("name"), max_length=MAX_NAME_CHARS, help_text=_("Such as Birds of a feather."))
     color = models.CharField(
         _("color"),
         max_length=7,
@@ -248,7 +248,7 @@ class HasKind(models.Model):
     kind: Any
 
     counts_as = models.CharField(max_length=16, editable=False)
-    kind_name = models.CharField(max_length=60, blank=True, editable=False)
+    kind_name = models.CharField(max_length=MAX_NAME_CHARS, blank=True, editable=False)
     kind_color = models.CharField(max_length=7, blank=True, editable=False)
 
     class Meta:

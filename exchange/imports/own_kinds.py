@@ -16,6 +16,7 @@ from exchange.reading.values import slug
 from exchange.records import PresentationRecord, Program, SessionRecord, is_stated
 from schedule.session_kinds import (
     FALLBACK,
+    MAX_NAME_CHARS,
     MAX_SLUG_CHARS,
     AppliesTo,
     SessionKind,
@@ -26,7 +27,6 @@ from schedule.session_kinds import (
 
 # Of a file with more unknown words than this they are no kinds.
 MAX_NEW_KINDS = 20
-MAX_NAME_CHARS = 60
 BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
 type Timed = SessionRecord | PresentationRecord

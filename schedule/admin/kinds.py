@@ -89,7 +89,9 @@ class KindChoices[M: models.Model = Any](Fields[M]):
         fields = access.fields(self.model, obj)
         if not isinstance(obj, HasKind) or (fields is None and access.may("change", self.model, obj)):
             return sets
-        return [(title, {**told, "fields": [*map(without_kind, told["fields"])]}) for title, told in sets]
+        return [
+            (title, {**options, "fields": [*map(without_kind, options["fields"])]}) for title, options in sets
+        ]
 
     @admin.display(description=_("kind"), ordering="kind")
     def shown_kind(self, row: HasKind) -> str:
