@@ -159,6 +159,7 @@ def write(path: Path, at: datetime) -> Summary:
 @contextmanager
 def snapshot() -> Iterator[None]:
     """Read everything inside from one snapshot. Writers do not wait."""
+    connection.ensure_connection()  # a new connection would set the mode of the settings again
     mode = getattr(connection, "transaction_mode", None)
     if connection.vendor == "sqlite":
         # Takes no lock for writing; with a write-ahead log the first reading fixes the moment.

@@ -203,6 +203,30 @@ def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) 
     assert [len(one["rows/papers.material.jsonl"]) for one in rows] == [2 * count for count in papers]
 
 
+# Another connection writes inside the snapshot of a process that has just started.
+WRITE_BESIDE = """
+import sqlite3
+from django.conf import settings
+from operations.backup.writer import snapshot
+from people.models import Person
+with snapshot():
+    before = Person.objects.count()
+    other = sqlite3.connect(settings.DATABASES["default"]["NAME"], timeout=0)
+    other.execute("UPDATE people_person SET email = 'new@example.org'")
+    other.commit()
+    print(before, Person.objects.filter(email="new@example.org").count())
+print(Person.objects.filter(email="new@example.org").count())
+"""
+
+
+@pytest.mark.anywhere
+def test_a_writer_does_not_wait_for_a_backup(seeded: Path) -> None:
+    before, inside, after = map(int, output(start(seeded, WRITE_BESIDE)).split())
+
+    assert (inside, after) == (0, before)
+    assert before > 0
+
+
 @contextmanager
 def busy(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Let somebody write all the while."""
