@@ -167,6 +167,16 @@ class TopicRecord(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KindRecord(Record):
+    """A kind of sessions or presentations that the conference added. `counts_as`: a built-in kind."""
+
+    slug: str
+    name: Stated[str] = UNSTATED
+    counts_as: Stated[str] = UNSTATED
+    color: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoomRecord(Record):
     slug: str
     name: Stated[str] = UNSTATED
@@ -303,6 +313,8 @@ class Program:
     sponsors: tuple[SponsorRecord, ...] = ()
     announcements: tuple[AnnouncementRecord, ...] = ()
     topics: tuple[TopicRecord, ...] = ()
+    session_kinds: tuple[KindRecord, ...] = ()
+    presentation_kinds: tuple[KindRecord, ...] = ()
     rooms: tuple[RoomRecord, ...] = ()
     papers: tuple[PaperRecord, ...] = ()
     awards: tuple[AwardRecord, ...] = ()

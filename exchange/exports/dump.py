@@ -33,12 +33,12 @@ from exchange.imports.kinds import (
 )
 from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, persons
 from exchange.reading.checks import key_of
-from exchange.records import EditionRecord, MenuRecord, PersonRecord, PersonRef, Program, Record
+from exchange.records import EditionRecord, KindRecord, MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName
 from people.names import split
 from people.printed_names import HiddenNames
-from schedule.session_kinds import built_in_kinds, own_kinds
+from schedule.session_kinds import AppliesTo, built_in_kinds, own_kinds
 
 # By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
 SORTED_BY = {
@@ -163,6 +163,9 @@ class Dump:
         parts["institutions"] = Rows(lambda wanted: self._institutions())
         if self.with_people:
             parts["people"] = Rows(lambda wanted: self._people())
+        if self.only is None:
+            parts["session_kinds"] = tuple(self._kinds(AppliesTo.SESSION))
+            parts["presentation_kinds"] = tuple(self._kinds(AppliesTo.PRESENTATION))
         conference = record_of(CONFERENCE, self.edition.conference)
         return Program(conference=conference, edition=self._edition(), **parts)
 
@@ -181,6 +184,12 @@ class Dump:
         }
         record: EditionRecord = record_of(EDITION, self.edition, conference=conference, **lists)
         return record
+
+    def _kinds(self, applies_to: str) -> Iterator[KindRecord]:
+        """Return the kinds that the conference added: every edition's file has them all."""
+        for kind in own_kinds(self.edition).values():
+            if kind.applies_to == applies_to:
+                yield KindRecord(slug=kind.slug, name=kind.name, counts_as=kind.counts_as, color=kind.color)
 
     def _shown(self, model: type[Content]) -> QuerySet[Content]:
         rows: Any = model._default_manager

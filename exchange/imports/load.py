@@ -94,7 +94,7 @@ def load(
             )
             report = _report(plan, (*program.notes, *findings.notes))
             look(plan)
-            if not dry_run and any(plan.steps.values()):
+            if not dry_run and (plan.new_kinds or any(plan.steps.values())):
                 write_rows(plan, shown)
                 write_kinds(plan.new_kinds, plan.edition)
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, ngettext
 
 from conference.models import Edition
 from exchange.formats.miniconf import kind_of
 from exchange.problems import Findings, Where, closest, short
 from exchange.reading.values import slug
-from exchange.records import PresentationRecord, Program, SessionRecord, is_stated
+from exchange.records import KindRecord, PresentationRecord, Program, SessionRecord, is_stated, stated
 from schedule.session_kinds import (
     FALLBACK,
     MAX_NAME_CHARS,
@@ -36,10 +37,44 @@ def with_own_kinds(
     program: Program, edition: Edition, findings: Findings
 ) -> tuple[Program, list[SessionKind]]:
     """Return the program with the slugs of kinds, and the kinds to add, unsaved; the edition knows them."""
-    new: list[SessionKind] = []
+    new = _described(program, edition, findings)
     sessions = _named(AppliesTo.SESSION, program.sessions, edition, findings, new)
     presentations = _named(AppliesTo.PRESENTATION, program.presentations, edition, findings, new)
     return replace(program, sessions=sessions, presentations=presentations), new
+
+
+def _described(program: Program, edition: Edition, findings: Findings) -> list[SessionKind]:
+    """Return the kinds that a file describes and the conference lacks. Those that it has stay as they are."""
+    own, new = own_kinds(edition), []
+    described = [(AppliesTo.SESSION, one) for one in program.session_kinds]
+    described += [(AppliesTo.PRESENTATION, one) for one in program.presentation_kinds]
+    for applies_to, record in described:
+        here = own.get((applies_to, record.slug))
+        kind = SessionKind(
+            conference=edition.conference,
+            applies_to=applies_to,
+            slug=record.slug,
+            name=stated(record.name, "") or named(record.slug),
+            counts_as=stated(record.counts_as, "") or guessed(applies_to, record.slug),
+            color=stated(record.color, ""),
+        )
+        if here is None:
+            _report_errors(kind, record, findings)
+            own[kind.key] = kind
+            new.append(kind)
+        elif here.copies != kind.copies:
+            said = gettext("The kind “%(name)s” differs from the conference's own, which stays as it is.")
+            findings.note("warning", record.where, said % {"name": short(kind.name)})
+    return new
+
+
+def _report_errors(kind: SessionKind, record: KindRecord, findings: Findings) -> None:
+    try:
+        kind.clean_fields(exclude=["conference"])
+        kind.clean()
+    except ValidationError as error:
+        for field, messages in error.message_dict.items():
+            findings.problem(record.where, field, " ".join(messages))
 
 
 def _named[R: Timed](

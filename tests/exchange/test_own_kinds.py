@@ -1,19 +1,21 @@
 """Kinds of sessions in files: what a file brings is added and pointed out, and goes out again as it came."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from conference.models import Edition
 from exchange.exports.dump import dump, writing_context
 from exchange.files import Context, Source
-from exchange.formats import readable, writable
+from exchange.formats import program_json, readable, writable
 from exchange.formats.ics import appointments
 from exchange.imports.load import load
 from exchange.jobs.undo import undo
-from exchange.problems import ProgramError
-from exchange.records import Program
+from exchange.problems import ProgramError, Where
+from exchange.records import KindRecord, Program
 from schedule.models import Presentation, Session, SessionKind
 from tests import factories as make
 from tests.exchange import programs
@@ -115,6 +117,68 @@ def test_program_json_keeps_the_kind(shown: Presentation) -> None:
         ["flash"],
     )
     assert load(program, "2021").total.changed == 0
+
+
+def test_program_json_brings_names_and_colors_to_another_site(shown: Presentation) -> None:
+    SessionKind.objects.filter(slug="bof").update(color="#0b6b62")
+    make.make_session_kind(shown.edition.conference, "Never used", slug="unused", counts_as="panel")
+    edition = Edition.objects.get()
+    context = writing_context(edition)
+    (file,) = program_json.write(dump(edition), context)
+    before = all_kinds()
+    Presentation.objects.all().delete()
+    Session.objects.all().delete()
+    SessionKind.objects.all().delete()
+    load(program_json.read([Source("2021.json", b"".join(file.chunks))], context), "2021")
+
+    assert all_kinds() == before
+    assert before == [
+        ("session", "bof", "Birds of a feather", "social", "#0b6b62"),
+        ("session", "unused", "Never used", "panel", ""),
+        ("presentation", "flash", "Flash talk!", "spotlight", ""),
+    ]
+    assert Session.objects.get().kind_color == "#0b6b62"
+
+
+def all_kinds() -> list[tuple[str, str, str, str, str]]:
+    rows = SessionKind.objects.order_by("-applies_to", "position")
+    return [*rows.values_list("applies_to", "slug", "name", "counts_as", "color")]
+
+
+def test_file_with_kinds_alone_adds_them() -> None:
+    load(programs.program(presentation_kinds=(KindRecord(slug="flash"),)), "2021")
+
+    assert all_kinds() == [("presentation", "flash", "Flash", "talk", "")]
+
+
+def test_kind_that_is_here_stays_as_it_is(shown: Presentation) -> None:
+    program = dump(shown.edition)
+    SessionKind.objects.filter(slug="bof").update(name="BoF", color="#112233")
+    report = load(program, "2021")
+
+    assert SessionKind.objects.get(slug="bof").name == "BoF"
+    (note,) = report.notes
+    assert note.message.startswith("The kind “Birds of a feather” differs from the conference's own")
+
+
+BAD_KINDS = {
+    "session_kinds (bof), color": KindRecord(slug="bof", color="red"),
+    "session_kinds (bof), counts_as": KindRecord(slug="bof", counts_as="picnic"),
+    "session_kinds (oral), slug": KindRecord(slug="oral"),
+    "session_kinds (bof), name": KindRecord(slug="bof", name="x" * 61),
+}
+
+
+@pytest.mark.parametrize("place", BAD_KINDS)
+def test_described_kind_that_breaks_a_rule_is_refused(place: str) -> None:
+    record = BAD_KINDS[place]
+    where = Where("program.json", f"session_kinds ({record.slug})")
+    with pytest.raises(ProgramError) as refused:
+        load(programs.program(session_kinds=(replace(record, where=where),)), "2021")
+
+    (problem,) = refused.value.problems
+    assert f"{problem.where.place}, {problem.field}" == place
+    assert kinds() == set()
 
 
 def written(shown: Presentation, name: str) -> str:

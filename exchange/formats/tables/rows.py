@@ -203,6 +203,8 @@ PARENTS = (
     Table("sponsors", records.SponsorRecord, key="slug", words="name"),
     Table("announcements", records.AnnouncementRecord, key="uid", words="title"),
     Table("topics", records.TopicRecord, key="slug", words="name"),
+    Table("session_kinds", records.KindRecord, key="slug", words="name"),
+    Table("presentation_kinds", records.KindRecord, key="slug", words="name"),
     Table("rooms", records.RoomRecord, key="slug", words="name"),
     Table("papers", records.PaperRecord, key="uid", words="title"),
     Table("awards", records.AwardRecord, key="uid", words="name"),
