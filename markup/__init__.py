@@ -5,11 +5,12 @@ Pure: no models, no settings. What the TeX in a text means is decided in markup.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape
 from typing import Any
 
+import nh3
 from anyascii import anyascii
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -18,21 +19,80 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from markup import formula, writers
-from markup.cleaning import ADDRESS, CLEANER
-from markup.patterns import BLOCK_MARKUP, EMPTY_LINES, MARKUP
-from markup.scripts import language_of_line
+from markup import formula
 from markup.tex import tex_plugin
 
 # Longer text is shown without markup, to bound the time that a hostile text costs.
 MAX_CACHED_CHARS = 60_000
 SLUG_LENGTH = 60
 
+# A sign, or two of some, or a bar with another line below. One class first: most letters are none of these.
+MARKUP = re.compile(r"[\\$`*_\[\]<>~{}:'|-](?:(?<=[\\$`*_\[\]<>~{}])|(?<=:)//|(?<=-)-|(?<=')'|(?<=\|).*\n)")
+BLOCK_MARKUP = re.compile(r"^[ \t]*(?:[#>+\-=|]|\d{1,9}[.)](?:\s|$))", re.MULTILINE)
 LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters, lone surrogates, and marks that change the text direction.
 CONTROLS = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
+
+ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s]|/(?![/\\])", re.IGNORECASE)
+# The HTML allowed in a rendered text: the final check after Markdown and TeX.
+MATH_TAGS = frozenset(
+    (
+        "math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mfrac", "msqrt", "mroot", "msub", "msup",
+        "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom",
+        "menclose",
+    )
+)  # fmt: skip
+MATH_ATTRIBUTES = frozenset(
+    (
+        "display", "alttext", "mathvariant", "displaystyle", "scriptlevel", "stretchy", "fence", "form",
+        "movablelimits", "accent", "lspace", "minsize", "maxsize", "linethickness", "width", "height",
+        "depth", "voffset", "columnalign", "rowspacing", "columnspacing", "rowlines", "columnlines",
+        "notation",
+    )
+)  # fmt: skip
+TEXT_TAGS = (
+    "p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong",
+    "sub", "sup", "a", "div", "table", "thead", "tbody", "tr", "th", "td",
+)  # fmt: skip
+CLEANER = nh3.Cleaner(
+    tags={*MATH_TAGS, *TEXT_TAGS},
+    attributes={tag: {*MATH_ATTRIBUTES} for tag in MATH_TAGS} | {"a": {"href", "title"}, "ol": {"start"}},
+    allowed_classes={"code": {"tex"}, "div": {"math"}},
+    url_schemes={"http", "https", "mailto"},
+    url_relative=lambda address: address if ADDRESS.match(address) else None,
+    link_rel="nofollow noopener",
+)
+# Scripts that one language, or a few, are written in, with the tag that is true of all of them (BCP 47).
+SCRIPTS = (
+    (re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"), "ko"),
+    (re.compile(r"[\u3040-\u30ff]"), "ja"),
+    (re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"), "und-Hani"),
+    (re.compile(r"[\u0370-\u03ff]"), "el"),
+    (re.compile(r"[\u0e00-\u0e7f]"), "th"),
+    (re.compile(r"[\u0590-\u05ff]"), "und-Hebr"),
+    (re.compile(r"[\u0600-\u06ff]"), "und-Arab"),
+    (re.compile(r"[\u0400-\u04ff]"), "und-Cyrl"),
+    (re.compile(r"[\u0900-\u097f]"), "und-Deva"),
+)
+LATEX_MARKS = {
+    "em_open": r"\emph{",
+    "strong_open": r"\textbf{",
+    "sup_open": r"\textsuperscript{",
+    "sub_open": r"\textsubscript{",
+    "softbreak": " ",
+    "hardbreak": "\n",
+    **dict.fromkeys(("em_close", "strong_close", "sup_close", "sub_close", "link_close"), "}"),
+}
+LATEX_SIGNS = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "…": r"\ldots{}", "\u00a0": "~", "\u2009": r"\,"}
+    | {"\u2014": "---", "\u2013": "--", "“": "``", "”": "''", "\u2018": "`", "\u2019": "'"}
+)
+# Between two of them, which TeX would print as another sign.
+TWO_QUOTES = re.compile("(?<=[\u2019'])(?=[\u2019'”])|(?<=[\u2018`])(?=[\u2018`“])")
 
 
 def block(source: str) -> SafeString:
@@ -74,15 +134,15 @@ def plain(source: str) -> str:
         return _squeezed(source)
     if "\n" not in source and not MARKUP.search(source):
         return " ".join(source.split())
-    return _squeezed(writers.plain(_tokens(source)))
+    return _squeezed(_written(_tokens(source), _plain_token))
 
 
 def latex(source: str) -> str:
     """LaTeX for BibTeX: formulas unchanged, emphasis as commands, special characters escaped."""
     source = tidy(source).strip()
     if len(source) > MAX_CACHED_CHARS:
-        return _squeezed(writers.escaped(source))
-    return _squeezed(writers.latex(_tokens(source)))
+        return _squeezed(_escaped(source))
+    return _squeezed(_written(_tokens(source), _latex_token))
 
 
 @lru_cache(maxsize=20_000)
@@ -102,6 +162,26 @@ def fold(source: str) -> str:
     if not source.isascii():
         source = anyascii(unicodedata.normalize("NFKC", CONTROLS.sub("", source)))
     return " ".join(source.casefold().split())
+
+
+def language(name: str) -> str:
+    """Return the tag of a name's language or script (BCP 47); empty for Latin letters."""
+    return next((tag for script, tag in SCRIPTS if script.search(name)), "")
+
+
+def language_of_line(line: str) -> str:
+    """Return the tag of what most letters of a line are written in: a word of another script is a quotation.
+
+    Signs of China within Japanese are Japanese. Empty for Latin letters, and where no script prevails.
+    """
+    letters = "".join(re.findall(r"[^\W\d_]", line))
+    if letters.isascii():
+        return ""
+    counts = {tag: len(script.findall(letters)) for script, tag in SCRIPTS}
+    if counts["ja"]:
+        counts["ja"] += counts.pop("und-Hani")
+    tag = max(counts, key=counts.__getitem__)
+    return tag if 2 * counts[tag] > len(letters) else ""
 
 
 # Markdown
@@ -168,10 +248,73 @@ def _squeezed(text: str) -> str:
 
 
 def _paragraphs(source: str) -> str:
-    parts = EMPTY_LINES.split(source.strip())
+    parts = re.split(r"\n[ \t]*(?:\n[ \t]*)+", source.strip())
     return "\n".join(
         f"<p>{escape(' '.join(part.split()), quote=False)}</p>" for part in parts if part.strip()
     )
+
+
+# Plain text and LaTeX
+
+
+def _written(tokens: Sequence[Token], write: Callable[[Token], str]) -> str:
+    """Each block on lines of its own: an empty line before it, but none inside lists and tables."""
+    text, gap, lead = "", "", ""
+    for token in tokens:
+        match token.type:
+            case "list_item_open":
+                # A number may be all that an item holds, or begin with the item of another list.
+                lead = f"{lead.removeprefix('- ')}{token.info}{token.markup} " if token.info else "- "
+            case "list_item_close" if lead.strip("- "):
+                begin = text and f"{text}{gap or '\n'}"
+                text, gap, lead = f"{begin}{lead.rstrip()}", "\n", ""
+            case "paragraph_open":
+                gap = "\n" if token.hidden else "\n\n"
+            case "heading_open" | "fence" | "math_block":
+                gap = "\n\n"
+            case "tr_open":
+                gap = "\n"
+            case "td_close" | "th_close":
+                gap = " | "
+        written = "".join(map(write, token.children or [])) if token.type == "inline" else write(token)
+        if written:
+            text, gap, lead = text + gap + lead + written, "", ""
+    return text
+
+
+def _plain_token(token: Token) -> str:
+    match token.type:
+        case "math_inline" | "math_block":
+            return formula.plain(token.content)
+        case "softbreak":
+            return " "
+        case "hardbreak":
+            return "\n"
+        case _:
+            return token.content.replace("\u00a0", " ").replace("\u2009", " ")
+
+
+def _escaped(text: str) -> str:
+    """Text as LaTeX prints it: special characters escaped, typographic signs as TeX has them."""
+    return "{}".join(part.translate(LATEX_SIGNS) for part in TWO_QUOTES.split(text))
+
+
+def _latex_token(token: Token) -> str:
+    match token.type, token.markup:
+        case "math_inline", _:
+            return rf"\[{token.content}\]" if token.info else f"${token.content}$"
+        case "math_block", opening:
+            return token.content if opening.startswith("\\begin") else rf"\[{token.content}\]"
+        case "code_inline" | "fence", _:
+            return rf"\texttt{{{_escaped(token.content)}}}"
+        case "link_open", "bare":
+            return r"\url{"
+        case "text", "bare":
+            return token.content
+        case "link_open", _:
+            return rf"\href{{{_escaped(str(token.attrs['href']))}}}{{"
+        case kind, _:
+            return LATEX_MARKS.get(kind) or _escaped(token.content)
 
 
 PARSER = _parser()

@@ -11,9 +11,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from markup import CONTROLS, MAX_CACHED_CHARS, PARSER, formula, tidy
-from markup.macros import ACCENT, COMMAND
-from markup.patterns import MARKUP
+from markup import CONTROLS, MARKUP, MAX_CACHED_CHARS, PARSER, formula, tidy
+from markup.tex import ACCENT, COMMAND
 
 # The maximum reported for one text.
 MAX_PROBLEMS = 8

@@ -1,19 +1,20 @@
-"""TeX inside an author's Markdown: a markdown-it plugin for formulas, commands, TeX's
+"""TeX inside an author's Markdown: a markdown-it plugin for formulas, commands, accents, groups, TeX's
 quotes, dashes and ties, and bare addresses.
 
-It decides what the source means and leaves tokens; how they look is written in markup.
+It decides what the source means and leaves tokens; how they look is written in markup. A rule or handler
+goes on after what it has read, and leaves nothing when the parser only looks (`silent`).
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 from markup import formula
-from markup.macros import command, group
-from markup.tokens import push_address, push_literal, push_nested, push_text
 
 Handler = Callable[[StateInline, bool], bool]
 
@@ -22,6 +23,63 @@ SCHEME = re.compile(r"(?<![A-Za-z0-9])https?$", re.IGNORECASE)
 ADDRESS = re.compile(r"://((?:\\[_%#&~$]|[^\s<>\"'`{}|\\^\[\]$“”‘’«»\uff0c。\uff1b、\x00-\x1f]){1,2000})")
 DASHES = re.compile(r"-+")
 ENVIRONMENT = re.compile(r"\\begin\{((?:equation|align|gather|multline|eqnarray|displaymath)\*?)\}")
+ARGUMENT = re.compile(r"(?:\[[^\[\]\n]{0,200}\]){0,2}\s?\{")
+COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
+ACCENT = re.compile(
+    r"""\\(?:(?P<mark>[`'^"~=.])|(?P<word>[cvHkurdb])(?=[\s{])\s?)"""
+    r"(?P<brace>\{)?\s?(?P<letter>\\[ij](?![A-Za-z])|[A-Za-z])(?(brace)\s?\})"
+)
+MARKS = {
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+    "c": "\u0327", "v": "\u030c", "H": "\u030b", "k": "\u0328", "u": "\u0306", "r": "\u030a", "d": "\u0323",
+    "b": "\u0331",
+}  # fmt: skip
+# Markdown itself escapes these, so only letters that languages really write so are read as accents.
+SCARCE = {".": "zZIeE", "=": "aAeEiIoOuU", '"': "aAeEiIoOuUyY"}
+
+TAGS = {
+    "emph": "em", "textit": "em", "textsl": "em", "em": "em", "it": "em", "itshape": "em", "sl": "em",
+    "textbf": "strong", "bf": "strong", "bfseries": "strong",
+    "textsuperscript": "sup", "textsubscript": "sub",
+}  # fmt: skip
+# Their content is shown, their formatting is not.
+TRANSPARENT = frozenset(
+    {
+        "textsc", "textrm", "textsf", "textnormal", "textup", "textmd", "text", "mbox", "hbox",
+        "underline", "uline", "textul", "ul", "textcolor", "mathrm", "mathbf", "mathit", "mathsf",
+        "mathtt", "mathcal", "boldsymbol", "bm", "ensuremath", "uppercase", "protect", "rm", "sf", "sc",
+        "tt", "normalfont", "scshape",
+    }
+)  # fmt: skip
+CODE = frozenset(("texttt", "code", "lstinline", "path"))
+QUOTED = {"say": "“”", "enquote": "“”", "footnote": "()"}
+DROPPED = frozenset(
+    {
+        "cite", "citep", "citealp", "parencite", "autocite", "citenum", "label", "vspace", "hspace",
+        "index", "thanks", "begin", "end",
+    }
+)  # fmt: skip
+NAMED = frozenset(
+    {
+        "citet", "citealt", "citeauthor", "citeyear", "textcite", "ref", "eqref", "cref", "Cref",
+        "autoref",
+    }
+)  # fmt: skip
+LETTERS = {
+    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
+    "AA": "Å", "i": "\u0131", "j": "\u0237", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ",
+}  # fmt: skip
+WORDS = {
+    "LaTeX": "LaTeX", "TeX": "TeX", "textellipsis": "…", "item": "• ",
+    "textendash": "\u2013", "textemdash": "\u2014", "textbackslash": "\\", "textasciitilde": "~",
+    "textasciicircum": "^", "textunderscore": "_", "textless": "<", "textgreater": ">", "textbar": "|",
+    "textdegree": "°", "textmu": "µ", "texttimes": "\u00d7", "textpm": "±", "copyright": "©", "dag": "†",
+    "textregistered": "®", "texttrademark": "™", "ddag": "‡", "textquotesingle": "'",
+    "textquotedblleft": "“", "textquotedblright": "”", "eg": "e.g.", "ie": "i.e.", "etal": "et al.",
+    "sim": "\u223c", "quad": " ", "qquad": " ", "xspace": "", "noindent": "", "centering": "", "bigskip": "",
+    "medskip": "", "smallskip": "", "left": "", "right": "", "maketitle": "",
+}  # fmt: skip
+BREAKS = frozenset(("par", "newline", "linebreak", "item"))
 
 
 def tex_plugin(md: MarkdownIt) -> None:
@@ -78,25 +136,18 @@ def _display_delimiters(first: str) -> tuple[str, str, str]:
 
 
 def _dollar(state: StateInline, silent: bool) -> bool:
-    if not state.src.startswith("$$", state.pos):
-        found = formula_at(state.src, state.pos, state.posMax)
-        return found is not None and _push_formula(state, *found, False, silent)
-    start = state.pos + 2
-    stop = _closing(state.src, "$$", start, min(state.posMax, start + formula.MAX_FORMULA_CHARS))
-    if stop < 0:
-        return push_literal(state, "$$", silent)
-    content = state.src[start:stop]
-    return bool(content.strip()) and _push_formula(state, content, stop + 2, True, silent)
-
-
-def formula_at(source: str, at: int, end: int) -> tuple[str, int] | None:
-    """Return the formula between the dollar at this position and the next, and its end, if it is one."""
-    start = at + 1
-    stop = _closing(source, "$", start, min(end, start + formula.MAX_FORMULA_CHARS))
-    if stop < 0:
-        return None
-    content, before, after = source[start:stop], source[at - 1 : at], source[stop + 1 : stop + 2]
-    return (content, stop + 1) if _is_formula(content, before, after) else None
+    mark = "$$" if state.src.startswith("$$", state.pos) else "$"
+    start = state.pos + len(mark)
+    stop = _closing(state.src, mark, start, min(state.posMax, start + formula.MAX_FORMULA_CHARS))
+    content, after = state.src[start:stop], stop + len(mark)
+    if mark == "$":
+        before, following = state.src[start - 2 : start - 1], state.src[after : after + 1]
+        is_formula = stop > 0 and _is_formula(content, before, following)
+    elif stop < 0:
+        return _push_text(state, mark, start, silent)
+    else:
+        is_formula = bool(content.strip())
+    return is_formula and _push_formula(state, content, after, mark == "$$", silent)
 
 
 def _closing(source: str, mark: str, start: int, limit: int) -> int:
@@ -137,11 +188,6 @@ def _bracketed(state: StateInline, silent: bool) -> bool:
     return _push_formula(state, content, stop + 2, display, silent)
 
 
-def _backslash(state: StateInline, silent: bool) -> bool:
-    opens_formula = state.src.startswith(("\\(", "\\["), state.pos)
-    return (opens_formula and _bracketed(state, silent)) or command(state, silent)
-
-
 def _push_formula(state: StateInline, content: str, after: int, display: bool, silent: bool) -> bool:
     if not silent:
         token = state.push("math_inline", "math", 0)
@@ -158,18 +204,18 @@ def _quotes(state: StateInline, silent: bool) -> bool:
     match = QUOTES.match(state.src, state.pos, state.posMax)
     if not match:
         return False
-    group = 1 if match[1] is not None else 2
-    return push_nested(state, *match.span(group), match.end(), silent, quotes="“”" if group == 1 else "‘’")
+    number, quotes = (1, "“”") if match[1] is not None else (2, "‘’")
+    return _push_nested(state, *match.span(number), match.end(), silent, quotes=quotes)
 
 
 def _dashes(state: StateInline, silent: bool) -> bool:
     match = DASHES.match(state.src, state.pos, state.posMax)
     if not match or len(match[0]) not in (2, 3):
-        return match is not None and push_text(state, match[0], match.end(), silent)
+        return match is not None and _push_text(state, match[0], match.end(), silent)
     before, after = state.src[match.start() - 1 : match.start()], state.src[match.end() : match.end() + 1]
-    if len(match[0]) == 2 and after.isalpha() and not before.isalnum():
-        return push_text(state, "--", match.end(), silent)  # a program's option: --verbose
-    return push_text(state, "–" if len(match[0]) == 2 else "—", match.end(), silent)
+    if len(match[0]) == 2 and after.isalpha() and not before.isalnum():  # a program's option: --verbose
+        return _push_text(state, "--", match.end(), silent)
+    return _push_text(state, "–" if len(match[0]) == 2 else "—", match.end(), silent)
 
 
 def _tie(state: StateInline, silent: bool) -> bool:
@@ -177,7 +223,7 @@ def _tie(state: StateInline, silent: bool) -> bool:
     before, after = state.src[state.pos - 1 : state.pos], state.src[state.pos + 1 : state.pos + 2]
     bound = before.isalpha() or (before in (".", ",", ")", "%", "$", "}") and before)
     if bound and (after.isalnum() or (after in ("\\", "$", "(") and after)):
-        return push_text(state, "\u00a0", state.pos + 1, silent)
+        return _push_text(state, "\u00a0", state.pos + 1, silent)
     return False
 
 
@@ -192,7 +238,7 @@ def _colon(state: StateInline, silent: bool) -> bool:
         state.pos = after
         return True
     state.pending = state.pending.removesuffix(scheme[0])
-    return push_address(state, scheme[0] + "://" + re.sub(r"\\([_%#&~$])", r"\1", rest), after, silent)
+    return _push_address(state, scheme[0] + "://" + re.sub(r"\\([_%#&~$])", r"\1", rest), after, silent)
 
 
 def _trimmed(address: str) -> str:
@@ -210,13 +256,236 @@ def _star(state: StateInline, silent: bool) -> bool:
     """2*3*4 is a product, not an emphasis."""
     around = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 1 : state.pos + 2]
     is_product = len(around) == 2 and around.isalnum() and not around.isalpha()
-    return is_product and push_text(state, "*", state.pos + 1, silent)
+    return is_product and _push_text(state, "*", state.pos + 1, silent)
+
+
+# Commands, accents and groups in prose
+
+
+def _backslash(state: StateInline, silent: bool) -> bool:
+    opens_formula = state.src.startswith(("\\(", "\\["), state.pos)
+    if (opens_formula and _bracketed(state, silent)) or _accent(state, silent):
+        return True
+    following = state.src[state.pos + 1 : state.pos + 2]
+    if following == "\\":
+        return _push_break(state, state.pos + 2, silent)
+    if following == " ":
+        return _push_text(state, " ", state.pos + 2, silent)
+    if following in (",", "-", "/"):
+        return _spacing(state, following, silent)
+    if match := COMMAND.match(state.src, state.pos, state.posMax):
+        return _command(state, match[1], match.end(), silent)
+    return False
+
+
+def _accent(state: StateInline, silent: bool) -> bool:
+    match = ACCENT.match(state.src, state.pos, state.posMax)
+    if not match:
+        return False
+    mark = match["mark"] or match["word"]
+    letter = match["letter"].removeprefix("\\")
+    if letter not in SCARCE.get(mark, letter):
+        return False
+    composed = unicodedata.normalize("NFC", letter + MARKS[mark])
+    return len(composed) == 1 and _push_text(state, composed, match.end(), silent)
+
+
+def _spacing(state: StateInline, mark: str, silent: bool) -> bool:
+    """`10\\,000`, a hyphenation point, an italic correction; anywhere else it is Markdown's escape."""
+    around = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 2 : state.pos + 3]
+    if len(around) != 2 or not around.isalnum():
+        return False
+    return _push_text(state, "\u2009" if mark == "," else "", state.pos + 2, silent)
+
+
+def _command(state: StateInline, name: str, after: int, silent: bool) -> bool:
+    if name in ("url", "href"):
+        return _link(state, name, after, silent)
+    if name in BREAKS:
+        _push_break(state, after, silent)
+        return name != "item" or _push_text(state, WORDS[name], _skip(state, after, r"\s*"), silent)
+    if name in LETTERS:
+        return _push_text(state, LETTERS[name], _skip(state, after, r"\{\}|\s(?=[a-zß-ÿ])|"), silent)
+    word = WORDS.get(name, name if name in formula.FUNCTIONS else formula.symbol(name))
+    if word is not None:
+        return _push_text(state, word, _skip(state, after, r"(?:\{\})?"), silent)
+    inner = _argument(state, after)
+    if inner and inner[0] < inner[1]:
+        return _applied(state, name, inner, silent)
+    return _unknown(state, name, after, silent)
+
+
+def _applied(state: StateInline, name: str, inner: tuple[int, int], silent: bool) -> bool:
+    start, stop = inner
+    if name in DROPPED:
+        if not silent and name not in ("begin", "end"):
+            state.pending = state.pending.rstrip(" \u00a0")
+        return _push_text(state, "", stop + 1, silent)
+    if name in CODE:
+        return _code(state, start, stop, silent)
+    if name in NAMED:
+        return _push_text(state, f"[{state.src[start:stop]}]", stop + 1, silent)
+    if name == "textcolor" and (second := _argument(state, stop + 1)):
+        start, stop = second
+    if name not in TAGS and name not in TRANSPARENT and name not in QUOTED and not silent:
+        _remember(state, name)
+    quotes = QUOTED.get(name, "")
+    return _push_nested(state, start, stop, stop + 1, silent, tag=TAGS.get(name, ""), quotes=quotes)
+
+
+def _unknown(state: StateInline, name: str, after: int, silent: bool) -> bool:
+    """An author's own macro (`\\Walrus`) is read as its name; a path (`C:\\temp`) stays as it is."""
+    before = state.src[state.pos - 1 : state.pos]
+    follows_path = before.isalnum() or (before != "" and before in ":/\\")
+    if follows_path or re.match(r"\\\w", state.src[after : after + 2]):
+        return False
+    known = name in TAGS or name in TRANSPARENT or name in DROPPED
+    is_unclosed = state.src.startswith("{", after) and _argument(state, after) is None
+    if not silent and (is_unclosed or not known):
+        _remember(state, name)
+    return _push_text(state, "" if known else name, _skip(state, after, r"(?:\{\})?"), silent)
+
+
+def _remember(state: StateInline, name: str) -> None:
+    state.env.setdefault("unknown", []).append("\\" + name)
+
+
+def _link(state: StateInline, name: str, after: int, silent: bool) -> bool:
+    target = _argument(state, after)
+    if not target:
+        return _unknown(state, name, after, silent)
+    address = re.sub(r"\\([_%#&~$])", r"\1", state.src[slice(*target)]).strip()
+    label = _argument(state, target[1] + 1) if name == "href" else target
+    if not label:
+        return False
+    href = state.md.normalizeLink(address)
+    if name == "href":
+        tag = "a" if state.md.validateLink(href) and state.linkLevel == 0 else ""
+        return _push_nested(state, *label, label[1] + 1, silent, tag=tag, href=href)
+    return _push_address(state, address, target[1] + 1, silent)
+
+
+def _code(state: StateInline, start: int, stop: int, silent: bool) -> bool:
+    if not silent:
+        token = state.push("code_inline", "code", 0)
+        content = re.sub(r"\\[A-Za-z]+\*?\s?\{([^{}]*)\}", r"\1", state.src[start:stop])
+        token.content = re.sub(r"\\([^A-Za-z\s])", r"\1", content).replace("~", " ").replace("\n", " ")
+    state.pos = stop + 1
+    return True
+
+
+def _group(state: StateInline, silent: bool) -> bool:
+    """{\\em words}, {\\"o}: TeX's groups. Any other braces are the author's own."""
+    stop = _braces(state.src).get(state.pos, -1)
+    if not state.src.startswith("\\", state.pos + 1) or not 0 < stop < state.posMax:
+        return False
+    match = COMMAND.match(state.src, state.pos + 1, stop)
+    if match and match[1] in ("tt", "ttfamily"):
+        return _code(state, _skip(state, match.end(), r"\s?"), stop, silent)
+    if match and match[1] in TAGS and not state.src.startswith("{", match.end()):
+        return _push_nested(
+            state, _skip(state, match.end(), r"\s?"), stop, stop + 1, silent, tag=TAGS[match[1]]
+        )
+    if state.src[state.pos + 2 : state.pos + 3] in ("{", "}"):
+        return False
+    return _push_nested(state, state.pos + 1, stop, stop + 1, silent)
+
+
+# Tokens
+
+
+def _push_text(state: StateInline, text: str, after: int, silent: bool) -> bool:
+    if not silent:
+        state.pending += text
+    state.pos = after
+    return True
+
+
+def _push_break(state: StateInline, after: int, silent: bool) -> bool:
+    if not silent:
+        state.pending = state.pending.rstrip()
+        if state.tokens or state.pending:
+            state.push("hardbreak", "br", 0)
+    state.pos = _skip(state, after, r"\s*")
+    return True
+
+
+def _push_address(state: StateInline, address: str, after: int, silent: bool) -> bool:
+    href = state.md.normalizeLink(address)
+    linked = state.linkLevel == 0 and state.md.validateLink(href)
+    if not silent:
+        if linked:
+            opened = state.push("link_open", "a", 1)
+            opened.attrs, opened.markup = {"href": href}, "bare"
+        text = state.push("text", "", 0)
+        text.content, text.markup = address, "bare" if linked else ""
+        if linked:
+            state.push("link_close", "a", -1)
+    state.pos = after
+    return True
+
+
+def _push_nested(
+    state: StateInline,
+    start: int,
+    stop: int,
+    after: int,
+    silent: bool,
+    *,
+    tag: str = "",
+    quotes: str = "",
+    href: str = "",
+) -> bool:
+    """Parse source[start:stop] as the content of `tag` or between `quotes`, then go on at `after`."""
+    if not silent:
+        kind = "link" if tag == "a" else tag
+        if tag:
+            state.push(f"{kind}_open", tag, 1).attrs = {"href": href} if href else {}
+        state.pending += quotes[:1]
+        end, state.posMax, state.pos = state.posMax, stop, start
+        # The parser stops reading rules below its deepest level: that also bounds what recurses here.
+        state.level += 1
+        state.linkLevel += tag == "a"
+        state.md.inline.tokenize(state)
+        state.linkLevel -= tag == "a"
+        state.level -= 1
+        state.posMax = end
+        state.pending += quotes[1:]
+        if tag:
+            state.push(f"{kind}_close", tag, -1)
+    state.pos = after
+    return True
+
+
+def _argument(state: StateInline, at: int) -> tuple[int, int] | None:
+    """Start and end of what the braces that follow hold; None where there are none, or none that closes."""
+    match = ARGUMENT.match(state.src, at, state.posMax)
+    stop = _braces(state.src).get(match.end() - 1, -1) if match else -1
+    return (match.end(), stop) if match and 0 < stop < state.posMax else None
+
+
+def _skip(state: StateInline, at: int, pattern: str) -> int:
+    match = re.compile(pattern).match(state.src, at, state.posMax)
+    return match.end() if match else at
+
+
+@lru_cache(maxsize=8)
+def _braces(source: str) -> dict[int, int]:
+    """Opening brace -> its closing brace where there is one; read once per text, not once per brace."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for match in re.finditer(r"\\.|[{}]", source, re.DOTALL):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif match[0] == "}" and opened:
+            pairs[opened.pop()] = match.start()
+    return pairs
 
 
 HANDLERS: dict[str, Handler] = {
     "$": _dollar,
     "\\": _backslash,
-    "{": group,
+    "{": _group,
     "`": _quotes,
     "-": _dashes,
     "~": _tie,

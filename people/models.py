@@ -14,7 +14,6 @@ from content.fields import HttpURLField, LinesField, SlugKey, UidField
 from content.models import Content, Ordered
 from content.page_paths import path_of
 from content.querysets import published_rows
-from markup.scripts import language
 from people import names
 from people.invitations import Invitation
 from people.pairs import Comparison, InstitutionDistinction, InstitutionPair, PersonDistinction, PersonPair
@@ -133,7 +132,7 @@ class Person(Content):
     @property
     def native_language(self) -> str:
         """What the name in its own script is read as, for those who hear the page."""
-        return language(self.native_name)
+        return markup.language(self.native_name)
 
     def clean(self) -> None:
         self.name = names.normal(self.name)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from markup import block, formula
-from markup.cleaning import CLEANER, MATH_ATTRIBUTES, MATH_TAGS
+from markup import CLEANER, MATH_ATTRIBUTES, MATH_TAGS, block, formula
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from markup import inline
-from markup.scripts import language, language_of_line
+from markup import inline, language, language_of_line
 
 
 @pytest.mark.parametrize(
