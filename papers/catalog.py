@@ -3,14 +3,12 @@
 Narrowing is one `&`, counting one `bit_count()`. How a page offers the choices: `papers.facets`.
 """
 
-from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import reduce
 from hashlib import blake2b
-from itertools import chain, repeat
+from itertools import repeat
 from operator import and_, attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -20,7 +18,9 @@ from content import times
 from pagecache.per_revision import cached_per_revision
 from papers.board_order import Board, natural
 from papers.models import Authorship, Material, Paper
-from papers.querysets import taking_place
+from papers.querysets import called_off
+from papers.rows import grouped, labels_of
+from people.models import Institution
 
 # About 1 MB each for 6,000 papers.
 CACHED_EDITIONS = 12
@@ -42,6 +42,19 @@ class ListedPaper(NamedTuple):
     uid: str
     topic: str
     track: str
+
+
+class PaperTalk(NamedTuple):
+    """A presentation of a paper; its session is named by uid and title, `NO_SESSION` if it has none."""
+
+    paper: int
+    kind: str
+    counts_as: str
+    kind_name: str
+    start: datetime
+    session: tuple[str, str]
+    board: str
+    is_recorded: bool
 
 
 @dataclass(slots=True)
@@ -80,22 +93,6 @@ class PaperNumbers:
         return {value(one): FacetValue(value(one), label(one), some) for one, some in bits if some}
 
 
-def _keys() -> array[int]:
-    return array("q")
-
-
-def _keys_by_value() -> dict[Any, array[int]]:
-    return defaultdict(_keys)
-
-
-def grouped[T](rows: Iterable[tuple[T, int]]) -> dict[T, array[int]]:
-    """Return the second of each pair by the first."""
-    members = _keys_by_value()
-    for value, key in rows:
-        members[value].append(key)
-    return dict(members)
-
-
 # What is read of an edition
 
 
@@ -105,24 +102,12 @@ def listed_papers(edition: Edition, at: datetime) -> list[ListedPaper]:
     return [ListedPaper(key, uid, topic or "", track) for key, uid, topic, track in rows]
 
 
-def topic_rows(edition: Edition) -> list[tuple[str, str, str]]:
-    """Return slug, name and the slug of the parent of each topic, in order. One query."""
-    rows = edition.topics.values_list("slug", "name", "parent__slug")
-    return [(slug, name, above or "") for slug, name, above in rows]
-
-
-def papers_by_award(edition: Edition, at: datetime) -> Members[tuple[str, str]]:
-    """Return the papers by uid and name of the awards, in the chairs' order. One query."""
-    return grouped(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
-
-
 def papers_by_institution(edition: Edition) -> Members[str]:
     """Return the papers by slug of the institutions of their authors. Two queries."""
     links: Any = Authorship.institutions.through
     rows = links._base_manager.filter(authorship__paper__edition=edition)
     found = grouped(rows.values_list("institution_id", "authorship__paper_id"))
-    institution: Any = links._meta.get_field("institution").related_model
-    slugs = institution.objects.filter(pk__in=found).order_by("folded", "pk").values_list("pk", "slug")
+    slugs = Institution.objects.filter(pk__in=found).order_by("folded", "pk").values_list("pk", "slug")
     return {slug: found[key] for key, slug in slugs}
 
 
@@ -132,84 +117,39 @@ def papers_by_material(edition: Edition) -> Members[str]:
     return grouped(rows.order_by().values_list("kind", "paper_id"))
 
 
-@dataclass(slots=True)
-class PaperTalks:
-    """The public presentations of papers: by kind, start, and session (uid and title)."""
-
-    # A kind of the conference's own is there under its slug, with its name, and as what it counts as.
-    kinds: dict[str, array[int]] = field(default_factory=_keys_by_value)
-    kind_names: dict[str, str] = field(default_factory=dict)
-    begun: dict[datetime, array[int]] = field(default_factory=_keys_by_value)
-    sessions: dict[tuple[str, str], array[int]] = field(default_factory=_keys_by_value)
-    recorded: array[int] = field(default_factory=_keys)
-    # The first start of each session and of each paper, and the first board of each paper.
-    session_starts: dict[tuple[str, str], datetime] = field(default_factory=dict)
-    starts: dict[int, datetime] = field(default_factory=dict)
-    boards: dict[int, Board] = field(default_factory=dict)
-
-    def add(
-        self, paper: int, kinds: Iterable[str], begins: datetime, session: tuple[str, str], board: str
-    ) -> None:
-        for kind in kinds:
-            self.kinds[kind].append(paper)
-        self.begun[begins].append(paper)
-        self.sessions[session].append(paper)
-        if begins < self.session_starts.get(session, UNSCHEDULED):
-            self.session_starts[session] = begins
-        if begins < self.starts.get(paper, UNSCHEDULED):
-            self.starts[paper] = begins
-        if board:
-            self.boards[paper] = min(self.boards.get(paper, NO_BOARD), natural(board))
-
-    def sessions_in_order(self) -> list[tuple[str, str]]:
-        """Return the sessions by their first talk."""
-        known = self.sessions.keys() - {NO_SESSION}
-        return sorted(known, key=lambda session: (self.session_starts.get(session, UNSCHEDULED), session))
-
-
-def paper_talks(edition: Edition, at: datetime) -> PaperTalks:
-    """Return the presentations that are public if their papers are. Two queries."""
-    presentation: Any = Paper._meta.get_field("presentations").related_model
-    rows = presentation.objects.filter(edition=edition, paper__isnull=False).public_beside_papers(at)
-    rows = taking_place(rows).order_by()
-    session_model: Any = presentation._meta.get_field("session").related_model
-    sessions = (
-        session_model.objects.filter(edition=edition).order_by().values_list("pk", "uid", "title", "start")
-    )
-    named = {key: ((uid, title), start) for key, uid, title, start in sessions}
-    columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "session_id", "board", "recording_url")
-    found = PaperTalks()
-    for key, kind, counts_as, kind_name, start, session, board, recording in rows.values_list(*columns):
-        name, begins = named.get(session, (NO_SESSION, None))
-        found.add(key, {kind, counts_as}, start or begins or UNSCHEDULED, name, board)
-        if kind_name:
-            found.kind_names[kind] = kind_name
-        if recording:
-            found.recorded.append(key)
-    return found
+def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
+    """Return the presentations that are public if their papers are, by start. One query."""
+    rows = edition.presentations.filter(paper__isnull=False).public_beside_papers(at).filter(~called_off())
+    kind = ("kind", "counts_as", "kind_name")
+    session = ("session__uid", "session__title", "session__start")
+    found = [
+        PaperTalk(paper, *kind, start or begins or UNSCHEDULED, (uid or "", title or ""), board, bool(video))
+        for paper, *kind, start, uid, title, begins, board, video in rows.order_by().values_list(
+            "paper_id", *kind, "start", *session, "board", "recording_url"
+        )
+    ]
+    return sorted(found, key=attrgetter("start", "session"))
 
 
 # The choices of each facet
 
 
-def topic_choices(
-    rows: Sequence[tuple[str, str, str]], papers: Sequence[ListedPaper], numbers: PaperNumbers
-) -> Choices:
+def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: PaperNumbers) -> Choices:
     """Return the topics in order, each before its own; a topic has the papers of those below it, too."""
-    own = numbers.choices(grouped((paper.topic, paper.key) for paper in papers))
-    above = {slug: parent for slug, _, parent in rows}
-    bits = dict.fromkeys(above, 0)
-    for slug, choice in own.items():
+    rows = edition.topics.values_list("slug", "name", "parent__slug")
+    topics = {slug: (name, parent or "") for slug, name, parent in rows}
+    bits = dict.fromkeys(topics, 0)
+    for slug, choice in numbers.choices(grouped((paper.topic, paper.key) for paper in papers)).items():
         # A topic may be newer than the rows that were read.
-        while slug in bits:
+        while slug in topics:
             bits[slug] |= choice.bits
-            slug = above[slug]
+            slug = topics[slug][1]
     ordered: Choices = {}
 
-    def add(parent: str) -> None:
-        for slug, name, over in rows:
-            if over == parent and bits[slug]:
-                ordered[slug] = FacetValue(slug, name, bits[slug], parent)
+    def add(above: str) -> None:
+        for slug, (name, parent) in topics.items():
+            if parent == above and bits[slug]:
+                ordered[slug] = FacetValue(slug, name, bits[slug], above)
                 add(slug)
 
     add("")
@@ -222,40 +162,33 @@ def track_choices(papers: Sequence[ListedPaper], numbers: PaperNumbers) -> Choic
     return numbers.choices({track: members[track] for track in sorted(members) if track})
 
 
-def material_choices(members: Members[str], recorded: Iterable[int], numbers: PaperNumbers) -> Choices:
+def material_choices(members: Members[str], talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     """Return the kinds of material; a recording of a talk counts as a video of its paper."""
-    videos = chain(members.get("video", ()), recorded)
+    recorded = [talk.paper for talk in talks if talk.is_recorded]
     labels: dict[str, Any] = dict(Material.Kind.choices)
-    offered = {kind: videos if kind == "video" else members.get(kind, ()) for kind in MATERIAL_KINDS}
+    offered = {kind: [*members[kind], *(recorded if kind == "video" else ())] for kind in MATERIAL_KINDS}
     return numbers.choices(offered, label=labels.__getitem__)
 
 
-def day_choices(edition: Edition, talks: PaperTalks, numbers: PaperNumbers) -> Choices:
+def day_choices(edition: Edition, talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     """Return the program days on which something is presented, by date."""
-    days: dict[date, list[Iterable[int]]] = {}
-    for begins in sorted(talks.begun.keys() - {UNSCHEDULED}):
-        days.setdefault(edition.day_of(begins), []).append(talks.begun[begins])
-    members = {day: chain.from_iterable(keys) for day, keys in days.items()}
+    days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
+    members = grouped((days[talk.start], talk.paper) for talk in talks if talk.start in days)
     return numbers.choices(members, date.isoformat, times.short_day)
 
 
-def session_choices(talks: PaperTalks, numbers: PaperNumbers) -> Choices:
+def session_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     """Return the sessions by the time of their first talk."""
-    members = {session: talks.sessions[session] for session in talks.sessions_in_order()}
-    return numbers.choices(members, itemgetter(0), lambda named: markup.plain(named[1]))
+    members = grouped((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
+    return numbers.choices(members, itemgetter(0), lambda session: markup.plain(session[1]))
 
 
-def presentation_kinds() -> dict[str, str]:
-    """Return the labels of the kinds of presentations."""
-    presentation: Any = Paper._meta.get_field("presentations").related_model
-    return dict(presentation._meta.get_field("kind").flatchoices)
-
-
-def kind_choices(talks: PaperTalks, numbers: PaperNumbers) -> Choices:
-    """Return the kinds of presentations that occur."""
-    labels = {**presentation_kinds(), **dict(sorted(talks.kind_names.items()))}
-    kinds = {kind: talks.kinds[kind] for kind in labels if kind in talks.kinds}
-    return numbers.choices(kinds, label=labels.__getitem__)
+def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
+    """Return the kinds of presentations that occur: a kind of the conference's own, and what it counts as."""
+    own = sorted({(talk.kind, talk.kind_name) for talk in talks if talk.kind_name})
+    labels = labels_of(Paper, "presentations") | dict(own)
+    members = grouped((kind, talk.paper) for talk in talks for kind in {talk.kind, talk.counts_as})
+    return numbers.choices({kind: members[kind] for kind in labels}, label=labels.__getitem__)
 
 
 # All of them
@@ -309,19 +242,23 @@ class Catalog:
 
 @cached_per_revision(CACHED_EDITIONS)
 def catalog(edition: Edition, at: datetime) -> Catalog:
-    """Return the catalog of an edition. Eight queries after a change."""
+    """Return the catalog of an edition. Seven queries after a change."""
     papers = listed_papers(edition, at)
     numbers = PaperNumbers(papers)
     talks = paper_talks(edition, at)
+    awards = grouped(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
     facets = {
-        "topic": topic_choices(topic_rows(edition), papers, numbers),
+        "topic": topic_choices(edition, papers, numbers),
         "track": track_choices(papers, numbers),
         "kind": kind_choices(talks, numbers),
-        "award": numbers.choices(papers_by_award(edition, at), itemgetter(0), itemgetter(1)),
+        "award": numbers.choices(awards, itemgetter(0), itemgetter(1)),
         "day": day_choices(edition, talks, numbers),
         "session": session_choices(talks, numbers),
         # By slug alone: a name may change without a new revision of the edition.
         "institution": numbers.choices(papers_by_institution(edition), label=lambda _slug: ""),
-        "has": material_choices(papers_by_material(edition), talks.recorded, numbers),
+        "has": material_choices(papers_by_material(edition), talks, numbers),
     }
-    return Catalog(papers, numbers, facets, talks.starts, talks.boards)
+    starts = {talk.paper: talk.start for talk in reversed(talks)}
+    boards = grouped((talk.paper, natural(talk.board)) for talk in talks if talk.board)
+    first_boards = {paper: min(labels) for paper, labels in boards.items()}
+    return Catalog(papers, numbers, facets, starts, first_boards)

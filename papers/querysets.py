@@ -11,7 +11,6 @@ from django.db.models import (
     Count,
     Exists,
     F,
-    Model,
     OuterRef,
     Prefetch,
     Q,
@@ -24,7 +23,7 @@ from django.db.models.functions import Coalesce, Lower, Upper
 
 from content.querysets import ContentQuerySet, moment, or_draft, papers_public
 from markup import fold
-from papers.rows import PaperRow, card_columns, cards
+from papers.rows import PaperRow, cards
 from people.querysets import with_shown_names
 
 if TYPE_CHECKING:
@@ -47,11 +46,6 @@ def called_off() -> Q:
     """Presentations that do not take place: cancelled themselves, with their session, or with its whole."""
     levels = ("status", "session__status", "session__parent__status")
     return reduce(or_, (Q(**{level: "cancelled", f"{level}__isnull": False}) for level in levels))
-
-
-def taking_place(presentations: Any) -> Any:
-    """Those of these presentations that are not called off."""
-    return presentations.filter(~called_off())
 
 
 class TopicQuerySet(ContentQuerySet[Any]):
@@ -156,15 +150,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
 
     def cards(self, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
         """Return what one line of a list shows of each, as plain values; see `papers.rows`."""
-        return cards(self, list(self.card_rows(detailed)), at, detailed=detailed)
-
-    def card_rows(self, detailed: bool = False) -> Any:
-        """With the columns alone that `cards_of()` needs."""
-        return self.values_list(*card_columns(detailed), named=True)
-
-    def cards_of(self, rows: Sequence[Model], at: datetime | None = None) -> list[PaperRow]:
-        """Return what one line of a list shows of each of these `card_rows()`."""
-        return cards(self, rows, at)
+        return cards(self, at, detailed=detailed)
 
     def in_full(self, at: datetime | None = None) -> Self:
         """With what a paper's page shows."""

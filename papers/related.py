@@ -4,34 +4,25 @@ What takes place on a day is read once per revision for all papers of the day: a
 hundreds, and each of their pages needs the same rows.
 """
 
-import json
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
-from operator import attrgetter
-from sys import intern
+from datetime import datetime
 from typing import Any
-
-from django.db.models import TextField
-from django.db.models.functions import Cast
 
 from conference.models import Edition
 from content.querysets import published_rows
 from pagecache.per_revision import cached_per_revision
-from papers.board_order import NO_TIME, running_order
+from papers.board_order import running_order
 from papers.models import Paper
 from papers.querysets import PaperQuerySet
-from papers.rows import PaperRow, RoomRow, TalkRow, authors, labels_of, paper_rows
+from papers.rows import PaperRow, RoomRow, TalkRow, authors, grouped, labels_of, paper_rows
 from search import hits
 
 # So many papers and so many posters are shown.
 MAX_PAPERS, MAX_POSTERS = 5, 4
-# Half a megabyte each for 1,500 posters.
+# A megabyte each for 1,500 posters.
 CACHED_DAYS = 16
-# Keyword lists, and times, that are parsed already.
-PARSED_ENTRIES = 16_000
 # Of posters, the same topic says as much as two keywords.
 TOPIC_WEIGHT = 2
 # Of papers, what each author and each keyword in common says, where a word of the title says 1.
@@ -60,15 +51,18 @@ class Related:
     related: list[PaperRow]
 
 
-def related(paper: Paper, at: datetime | None = None, most: int = MAX_POSTERS) -> Related:
+def related(paper: Paper, at: datetime | None = None) -> Related:
     """Return what stands beside a paper that was fetched `in_full()`.
 
     Two queries, those of `similar_papers()`, and one for each day that is not cached.
     """
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _taking_place(paper)}
-    ways = {key: _way(paper, _day(paper, session.start, at).order(key)) for key, session in sessions.items()}
-    alike, like = _similar_posters(paper, at)[:most], similar_papers(papers, paper, at)
+    ways = {
+        key: _way(paper, _day(paper, session.start, at).orders.get(key, ()))
+        for key, session in sessions.items()
+    }
+    alike, like = similar_posters(paper, at)[:MAX_POSTERS], similar_papers(papers, paper, at)
     shown = {poster.paper for poster in alike if poster.paper} | {*like}
     found = paper_rows(papers, shown | {key for way in ways.values() for key in way if key}, at)
     people = authors(papers, shown, at)
@@ -147,26 +141,42 @@ def folded(keywords: Collection[str] | None) -> frozenset[str]:
 # Posters like a paper's own
 
 
-def _similar_posters(paper: Any, at: datetime | None) -> "list[DayTalk]":
-    """Return the posters of others on its posters' days that share topic or keywords, likest first."""
-    if not (paper.topic_id or paper.keywords):
+def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
+    """Return the posters of others on its posters' days that share topic or keywords, likest first.
+
+    Of each paper only the first one.
+    """
+    keywords = folded(paper.keywords)
+    if not (paper.topic_id or keywords):
         return []
     own = [one for one in _taking_place(paper) if "poster" in (one.counts_as, one.session.counts_as)]
-    day_of, days = paper.edition.day_of, {paper.edition.day_of(one.begins) for one in own}
+    day_of = paper.edition.day_of
+    days = {day_of(one.begins) for one in own}
     # A session may go on from one day to the next.
-    posters = {_day(paper, moment, at).posters for one in own for moment in (one.begins, one.session.start)}
-    found = most_similar_posters(posters, paper.topic_id, folded(paper.keywords))
-    return [one for one in found if one.paper != paper.pk and one.starts and day_of(one.starts) in days]
+    moments = {moment for one in own for moment in (one.begins, one.session.start)}
+    posters = {poster.key: poster for moment in moments for poster in _day(paper, moment, at).posters}
+    ranked = []
+    for poster in posters.values():
+        points = len(keywords & poster.keywords)
+        points += TOPIC_WEIGHT if poster.topic and poster.topic == paper.topic_id else 0
+        if points and poster.paper != paper.pk and poster.starts and day_of(poster.starts) in days:
+            ranked.append((-points, poster.starts, poster.position, poster.key))
+    found: dict[int | None, DayTalk] = {}
+    for *_, key in sorted(ranked):
+        found.setdefault(posters[key].paper, posters[key])
+    return [*found.values()]
 
 
-@dataclass(slots=True, eq=False)
+# What takes place on a day
+
+
+@dataclass(frozen=True, slots=True)
 class DayTalk:
     """What takes place: a paper, if it is of one, in a session; `row` is its line, without the paper."""
 
     key: int
     paper: int | None
     session: int | None
-    is_poster: bool
     topic: int | None
     keywords: frozenset[str]
     row: TalkRow
@@ -184,130 +194,45 @@ class DayTalk:
         return self.row.position
 
 
-class PosterIndex:
-    """Posters, found by what their papers are about."""
-
-    def __init__(self, posters: Iterable[DayTalk]) -> None:
-        self._of_topic: dict[int, list[DayTalk]] = defaultdict(list)
-        self._with_keyword: dict[str, list[DayTalk]] = defaultdict(list)
-        for poster in posters:
-            if poster.topic:
-                self._of_topic[poster.topic].append(poster)
-            for keyword in poster.keywords:
-                self._with_keyword[keyword].append(poster)
-
-    def likeness(self, topic: int | None, keywords: Iterable[str]) -> dict[DayTalk, int]:
-        """Return the posters that share topic or keywords, with how much they share."""
-        found: Counter[DayTalk] = Counter()
-        for keyword in keywords:
-            found.update(self._with_keyword.get(keyword, ()))
-        for poster in self._of_topic.get(topic or 0, ()):
-            found[poster] += TOPIC_WEIGHT
-        return found
-
-
-def most_similar_posters(
-    posters: Iterable[PosterIndex], topic: int | None, keywords: Collection[str]
-) -> list[DayTalk]:
-    """Return the first poster of each paper that shares topic or keywords, likest first, else by time."""
-    likeness: dict[DayTalk, int] = {}
-    for some in posters:
-        likeness |= some.likeness(topic, keywords)
-
-    def rank(poster: DayTalk) -> tuple[object, ...]:
-        return -likeness[poster], poster.starts or NO_TIME, poster.position, poster.key
-
-    first: dict[int | None, DayTalk] = {}
-    for poster in sorted(likeness, key=rank):
-        first.setdefault(poster.paper, poster)
-    return [*first.values()]
-
-
-# What takes place on a day
-
-
+@dataclass(frozen=True, slots=True)
 class DayTalks:
-    """What takes place in the sessions of a day, and its posters. Computed only when needed."""
+    """The papers of each session of a day in the order in which one meets them, and the posters of papers."""
 
-    def __init__(self, talks: Iterable[DayTalk]) -> None:
-        # The sort is stable.
-        self.talks = sorted(talks, key=attrgetter("key"))
-        self._members: dict[int | None, list[DayTalk]] = defaultdict(list)
-        for talk in self.talks:
-            self._members[talk.session].append(talk)
-        self._orders: dict[int, tuple[int | None, ...]] = {}
-        self._posters: PosterIndex | None = None
-
-    def order(self, session: int) -> tuple[int | None, ...]:
-        """Return the papers of a session in the order in which one meets them."""
-        if session not in self._orders:
-            met = running_order(self._members.get(session, ()))
-            self._orders[session] = tuple(dict.fromkeys(talk.paper for talk in met))
-        return self._orders[session]
-
-    @property
-    def posters(self) -> PosterIndex:
-        """The posters of papers."""
-        if self._posters is None:
-            self._posters = PosterIndex(talk for talk in self.talks if talk.is_poster and talk.paper)
-        return self._posters
+    orders: Mapping[int | None, Sequence[int | None]]
+    posters: Sequence[DayTalk]
 
 
 @cached_per_revision(CACHED_DAYS)
 def day_talks_around(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
-    """Return what takes place in the sessions that begin between two moments.
-
-    One query after a change.
-    """
-    labels = labels_of(Paper, "presentations")
-    return DayTalks(_talk(labels, columns) for columns in _day_rows(edition.pk, at, start, end))
-
-
-# The columns of a day, as the database holds them: there are few different times and keywords, and each is
-# parsed once.
-INDEX_COLUMNS = ("pk", "paper_id", "session_id", "poster", "paper__topic_id")
-LINE_COLUMNS = (
-    *("uid", "kind", "kind_name", "counts_as", "board", "position", "title", "title_html"),
-    *("room_key", "room_slug", "place"),
-)
-
-
-def _day_rows(edition: int, at: datetime, start: datetime, end: datetime) -> Any:
+    """Return what takes place in the sessions that begin between two moments. One query after a change."""
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
-    texts = (Cast(name, TextField()) for name in ("paper__keywords", "starts", "ends"))
-    return rows.order_by().values_list(*INDEX_COLUMNS, *texts, *LINE_COLUMNS)
-
-
-def _talk(labels: dict[str, str], columns: Sequence[Any]) -> DayTalk:
-    key, paper, session, poster, topic, keywords, starts, ends, *line = columns
-    uid, kind, name, counts_as, board, position, title, title_html, room, slug, place = line
-    row = TalkRow(
-        uid,
-        intern(kind),
-        name or labels[kind],
-        intern(counts_as),
-        title,
-        title_html,
-        moment_of(starts),
-        moment_of(ends),
-        intern(board),
-        position,
-        room_id=room,
-        room=room_row(slug, place) if room else None,
-    )
-    return DayTalk(key, paper, session, bool(poster), topic, keywords_of(keywords), row)
-
-
-@lru_cache(maxsize=PARSED_ENTRIES)
-def keywords_of(written: str | None) -> frozenset[str]:
-    return folded(json.loads(written) if written else ())
-
-
-@lru_cache(maxsize=PARSED_ENTRIES)
-def moment_of(written: str | None) -> datetime | None:
-    """Return a moment as the database writes it: without zone, where it knows none, it is of UTC."""
-    found = datetime.fromisoformat(written) if written else None
-    return found.replace(tzinfo=found.tzinfo or UTC) if found else None
-
-
-room_row = lru_cache(maxsize=PARSED_ENTRIES)(RoomRow)
+    labels = labels_of(Paper, "presentations")
+    own = ("pk", "paper_id", "session_id", "poster", "paper__topic_id", "paper__keywords", "room_key")
+    line = ("uid", "kind", "kind_name", "counts_as", "title", "title_html", "starts", "ends", "board")
+    talks, posters = [], []
+    for row in rows.order_by("pk").values_list(*own, *line, "position", "room_slug", "place", named=True):
+        shown = TalkRow(
+            row.uid,
+            row.kind,
+            row.kind_name or labels[row.kind],
+            row.counts_as,
+            row.title,
+            row.title_html,
+            row.starts,
+            row.ends,
+            row.board,
+            row.position,
+            room_id=row.room_key,
+            room=RoomRow(row.room_slug, row.place) if row.room_key else None,
+        )
+        keywords = folded(row.paper__keywords)
+        talk = DayTalk(row.pk, row.paper_id, row.session_id, row.paper__topic_id, keywords, shown)
+        talks.append(talk)
+        if row.poster and row.paper_id:
+            posters.append(talk)
+    sessions = grouped((talk.session, talk) for talk in talks)
+    orders = {
+        session: [*dict.fromkeys(talk.paper for talk in running_order(some))]
+        for session, some in sessions.items()
+    }
+    return DayTalks(orders, posters)

@@ -5,16 +5,16 @@ that `pagecache.fragments` can keep what was written of them.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 from django.core.files.storage import default_storage
-from django.db.models import Model, QuerySet
 from django.db.models.functions import Coalesce
 
 import markup
-from conference.summaries import EditionSummary, columns
+from conference.summaries import EditionSummary
+from conference.summaries import columns as edition_columns
 from content.array_lookup import Among, Keys
 from content.page_paths import path_of
 from content.querysets import moment, published_rows
@@ -23,8 +23,6 @@ from people.rows import PersonLink
 
 
 class AwardRow(NamedTuple):
-    """An award that a paper has."""
-
     edition: str
     uid: str
     name: str
@@ -168,73 +166,56 @@ class TalkRow(Appearing, _Talk):
 type RowsByKey[T] = Mapping[int, tuple[T, ...]]
 
 
-def grouped[T](pairs: Iterable[tuple[int, T]]) -> RowsByKey[T]:
+def grouped[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
     """Return the values of each key, in the order given; nothing for any other key."""
-    found: dict[int, list[T]] = defaultdict(list)
+    found: dict[K, list[T]] = defaultdict(list)
     for key, value in pairs:
         found[key].append(value)
     return defaultdict(tuple, {key: tuple(values) for key, values in found.items()})
 
 
-def authors(
-    papers: QuerySet[Model], keys: Collection[int], at: datetime | None = None
-) -> RowsByKey[PersonLink]:
+def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
-    return grouped(
-        (paper, PersonLink(*who)) for paper, *who in _authors(papers.model, Keys(keys), moment(at))
-    )
-
-
-def _authors(papers: type[Model], keys: Keys, at: datetime) -> Any:
-    rows = with_shown_names(published_rows(papers, "authorships", at)).filter(Among("paper_id", keys))
+    rows = _parts(papers, "authorships", keys, at)
     columns = ("paper_id", "person__uid", "person__name", "shown_name")
-    return rows.order_by("paper_id", "position").values_list(*columns)
+    ordered = with_shown_names(rows).order_by("paper_id", "position").values_list(*columns)
+    return grouped((paper, PersonLink(*who)) for paper, *who in ordered)
 
 
-def awards(papers: QuerySet[Model], keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
+def awards(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
-    return grouped(
-        (paper, AwardRow(*award)) for paper, *award in _award_rows(papers.model, Keys(keys), moment(at))
-    )
+    rows = _parts(papers, "grants", keys, at).order_by("award__position", "award__pk", "position")
+    columns = ("paper_id", "award__edition__slug", "award__uid", "award__name")
+    return grouped((paper, AwardRow(*award)) for paper, *award in rows.values_list(*columns))
 
 
-def _award_rows(papers: type[Model], keys: Keys, at: datetime) -> Any:
-    rows = published_rows(papers, "grants", at).filter(Among("paper_id", keys))
-    ordered = rows.order_by("award__position", "award__pk", "position")
-    return ordered.values_list("paper_id", "award__edition__slug", "award__uid", "award__name")
-
-
-def paper_rows(
-    papers: QuerySet[Model], keys: Collection[int], at: datetime | None = None
-) -> Mapping[int, PaperRow]:
+def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> dict[int, PaperRow]:
     """Return the published papers that have these keys, titles alone. One query, none without keys."""
-    rows = _lines(papers.model, Keys(keys), moment(at))
-    return {key: PaperRow(uid, title, html, EditionSummary(*face)) for key, uid, title, html, *face in rows}
-
-
-def _lines(papers: type[Model], keys: Keys, at: datetime) -> Any:
-    rows = papers._default_manager.published(at).filter(Among("pk", keys))  # type: ignore[attr-defined]
-    return rows.values_list("pk", "uid", "title", "title_html", *columns("edition__"))
+    rows = papers.model.objects.published(moment(at)).filter(Among("pk", Keys(keys)))
+    columns = ("pk", "uid", "title", "title_html", *edition_columns("edition__"))
+    return {
+        key: PaperRow(uid, title, html, EditionSummary(*edition))
+        for key, uid, title, html, *edition in rows.values_list(*columns)
+    }
 
 
 def material_links(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[MaterialLink]:
     """Return the visible files and links of these papers. One query, none without keys."""
     labels = labels_of(papers.model, "materials")
+    rows = _parts(papers, "materials", keys, at).order_by("position", "pk")
     return grouped(
         (paper, MaterialLink(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
-        for paper, kind, label, url, file in _links(papers.model, Keys(keys), moment(at))
+        for paper, kind, label, url, file in rows.values_list("paper_id", "kind", "label", "url", "file")
     )
-
-
-def _links(papers: type[Model], keys: Keys, at: datetime) -> Any:
-    rows = published_rows(papers, "materials", at).filter(Among("paper_id", keys)).order_by("position", "pk")
-    return rows.values_list("paper_id", "kind", "label", "url", "file")
 
 
 def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[TalkRow]:
     """Return where these papers appear, by time. One query, none without keys."""
     labels = labels_of(papers.model, "presentations")
-    rows = _appearances(papers.model, Keys(keys), moment(at))
+    rows = _parts(papers, "presentations", keys, at).with_beginning()
+    placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
+    kind = ("kind", "kind_name", "counts_as")
+    columns = ("paper_id", "uid", *kind, "begins", "where", "board", "called_off")
     return grouped(
         (
             paper,
@@ -249,15 +230,12 @@ def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) 
                 cancelled=off,
             ),
         )
-        for paper, uid, kind, name, counts_as, start, room, board, off in rows
+        for paper, uid, kind, name, counts_as, start, room, board, off in placed.values_list(*columns)
     )
 
 
-def _appearances(papers: type[Model], keys: Keys, at: datetime) -> Any:
-    rows = published_rows(papers, "presentations", at).filter(Among("paper_id", keys)).with_beginning()
-    placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
-    kind = ("kind", "kind_name", "counts_as")
-    return placed.values_list("paper_id", "uid", *kind, "begins", "where", "board", "called_off")
+def _parts(papers: Any, relation: str, keys: Collection[int], at: datetime | None) -> Any:
+    return published_rows(papers.model, relation, moment(at)).filter(Among("paper_id", Keys(keys)))
 
 
 def labels_of(papers: Any, relation: str) -> dict[str, str]:
@@ -266,16 +244,11 @@ def labels_of(papers: Any, relation: str) -> dict[str, str]:
     return {kind: str(label) for kind, label in kinds}
 
 
-def card_columns(detailed: bool) -> list[str]:
-    """Return the columns of papers that `cards()` needs."""
+def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
+    """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`."""
     own = ["pk", "uid", "title", "title_html", "track", "topic__slug", "topic__name"]
-    return [*own, *(["abstract_html"] if detailed else []), *columns("edition__")]
-
-
-def cards(
-    papers: QuerySet[Model], rows: Sequence[Any], at: datetime | None = None, *, detailed: bool = False
-) -> list[PaperRow]:
-    """Return what one line of a list shows of each of these rows. Three queries, four where `detailed`."""
+    columns = [*own, *(["abstract_html"] if detailed else []), *edition_columns("edition__")]
+    rows = list(papers.values_list(*columns, named=True))
     keys = [row.pk for row in rows]
     people, won = authors(papers, keys, at), awards(papers, keys, at)
     shown, opened = appearances(papers, keys, at), material_links(papers, keys if detailed else (), at)

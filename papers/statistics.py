@@ -1,22 +1,69 @@
-"""What can be counted about an edition's papers, and about all years of its conference, as charts."""
+"""What can be counted about an edition's papers, and about all years of its conference, as charts.
+
+Templates draw the charts, each with a table. Widths are per cent of the picture, heights pixels: a picture
+fits a phone without its words getting smaller.
+"""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
 
 from conference.models import Edition
-from papers.catalog import FacetValue, catalog, presentation_kinds
-from papers.charts import Chart, Value, bars, columns
+from papers.catalog import FacetValue, catalog
 from papers.models import Authorship, Paper
-from papers.querysets import taking_place
+from papers.querysets import called_off
+from papers.rows import labels_of
 from people.models import Institution
 
 MAX_BARS = 20
 # Papers with at least this many authors share a column.
 LARGE_TEAM = 10
+ROW, TEXT, BAR = 42, 14, 22
+COLUMNS, HEAD, FOOT = 150, 22, 24
+MAX_LABEL_CHARS = 38
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One number: what it counts, and where its page is, if there is one."""
+
+    label: str
+    number: int
+    url: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One bar: its place, and that of its label; lengths as SVG wants them."""
+
+    value: Value
+    label: str
+    x: str
+    y: str
+    width: str
+    height: str
+    text_x: str
+    text_y: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture with its title, a sentence that says what it shows, and the numbers themselves."""
+
+    key: str
+    title: str
+    description: str
+    heading: str
+    values: Sequence[Value]
+    marks: Sequence[Mark]
+    height: int
+    upright: bool = False
 
 
 def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
@@ -39,19 +86,15 @@ def topics(edition: Edition, at: datetime | None) -> Chart:
 
 def institutions(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the institutions of their authors: a paper counts at each of them."""
-    choices = catalog(edition, at).facets["institution"].values()
-    values = _most(edition, "institution", choices)[:MAX_BARS]
-    slugs = [choice.value for choice in sorted(choices, key=_rank)[:MAX_BARS]]
-    names = dict(Institution.objects.filter(slug__in=slugs).values_list("slug", "name"))
-    named = [
-        Value(names.get(slug, slug), value.number, value.url)
-        for slug, value in zip(slugs, values, strict=True)
-    ]
+    choices = sorted(catalog(edition, at).facets["institution"].values(), key=_rank)[:MAX_BARS]
+    rows = Institution.objects.filter(slug__in=[choice.value for choice in choices])
+    names = dict(rows.values_list("slug", "name"))
+    named = [replace(choice, label=names.get(choice.value, choice.value)) for choice in choices]
     return bars(
         "institutions",
         gettext("Papers by institution, the first %(number)d") % {"number": MAX_BARS},
         gettext("Institution"),
-        named,
+        _most(edition, "institution", named),
     )
 
 
@@ -65,9 +108,9 @@ def team_sizes(edition: Edition, at: datetime | None) -> Chart:
 
 def kinds(edition: Edition, at: datetime | None) -> Chart:
     """Presentations that take place, by kind."""
-    rows = taking_place(edition.presentations.published(at)).order_by().values_list("kind", "kind_name")
-    found = Counter(rows)
-    labels = {**presentation_kinds(), **{kind: name for kind, name in sorted(found) if name}}
+    rows = edition.presentations.published(at).filter(~called_off()).order_by()
+    found = Counter(rows.values_list("kind", "kind_name"))
+    labels = {**labels_of(Paper, "presentations"), **{kind: name for kind, name in sorted(found) if name}}
     numbers = {kind: number for (kind, _), number in found.items()}
     values = [Value(label, numbers[kind]) for kind, label in labels.items() if kind in numbers]
     return bars("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
@@ -110,3 +153,75 @@ def _most(edition: Edition, facet: str, choices: Iterable[FacetValue]) -> list[V
         Value(choice.label, choice.bits.bit_count(), f"{papers}?{facet}={choice.value}")
         for choice in sorted(choices, key=_rank)
     ]
+
+
+# Pictures
+
+
+def bars(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
+    """Return a chart of lying bars, one below the other, for labels of any length."""
+    most = max((value.number for value in values), default=0) or 1
+    marks = [
+        Mark(
+            value=value,
+            label=shortened(value.label),
+            x="0",
+            y=str(row * ROW + BAR),
+            width=f"{100 * value.number / most:.2f}%",
+            height="10",
+            text_x="0",
+            text_y=str(row * ROW + TEXT),
+        )
+        for row, value in enumerate(values)
+    ]
+    return Chart(key, title, described(values), heading, values, marks, len(values) * ROW)
+
+
+def columns(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
+    """Return a chart of standing bars side by side, for a dozen short labels in an order of their own."""
+    most = max((value.number for value in values), default=0) or 1
+    step = 100 / max(len(values), 1)
+    marks = []
+    for place, value in enumerate(values):
+        height = COLUMNS * value.number / most
+        top = HEAD + COLUMNS - height
+        marks.append(
+            Mark(
+                value=value,
+                label=value.label,
+                x=f"{(place + 0.14) * step:.2f}%",
+                y=f"{top:.1f}",
+                width=f"{0.72 * step:.2f}%",
+                height=f"{height:.1f}",
+                text_x=f"{(place + 0.5) * step:.2f}%",
+                text_y=f"{top - 6:.1f}",
+            )
+        )
+    return Chart(key, title, described(values), heading, values, marks, HEAD + COLUMNS + FOOT, upright=True)
+
+
+def described(values: Sequence[Value]) -> str:
+    """Return what a glance at the picture tells."""
+    if not values:
+        return gettext("There is nothing to count yet.")
+    most = max(values, key=lambda value: value.number)
+    least = min(values, key=lambda value: value.number)
+    said = ngettext(
+        "%(count)d value, from %(least)s (%(least_label)s) to %(most)s (%(most_label)s).",
+        "%(count)d values, from %(least)s (%(least_label)s) to %(most)s (%(most_label)s).",
+        len(values),
+    )
+    return said % {
+        "count": len(values),
+        "least": f"{number_format(least.number, force_grouping=True)}{least.unit}",
+        "least_label": least.label,
+        "most": f"{number_format(most.number, force_grouping=True)}{most.unit}",
+        "most_label": most.label,
+    }
+
+
+def shortened(label: str) -> str:
+    """Return a label that fits a phone, in whole words; the table has it in full."""
+    if len(label) <= MAX_LABEL_CHARS:
+        return label
+    return f"{label[:MAX_LABEL_CHARS].rpartition(' ')[0] or label[:MAX_LABEL_CHARS]} …"

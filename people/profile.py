@@ -67,8 +67,7 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
         year_of(talk.presentation.edition).talks.append(talk.presentation)
     wrote = published_rows(Person, "authorships", at).filter(person=person.pk).order_by()
     papers = published_rows(wrote.model, "paper", at)
-    written = papers.filter(pk__in=wrote.values("paper")).by_title().card_rows()
-    for paper in papers.cards_of(written, at):
+    for paper in papers.filter(pk__in=wrote.values("paper")).by_title().cards(at):
         year_of(paper.edition).papers.append(paper)
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
 

@@ -1,5 +1,5 @@
 """The admin of papers, topics and awards."""
 
-from papers.admin import desk, papers
+from papers.admin import papers
 
-__all__ = ["desk", "papers"]
+__all__ = ["papers"]

@@ -1,23 +1,25 @@
 """Actions over the list of papers: topic, track, decision, awards, and material from a list of addresses."""
 
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Sequence
+from typing import Any
 
 from django import forms
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Max
 from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from content.bulk import BulkChange, BulkPlan, Values
+from content.fields import validate_http_url
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import ActionForm, BulkAction, Words
 from editorial.field_actions import SAME, ChosenField, SetField
-from papers import link_list
 from papers.models import Award, AwardGrant, Material, Topic
 
-if TYPE_CHECKING:
-    pass
+SEPARATORS = re.compile(r"[\s,;]+")
+MAX_URL_CHARS = 1000
 
 
 class TopicForm(ActionForm):
@@ -90,6 +92,69 @@ class GrantAward(BulkAction):
         return plan
 
 
+def matched(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], list[str]]:
+    """Match a pasted list of addresses to papers: `identifier address` a line, or addresses alone in order.
+
+    Return pairs of the index of a paper and an address, and what is wrong, with line numbers. `uids` are the
+    papers' identifiers in the order in which bare addresses meet them.
+    """
+    numbered = enumerate(source.splitlines(), start=1)
+    lines = [(number, cells) for number, line in numbered if (cells := SEPARATORS.sub(" ", line).split())]
+    sizes = {len(cells) for _number, cells in lines}
+    problems = [problem for number, cells in lines if (problem := _problem(number, cells))]
+    if not lines:
+        problems = [gettext("Paste at least one address.")]
+    elif problems:
+        pass
+    elif sizes == {2}:
+        problems = [problem for number, cells in lines if (problem := _unknown(number, cells[0], uids))]
+    elif sizes == {1, 2}:
+        problems = [
+            gettext(
+                "Either each line begins with a paper's identifier or none does. Some do here, some do not."
+            )
+        ]
+    elif len(lines) != len(uids):
+        sentence = gettext(
+            "There are %(addresses)d addresses for %(papers)d papers. Begin each line with the identifier."
+        )
+        problems = [sentence % {"addresses": len(lines), "papers": len(uids)}]
+    if problems:
+        return [], problems
+    if sizes == {1}:
+        return [(index, address) for index, (_number, (address,)) in enumerate(lines)], []
+    return [(uids.index(uid), address) for _number, (uid, address) in lines], []
+
+
+def _problem(number: int, cells: list[str]) -> str:
+    if len(cells) > 2:
+        return gettext("Line %(line)d: give an address, or an identifier and an address.") % {"line": number}
+    address = cells[-1]
+    try:
+        validate_http_url(address)
+    except ValidationError as error:
+        return gettext("Line %(line)d: “%(address)s” is no address. %(why)s") % {
+            "line": number,
+            "address": address[:80],
+            "why": " ".join(error.messages),
+        }
+    if len(address) > MAX_URL_CHARS:
+        return gettext("Line %(line)d: the address has more than %(most)d characters.") % {
+            "line": number,
+            "most": MAX_URL_CHARS,
+        }
+    return ""
+
+
+def _unknown(number: int, uid: str, uids: Sequence[str]) -> str:
+    if uids.count(uid) == 1:
+        return ""
+    sentence = gettext("Line %(line)d: no chosen paper has the identifier “%(uid)s”.")
+    if uid in uids:
+        sentence = gettext("Line %(line)d: two chosen papers have the identifier “%(uid)s”.")
+    return sentence % {"line": number, "uid": uid}
+
+
 class LinksForm(ActionForm):
     kind = forms.ChoiceField(label=_("kind"), choices=Material.Kind.choices)
     label = forms.CharField(
@@ -115,7 +180,7 @@ class AddMaterial(BulkAction):
     form_class = LinksForm
 
     def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
-        pairs, problems = link_list.matched(values["addresses"], [row.uid for row in rows])
+        pairs, problems = matched(values["addresses"], [row.uid for row in rows])
         known = Material.objects.filter(paper__in=[row.pk for row in rows])
         here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}
         last = dict(known.values_list("paper").annotate(last=Max("position")).order_by())

@@ -1,6 +1,6 @@
 """Posters like a paper's own on the same program day."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,8 +8,7 @@ from django.test import Client
 
 from pagecache import per_revision
 from papers.models import Paper
-from papers.related import DayTalk, PosterIndex, most_similar_posters, related
-from papers.rows import TalkRow
+from papers.related import related
 from tests import factories as make
 from tests.reading import read
 
@@ -42,31 +41,29 @@ def fetched(paper: Any) -> Paper:
     return full
 
 
-def titles(paper: Any, **options: Any) -> list[str]:
-    return [poster.paper.title for poster in related(fetched(paper), **options).posters]
+def titles(paper: Any) -> list[str]:
+    return [poster.paper.title for poster in related(fetched(paper)).posters]
 
 
 def test_likest_come_first_and_other_days_not_at_all() -> None:
     posters = hall()
 
     assert titles(posters["own"]) == ["both", "keywords", "keyword"]
-    assert titles(posters["own"], most=1) == ["both"]
     assert titles(posters["neither"]) == ["keywords"]
     assert titles(posters["next day"]) == []
 
 
-def talk(key: int, paper: int, starts: datetime, position: int) -> DayTalk:
-    row = TalkRow(str(key), "poster", "Poster", "poster", start=starts, position=position)
-    return DayTalk(key, paper, None, True, None, frozenset(["tpu"]), row)
-
-
 def test_of_equals_the_first_that_one_meets_comes_first_and_each_paper_once() -> None:
-    later = make.MORNING + timedelta(hours=1)
-    rows = [(3, 30, later, 1), (2, 20, make.MORNING, 2), (1, 10, make.MORNING, 2), (4, 10, make.MORNING, 1)]
-    talks = [talk(*row) for row in rows]
-    found = most_similar_posters([PosterIndex(talks[:2]), PosterIndex(talks[1:])], None, {"tpu"})
+    edition, later = make.make_edition(), make.MORNING + timedelta(hours=1)
+    session = make.make_session(edition, kind="poster", title="Evening")
+    papers = {name: make.make_paper(edition, title=name, keywords=["TPU"]) for name in ("Own", "C", "B", "A")}
+    make.make_presentation(session, papers["Own"], kind="poster")
+    rows = [("C", later, 1), ("B", make.MORNING, 2), ("A", make.MORNING, 2), ("A", make.MORNING, 1)]
+    for name, starts, position in rows:
+        talk = make.make_presentation(session, papers[name], kind="poster", start=starts)
+        type(talk).objects.filter(pk=talk.pk).update(position=position)
 
-    assert [poster.key for poster in found] == [4, 2, 3]
+    assert titles(papers["Own"]) == ["A", "B", "C"]
 
 
 def test_paper_without_poster_or_words_has_none() -> None:
@@ -82,11 +79,12 @@ def test_paper_without_poster_or_words_has_none() -> None:
 
 def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     posters = hall()
-    for most in (1, 3):
+    for number in (1, 3):
+        Paper.objects.filter(title="keyword").update(status="published" if number == 3 else "draft")
         paper = fetched(posters["own"])
         per_revision.clear()
         with django_assert_num_queries(6):
-            related(paper, most=most)
+            related(paper)
 
 
 def test_paper_page_leads_on_to_them(client: Client) -> None:

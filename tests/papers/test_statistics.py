@@ -8,7 +8,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from pagecache import per_revision
-from papers.charts import Value, bars, columns, shortened
+from papers.statistics import Value, bars, columns, shortened
 from tests import factories as make
 from tests.reading import Page, read
 
