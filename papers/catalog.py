@@ -120,13 +120,20 @@ def papers_by_material(edition: Edition) -> Members[str]:
 def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
     """Return the presentations that are public if their papers are, by start. One query."""
     rows = edition.presentations.filter(paper__isnull=False).public_beside_papers(at).filter(~called_off())
-    kind = ("kind", "counts_as", "kind_name")
+    columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "board", "recording_url")
     session = ("session__uid", "session__title", "session__start")
     found = [
-        PaperTalk(paper, *kind, start or begins or UNSCHEDULED, (uid or "", title or ""), board, bool(video))
-        for paper, *kind, start, uid, title, begins, board, video in rows.order_by().values_list(
-            "paper_id", *kind, "start", *session, "board", "recording_url"
+        PaperTalk(
+            row.paper_id,
+            row.kind,
+            row.counts_as,
+            row.kind_name,
+            row.start or row.session__start or UNSCHEDULED,
+            (row.session__uid or "", row.session__title or ""),
+            row.board,
+            bool(row.recording_url),
         )
+        for row in rows.order_by().values_list(*columns, *session, named=True)
     ]
     return sorted(found, key=attrgetter("start", "session"))
 

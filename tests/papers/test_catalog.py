@@ -78,14 +78,19 @@ def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, pa
     make.make_presentation(make.make_session(edition, status="draft"), paper, kind="spotlight")
     make.make_presentation(early, title="Of no paper")
 
-    found = paper_talks(edition, timezone.now())
-    assert {kind: [*keys] for kind, keys in found.kinds.items()} == {
-        "poster": [paper.pk],
-        "oral": 2 * [paper.pk],
+    talks = paper_talks(edition, timezone.now())
+    assert [(talk.kind, talk.start, talk.session, talk.is_recorded) for talk in talks] == [
+        ("oral", make.MORNING - HOUR, ("late", "Late"), False),
+        ("oral", make.MORNING, ("early", "Early"), True),
+        ("poster", UNSCHEDULED, ("", ""), False),
+    ]
+    found = catalog(now(edition), timezone.now())
+    assert {name: [*found.facets[name]] for name in ("kind", "session", "day", "has")} == {
+        "kind": ["oral", "poster"],
+        "session": ["late", "early"],
+        "day": ["2021-04-06"],
+        "has": ["video"],
     }
-    assert found.begun.keys() == {make.MORNING, make.MORNING - HOUR, UNSCHEDULED}
-    assert found.sessions_in_order() == [("late", "Late"), ("early", "Early")]
-    assert [*found.recorded] == [paper.pk]
     assert (found.starts, found.boards) == ({paper.pk: make.MORNING - HOUR}, {paper.pk: natural("9")})
 
 

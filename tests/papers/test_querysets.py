@@ -73,7 +73,7 @@ def winners(at: datetime | None) -> list[Any]:
         (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
         (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
         (lambda at: authors(Paper.objects.with_authors(at)), [], ["Ada"]),
-        (cards, [0] * 6, [1] * 6),
+        (cards, [0] * 3, [1] * 3),
         (on_its_page, [0] * 4, [1] * 4),
         (winners, [], [(1, 1)]),
         (lambda at: names(Authorship.objects.published(at)), [], ["Ada"]),

@@ -101,7 +101,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
     make.make_menu_item(editions[1])
     for number in range(2):
         per_revision.clear()
-        with django_assert_num_queries(19):
+        with django_assert_num_queries(18):
             read(client, URL)
         make.make_paper(editions[1], [f"Ada {number}", "Bea"], topic=make.make_topic(editions[1]))
         make.make_paper(make.make_edition(2030 + number), ["Ada"])

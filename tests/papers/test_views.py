@@ -371,8 +371,8 @@ def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) 
 @pytest.mark.parametrize(
     ("path", "queries"),
     [
-        (URL, 15),
-        (f"{URL}?by=topic&sort=schedule&q=paper", 16),
+        (URL, 14),
+        (f"{URL}?by=topic&sort=schedule&q=paper", 15),
         ("/2021/topics/topic-1/", 11),
         ("/2021/papers/p1/paper-1/", 13),
         ("/2021/awards/", 9),
