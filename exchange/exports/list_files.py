@@ -22,12 +22,11 @@ from content.models import Content
 from editorial.list_export import FILES, ListFile
 from exchange.exports.citation_files import FORMATS
 from exchange.exports.dump import Dump, dump, menu_lines, writing_context
-from exchange.formats.program_json import NAME, VERSION
+from exchange.formats.program_json import NAME, VERSION, fields_of
 from exchange.formats.tables.rows import CHILDREN, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
 from exchange.imports.rows import in_batches, parts_by_owner, persons
-from exchange.reading.shapes import fields_of
 from exchange.reading.sheets import heading, sheet_pieces
 from papers.models import Paper
 
@@ -235,8 +234,8 @@ def _programs(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[byte
 def _program(head: dict[str, object], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
     yield f"{json.dumps(head, ensure_ascii=False)[:-1]},\n {json.dumps(name)}: [".encode()
     for number, one in enumerate(found):
-        value = fields_of(type(one.record)).write(one.record, one.zone)
-        yield f"{',' if number else ''}\n  {json.dumps(value, ensure_ascii=False)}".encode()
+        line = fields_of(type(one.record)).line(one.record, one.zone)
+        yield f"{',' if number else ''}\n  {line}".encode()
     yield b"\n]}\n"
 
 

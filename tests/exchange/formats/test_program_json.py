@@ -10,9 +10,19 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from exchange.files import Context, Source
-from exchange.formats.program_json import HEAD, KNOWN_KEYS, LISTS, read, write
+from exchange.formats.program_json import (
+    HEAD,
+    KNOWN_KEYS,
+    LISTS,
+    ListShape,
+    NullableShape,
+    ObjectShape,
+    Shape,
+    fields_of,
+    read,
+    write,
+)
 from exchange.problems import ProgramError
-from exchange.reading.shapes import ListShape, NullableShape, ObjectShape, Shape, fields_of
 from exchange.records import PaperRecord, PersonRef, Program, Record, SessionRecord
 from tests.exchange.strategies import programs
 
