@@ -9,7 +9,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime, tzinfo
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Protocol, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
@@ -301,10 +301,12 @@ SCALARS: dict[object, Shape] = {
 }
 
 
-@cache
+FIELDS: dict[type[Record], ObjectShape] = {}
+
+
 def fields_of(record: type[Record]) -> ObjectShape:
     """Return the one shape of this kind of record."""
-    return ObjectShape(record)
+    return FIELDS.setdefault(record, ObjectShape(record))
 
 
 def shape_of(hint: object) -> Shape:

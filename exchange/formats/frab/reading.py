@@ -8,24 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
 from exchange.files import Context, Source
-from exchange.formats.frab.wording import (
-    CANCELLED,
-    GUID,
-    KINDS,
-    LINE_END,
-    NO_ROOM,
-    OWN_LINKS,
-    host_of,
-    is_web,
-    joined,
-    material_of,
-    parted,
-)
 from exchange.problems import Findings, Where, closest, short
 from exchange.reading.checks import checked
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
@@ -44,11 +33,66 @@ from exchange.records import (
     TopicRecord,
 )
 
+# Everything that XML 1.0 cannot hold, and invisible control characters.
+UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+LINE_END = re.compile(r"\r\n?")
+CANCELLED = "Cancelled: "
+NO_ROOM = "No room"
+GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+NOWHERE = "https://plenary.invalid"
 DURATION = re.compile(r"(\d{1,5}):(\d\d)(?::(\d\d))?\Z")
 CLOCK = re.compile(r"(\d\d):(\d\d)(?::\d\d)?\Z")
 MAX_BYTES = 100_000_000
 # What names no moment of a day: it begins at midnight.
 MIDNIGHT = time()
+
+# Kinds that apps call as we do.
+SAME = (
+    *("opening", "panel", "tutorial", "workshop", "social", "break", "meal"),
+    *("registration", "town_hall", "award_ceremony", "other"),
+)
+# What apps call an event -> kind of the session and, where it is a talk, of the presentation in it.
+KINDS = {
+    "lecture": ("invited_talk", "talk"),
+    "talk": ("invited_talk", "talk"),
+    "invited_talk": ("invited_talk", "talk"),
+    "keynote": ("invited_talk", "talk"),
+    "oral": ("oral", "oral"),
+    "spotlight": ("spotlight", "spotlight"),
+    "lightning_talk": ("spotlight", "spotlight"),
+    "lightning": ("spotlight", "spotlight"),
+    "poster": ("poster", "poster"),
+    "demo": ("other", "demo"),
+    "podium": ("panel", "talk"),
+    "discussion": ("panel", "talk"),
+    "lunch": ("meal", "talk"),
+    "concert": ("social", "talk"),
+    "djset": ("social", "talk"),
+    "performance": ("social", "talk"),
+    "party": ("social", "talk"),
+    **{kind: (kind, "talk") for kind in SAME},
+}
+
+# Type of a link, whether it is an attachment -> kind of the material.
+MATERIALS = {
+    "pdf": ("paper", True),
+    "slides": ("slides", True),
+    "poster": ("media", True),
+    "video": ("media", False),
+    "code": ("related", False),
+    "data": ("related", False),
+    "review": ("related", False),
+    "project": ("web", False),
+    "other": ("related", False),
+}
+# Links of a session that are none of its paper, in the order in which they are written.
+OWN_LINKS = {
+    ("Stream", "media"): "stream_url",
+    ("Recording", "media"): "recording_url",
+    ("Chat", "related"): "chat_url",
+}
+NAMED = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
 
 type Loading = Callable[[Source, Findings], dict[str, object] | None]
 
@@ -65,14 +109,18 @@ def read_one(sources: Sequence[Source], context: Context, load: Loading) -> Prog
 
 
 def _program(schedule: JsonObject, context: Context) -> Program:
-    findings = schedule.findings
-    inner = schedule.content.get("conference")
+    findings, inner = schedule.findings, schedule.content.get("conference")
     if not isinstance(inner, dict) or not isinstance(inner.get("days"), list):
         message = gettext("This is no schedule of frab or pretalx: it has no days.")
         schedule.problem("conference.days", message)
         return Program()
     conference = JsonObject(inner, Where(schedule.where.file, "conference"), findings)
-    zone = _zone(conference, context, findings)
+    # Times without offset are in the file's own zone.
+    ours, name = zone_called(context.timezone), conference.line("time_zone_name")
+    zone = stated_zone(name, context, conference.where, "time_zone_name", findings)
+    if zone != ours:
+        message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
+        findings.note("warning", conference.where, message, theirs=zone, ours=ours)
     address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
     reader = EventReader(findings, zone, host_of(address) or slug(acronym or "frab"))
     for room in conference.objects("rooms"):
@@ -81,16 +129,6 @@ def _program(schedule: JsonObject, context: Context) -> Program:
         for name, event, own, begin in _events(one, zone):
             reader.add(event, name, own, begin)
     return reader.program()
-
-
-def _zone(conference: JsonObject, context: Context, findings: Findings) -> ZoneInfo:
-    """Return the zone of times without offset: the file's own. If it is not the edition's, a note says so."""
-    ours, name = zone_called(context.timezone), conference.line("time_zone_name")
-    own = stated_zone(name, context, conference.where, "time_zone_name", findings)
-    if own != ours:
-        message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
-        findings.note("warning", conference.where, message, theirs=own, ours=ours)
-    return own
 
 
 def _events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, date | None, time]]:
@@ -159,22 +197,21 @@ class EventReader:
             message = gettext("Another event has this guid or id: %(place)s.")
             raw.problem("guid", message, place=self.sessions[uid].where.place)
             return
-        self._take(raw, uid, title, start, self.add_room(raw.line("room") or room))
-
-    def _take(self, raw: JsonObject, uid: str, title: str, start: datetime, room: str | None) -> None:
         is_cancelled = title.startswith(CANCELLED)
         title = title.removeprefix(CANCELLED)
-        text, reason = (
-            joined(*(LINE_END.sub("\n", raw.text(name)).strip() for name in ("abstract", "description"))),
-            "",
-        )
+        texts = (LINE_END.sub("\n", raw.text(name)).strip() for name in ("abstract", "description"))
+        text, reason = joined(*texts), ""
         first, rest = parted(text)
         if is_cancelled and first.startswith(CANCELLED):
             text, reason = rest, first.removeprefix(CANCELLED)
         own, materials = self._links(raw)
-        people = [
-            person for person in map(self._person, raw.objects("persons", is_place=True)) if person.name
-        ]
+        people = []
+        for one in raw.objects("persons", is_place=True):
+            name, number = one.line("name") or one.line("public_name"), one.number("id")
+            key = str(number) if number else one.line("code")
+            if name:
+                ids = ((self.host, key),) if key else ()
+                people.append(PersonRef(name=name, ids=ids, where=one.where))
         track = raw.line("track")
         kind, shown = self._kinds(raw)
         is_talk = bool(track or materials or shown == "demo")
@@ -185,22 +222,23 @@ class EventReader:
             abstract="" if is_talk else text,
             start=start,
             end=self._end(raw, start),
-            room=room,
+            room=self.add_room(raw.line("room") or room),
             status="cancelled" if is_cancelled else "published",
             cancellation_reason=reason,
             roles=() if is_talk else tuple(RoleRecord(person=person, role="speaker") for person in people),
             where=raw.where,
-            stream_url=own.get("stream_url", UNSTATED),
-            recording_url=own.get("recording_url", UNSTATED),
-            chat_url=own.get("chat_url", UNSTATED),
+            **own,
         )
         if not is_talk:
             return
+        if track and track not in self.topics:
+            key = _free(slug(track), {topic.slug for topic in self.topics.values()})
+            self.topics[track] = TopicRecord(slug=key, name=track, parent=None, position=len(self.topics) + 1)
         paper = PaperRecord(
             uid=uid,
             title=title,
             abstract=text,
-            topic=self._topic(track),
+            topic=self.topics[track].slug if track else None,
             status="published",
             authors=tuple(AuthorRecord(person=person) for person in people),
             materials=tuple(materials),
@@ -266,22 +304,9 @@ class EventReader:
             self.findings.note("warning", Where(raw.where.file), message, type=short(name))
         return KINDS.get(name, KINDS["other"])
 
-    def _topic(self, track: str) -> str | None:
-        if not track:
-            return None
-        if track not in self.topics:
-            key = _free(slug(track), {topic.slug for topic in self.topics.values()})
-            self.topics[track] = TopicRecord(slug=key, name=track, parent=None, position=len(self.topics) + 1)
-        return self.topics[track].slug
-
-    def _person(self, raw: JsonObject) -> PersonRef:
-        name = raw.line("name") or raw.line("public_name")
-        number, code = raw.number("id"), raw.line("code")
-        key = str(number) if number else code
-        return PersonRef(name=name, ids=((self.host, key),) if key else (), where=raw.where)
-
-    def _links(self, raw: JsonObject) -> tuple[dict[str, str], list[MaterialRecord]]:
-        own: dict[str, str] = {}
+    def _links(self, raw: JsonObject) -> tuple[dict[str, Any], list[MaterialRecord]]:
+        """Return the addresses that are fields of the session, and what is material."""
+        own: dict[str, Any] = {}
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):
             for link in raw.objects(field, is_place=True):
@@ -294,16 +319,12 @@ class EventReader:
                 elif name and name not in own:
                     own[name] = address
                 else:
-                    materials.append(_material(address, kind, title, is_attachment=field == "attachments"))
+                    is_attachment = field == "attachments"
+                    if is_attachment and not kind and address.lower().endswith(".pdf"):
+                        kind = "paper"
+                    found, label = material_of(kind, title, is_attachment)
+                    materials.append(MaterialRecord(kind=found, url=address, label=label))
         return own, materials
-
-
-def _material(address: str, kind: str, title: str, *, is_attachment: bool) -> MaterialRecord:
-    """Return the material of a link; a file without a type is classified by name."""
-    if is_attachment and not kind and address.lower().endswith(".pdf"):
-        kind = "paper"
-    found, label = material_of(kind, title, is_attachment)
-    return MaterialRecord(kind=found, url=address, label=label)
 
 
 def _free(key: str, taken: set[str]) -> str:
@@ -311,3 +332,56 @@ def _free(key: str, taken: set[str]) -> str:
     if key not in taken:
         return key
     return next(name for number in count(2) if (name := f"{key}-{number}") not in taken)
+
+
+# Words and keys of the format
+
+
+def line(text: str) -> str:
+    """Return a text on one line, without what no file may hold."""
+    return " ".join(UNFIT.sub("", text).split())
+
+
+def prose(text: str) -> str:
+    """Return a text of several lines, without what no file may hold."""
+    return LINE_END.sub("\n", UNFIT.sub("", text)).strip()
+
+
+def parted(text: str) -> tuple[str, str]:
+    """Part a text into its first paragraph and the rest: an event's abstract and its description."""
+    first, *rest = BLANK_LINE.split(text, maxsplit=1)
+    return first, rest[0] if rest else ""
+
+
+def joined(*texts: str) -> str:
+    """Undo `parted`."""
+    return "\n\n".join(filter(None, texts))
+
+
+def material_of(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
+    """Return kind and label of the material that a link of this type and title is."""
+    for name, spelled in MATERIALS.items():
+        if spelled == (kind, is_attachment) and title == NAMED.get(name, name.capitalize()):
+            return name, ""
+    alike = {"media": "video", "web": "project"}
+    if is_attachment:
+        alike = {"paper": "pdf", "slides": "slides", "media": "poster"}
+    return alike.get(kind, "other"), title
+
+
+def site_of(context: Context) -> str:
+    """Return the site's address without a slash at its end."""
+    return context.site_url.rstrip("/") or NOWHERE
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address, the namespace of the numbers of its people."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def is_web(address: str) -> bool:
+    """Whether an app can open the address."""
+    return address.startswith(("https://", "http://"))

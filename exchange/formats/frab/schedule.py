@@ -5,32 +5,27 @@ is none itself, and one that holds a single presentation of the same title is th
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NotRequired, TypedDict
+from uuid import NAMESPACE_URL, UUID, uuid5
 from zoneinfo import ZoneInfo
 
 from exchange.files import Context
-from exchange.formats.frab.wording import (
+from exchange.formats.frab.reading import (
     CANCELLED,
+    GUID,
     MATERIALS,
+    NAMED,
     NO_ROOM,
-    NO_TITLE,
     OWN_LINKS,
-    acronym_of,
-    event_guid,
     host_of,
     is_web,
     joined,
     line,
-    material_name,
-    number_of,
-    numbered,
     parted,
     prose,
     site_of,
-    type_of,
-    uuid_of,
 )
 from exchange.formats.lookup import Lookup, is_cancelled, reason_of
 from exchange.reading.values import slug, zone_of
@@ -45,8 +40,11 @@ from exchange.records import (
     stated,
 )
 
+NO_TITLE = "\u2026"
+NOT_IN_ACRONYMS = re.compile(r"[^a-z0-9_]+")
+# Apps keep numbers in 32 bits with a sign; small ones are left out, so that slugs are long enough.
+FIRST_NUMBER, LAST_NUMBER = 100_000, 2**31 - 1
 MINUTE = timedelta(minutes=1)
-ONE_DAY = timedelta(days=1)
 COLOR = re.compile(r"#[0-9a-fA-F]{6}\Z")
 ROOM_SLUG = re.compile(r"[a-z0-9_-]+[a-z0-9]\Z")
 # The hour at which a program day begins where the edition says nothing.
@@ -160,7 +158,7 @@ def schedule_of(program: Program, context: Context) -> ScheduleObject:
             "time_zone_name": found.zone.key,
             "url": f"{found.address}/",
             "colors": {"primary": color} if COLOR.match(color) else {},
-            "tracks": [{"name": name, "slug": _track_slug(name)} for name in tracks],
+            "tracks": [{"name": name, "slug": track_slug(name)} for name in tracks],
             "rooms": rooms,
             "days": days,
         },
@@ -180,7 +178,7 @@ def _rooms(program: Program, address: str) -> list[RoomObject]:
     return found
 
 
-def _track_slug(name: str) -> str:
+def track_slug(name: str) -> str:
     """Return a slug that begins with a letter and has at least two characters, as apps want it."""
     made = slug(name)
     return made if len(made) > 1 and made[0].isalpha() else f"track-{made}"
@@ -190,24 +188,32 @@ def _days(
     edition: EditionRecord, context: Context, found: "Events", events: list[DatedEvent], rooms: list[str]
 ) -> list[DayObject]:
     hour = max(0, min(23, stated(edition.day_start_hour, DAWN)))
-    by_day: dict[date, list[EventObject]] = {day: [] for day in _own_days(edition)}
+    by_day: dict[date, list[EventObject]] = {}
+    first, last = stated(edition.start_date, None), stated(edition.end_date, None)
+    if first and last and (last - first).days < MAX_DAYS:
+        by_day = {first + timedelta(days=count): [] for count in range((last - first).days + 1)}
     for start, event in events:
         by_day.setdefault(program_day(start, found.zone, hour), []).append(event)
     if not by_day:
-        by_day[stated(edition.start_date, date(context.year or 2000, 1, 1))] = []
+        by_day[first or date(context.year or 2000, 1, 1)] = []
     days: list[DayObject] = []
     for index, (day, own) in enumerate(sorted(by_day.items()), 1):
         begin, end = (
             found.moment(datetime(d.year, d.month, d.day, hour, tzinfo=found.zone).astimezone(UTC))
-            for d in (day, day + ONE_DAY)
+            for d in (day, day + timedelta(days=1))
         )
+        # In the order of the rooms; events without a room come last.
+        names = dict.fromkeys([*rooms, *sorted(one["room"] for one in own if one["room"] != NO_ROOM)])
+        by_room: dict[str, list[EventObject]] = {name: [] for name in names}
+        for event in own:
+            by_room.setdefault(event["room"], []).append(event)
         days.append(
             {
                 "index": index,
                 "date": day.isoformat(),
                 "day_start": begin.isoformat(),
                 "day_end": end.isoformat(),
-                "rooms": _by_room(own, rooms),
+                "rooms": by_room,
             }
         )
     return days
@@ -219,25 +225,7 @@ def program_day(moment: datetime, zone: ZoneInfo, hour: int) -> date:
     return local.date() - timedelta(days=1 if local.hour < hour else 0)
 
 
-def _own_days(edition: EditionRecord) -> list[date]:
-    first, last = stated(edition.start_date, None), stated(edition.end_date, None)
-    if first is None or last is None or not 0 <= (last - first).days < MAX_DAYS:
-        return []
-    return [first + timedelta(days=count) for count in range((last - first).days + 1)]
-
-
-def _by_room(events: list[EventObject], rooms: list[str]) -> dict[str, list[EventObject]]:
-    """Return the events of each room, in the order of the rooms; without a room last."""
-    names = dict.fromkeys([*rooms, *sorted(one["room"] for one in events if one["room"] != NO_ROOM)])
-    found: dict[str, list[EventObject]] = {name: [] for name in names}
-    for event in events:
-        found.setdefault(event["room"], []).append(event)
-    return found
-
-
 class Events(Lookup):
-    """Makes the events of a program."""
-
     def __init__(self, program: Program, context: Context, acronym: str) -> None:
         super().__init__(program)
         self.program, self.context, self.acronym = program, context, acronym
@@ -245,6 +233,7 @@ class Events(Lookup):
         self.site = site_of(context)
         self.host = host_of(self.site)
         self.address = f"{self.site}/{context.edition}"
+        self.room_names = {room.slug: line(stated(room.name, "")) or room.slug for room in program.rooms}
         self.topics = {topic.slug: line(stated(topic.name, "") or topic.slug) for topic in program.topics}
         self.ids = {person.ref.uid: person.ref.ids for person in program.people if person.ref.uid}
         self.inside: dict[str, list[PresentationRecord]] = {}
@@ -253,7 +242,8 @@ class Events(Lookup):
 
     def events(self) -> list[DatedEvent]:
         """Return all events by time, numbered."""
-        sessions, presentations = list(self._sessions()), list(self._presentations())
+        sessions = list(filter(None, map(self._session, self.program.sessions)))
+        presentations = list(filter(None, map(self._presentation, self.program.presentations)))
         numbers = self._numbers("session", sessions) | self._numbers("presentation", presentations)
         found = [*sessions, *presentations]
         for _, event in found:
@@ -273,66 +263,53 @@ class Events(Lookup):
         offset = local.utcoffset() or timedelta()
         return local.astimezone(UTC) if offset % MINUTE else local
 
-    # Sessions
-
-    def _sessions(self) -> Iterator[DatedEvent]:
-        for session in self.program.sessions:
-            shown = self.inside.get(session.uid, [])
-            is_dissolved = bool(shown) and all(stated(one.start, None) for one in shown)
-            start = stated(session.start, None)
-            if start is not None and not is_dissolved:
-                yield self._session(session, shown, start, stated(session.end, None) or start)
-
-    def _session(
-        self, session: SessionRecord, shown: list[PresentationRecord], start: datetime, end: datetime
-    ) -> DatedEvent:
-        single = shown[0] if len(shown) == 1 and self._is_same(session, shown[0]) else None
+    def _session(self, session: SessionRecord) -> DatedEvent | None:
+        shown = self.inside.get(session.uid, [])
+        untimed = [one for one in shown if not stated(one.start, None)]
+        start = stated(session.start, None)
+        if start is None or (shown and not untimed):
+            return None
+        is_talk = len(shown) == len(untimed) == 1 and self.title(shown[0]) == stated(session.title, "")
+        single = shown[0] if is_talk else None
         texts = [stated(session.abstract, ""), self._chairs(session)]
-        texts.append(self.abstract(single) if single else self._list(shown))
+        texts.append(self.abstract(single) if single else "\n".join(map(self._list_item, untimed)))
         roles = [role.person for role in stated(session.roles, ()) if role.role != "chair"]
+        links: list[Link] = []
+        for (title, kind), field in OWN_LINKS.items():
+            url = stated(getattr(session, field), "")
+            if is_web(url):
+                links.append(({"type": kind, "url": line(url), "title": title}, False))
         return self._event(
             event_guid(self.context, "session", session.uid),
             f"sessions/{session.uid}/",
-            (start, end),
+            (start, stated(session.end, None) or start),
             room=(single and stated(single.room, None)) or stated(session.room, None),
             title=stated(session.title, ""),
             kind=type_of(session, stated(single.kind, "") if single else ""),
             paper=self.paper(single),
             texts=texts,
             people=(self._people(single) if single else []) or roles,
-            links=[*_session_links(session), *(self._links(single) if single else ())],
+            links=[*links, *(self._links(single) if single else ())],
             rows=[row for row in (single, session, self.parent(session)) if row],
         )
-
-    def _is_same(self, session: SessionRecord, shown: PresentationRecord) -> bool:
-        return stated(shown.start, None) is None and self.title(shown) == stated(session.title, "")
 
     def _chairs(self, session: SessionRecord) -> str:
         names = [line(role.person.name) for role in stated(session.roles, ()) if role.role == "chair"]
         return f"Chair: {', '.join(names)}" if names else ""
 
-    def _list(self, shown: list[PresentationRecord]) -> str:
-        """Return what a session holds and has no time of its own, such as its posters, as a list."""
-        return "\n".join(f"- {self._entry(one)}" for one in shown if stated(one.start, None) is None)
-
-    def _entry(self, shown: PresentationRecord) -> str:
+    def _list_item(self, shown: PresentationRecord) -> str:
+        """Return what a session holds and has no time of its own, such as a poster, in Markdown."""
         title = line(self.context.plain(self.title(shown)))
         if paper := self.paper(shown):
             escaped = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
             title = f"[{escaped}]({self.address}/papers/{paper.uid}/)"
         board, called_off = line(stated(shown.board, "")), CANCELLED.strip() if is_cancelled(shown) else ""
-        return " ".join(filter(None, (called_off, board, title)))
+        return " ".join(filter(None, ("-", called_off, board, title)))
 
-    # Presentations
-
-    def _presentations(self) -> Iterator[DatedEvent]:
-        for shown in self.program.presentations:
-            start = stated(shown.start, None)
-            if start is not None:
-                yield self._presentation(shown, start)
-
-    def _presentation(self, shown: PresentationRecord, start: datetime) -> DatedEvent:
-        session, paper = self.session(shown), self.paper(shown)
+    def _presentation(self, shown: PresentationRecord) -> DatedEvent | None:
+        session, paper, start = self.session(shown), self.paper(shown), stated(shown.start, None)
+        if start is None:
+            return None
         page = f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "schedule/"
         texts = [self.abstract(shown)]
         if session:
@@ -378,6 +355,9 @@ class Events(Lookup):
         start, end = map(self.moment, times)
         end = max(start, end, key=lambda moment: moment.astimezone(UTC))
         minutes = max(0, int((end.astimezone(UTC) - start.astimezone(UTC)) / MINUTE))
+        track = ""
+        if paper:
+            track = self.topics.get(stated(paper.topic, None) or "") or line(stated(paper.track, ""))
         return start, {
             "guid": guid,
             "id": 0,
@@ -385,12 +365,12 @@ class Events(Lookup):
             "start": start.astimezone(self.zone).strftime("%H:%M"),
             "end": end.isoformat(),
             "duration": f"{minutes // 60:02d}:{minutes % 60:02d}",
-            "room": self._room(room),
+            "room": self.room_names.get(room, line(room)) if room else NO_ROOM,
             "slug": "",
             "url": f"{self.address}/{page}",
             "title": title,
             "subtitle": "",
-            "track": self._track(paper),
+            "track": track,
             "type": line(kind),
             "language": self.context.language,
             "abstract": abstract,
@@ -399,14 +379,6 @@ class Events(Lookup):
             "links": [link for link, is_attachment in links if not is_attachment],
             "attachments": [link for link, is_attachment in links if is_attachment],
         }
-
-    # What events refer to
-
-    def _room(self, slug: str | None) -> str:
-        if not slug:
-            return NO_ROOM
-        room = self.rooms.get(slug)
-        return (line(stated(room.name, "")) or room.slug) if room else line(slug)
 
     def _person(self, ref: PersonRef) -> PersonObject:
         ids = dict(self.ids.get(ref.uid, ()) or ref.ids)
@@ -417,11 +389,6 @@ class Events(Lookup):
         if ref.uid:
             person["url"] = f"{self.site}/people/{ref.uid}/"
         return person
-
-    def _track(self, paper: PaperRecord | None) -> str:
-        if paper is None:
-            return ""
-        return self.topics.get(stated(paper.topic, None) or "") or line(stated(paper.track, ""))
 
     def _people(self, shown: PresentationRecord) -> list[PersonRef]:
         """Return who speaks: the speakers, else the authors that present it, else all authors."""
@@ -439,13 +406,55 @@ class Events(Lookup):
         for material in stated(paper.materials, ()) if paper else ():
             if material.visible and is_web(material.url):
                 kind, is_attachment = MATERIALS.get(material.kind, MATERIALS["other"])
-                title = material_name(material)
+                title = line(material.label) or NAMED.get(material.kind, material.kind.capitalize())
                 found.append(({"type": kind, "url": line(material.url), "title": title}, is_attachment))
         return found
 
 
-def _session_links(session: SessionRecord) -> Iterator[Link]:
-    for (title, kind), field in OWN_LINKS.items():
-        url = stated(getattr(session, field), "")
-        if is_web(url):
-            yield {"type": kind, "url": line(url), "title": title}, False
+def type_of(session: SessionRecord, presentation: str = "") -> str:
+    """Return the type of a session, or of one that is a single presentation of this kind."""
+    kind = str(session.kind or "other")
+    if kind == "invited_talk":
+        return "talk"
+    return "demo" if (kind, presentation) == ("other", "demo") else kind
+
+
+# Guids, numbers and slugs are made of lasting uids, so they last as long.
+
+
+def event_guid(context: Context, kind: str, uid: str) -> str:
+    """Return the guid of a session or presentation; a session that came with one keeps it."""
+    if kind == "session" and GUID.match(uid):
+        return uid.lower()
+    return uuid_of(f"{site_of(context)}/{context.edition}/{kind}/{uid}")
+
+
+def uuid_of(name: str) -> str:
+    return str(uuid5(NAMESPACE_URL, name))
+
+
+def number_of(guid: str) -> int:
+    return FIRST_NUMBER + UUID(guid).int % (LAST_NUMBER - FIRST_NUMBER)
+
+
+def numbered(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
+    """Give each guid a unique even or odd number.
+
+    A guid whose number is taken gets the next free one, so later guids never change earlier numbers.
+    """
+    taken: set[int] = set()
+    found: dict[str, int] = {}
+    for guid in dict.fromkeys(guids):
+        value = number_of(guid) & ~1 | odd
+        while value in taken:
+            value = value + 2 if value + 2 <= LAST_NUMBER else FIRST_NUMBER + odd
+        taken.add(value)
+        found[guid] = value
+    return found
+
+
+def acronym_of(conference: str, context: Context) -> str:
+    """Return a short name such as "mlsys2021": small letters, digits and underscores, at least four."""
+    words = f"{conference}{context.edition}" if conference else f"program_{context.edition}"
+    name = NOT_IN_ACRONYMS.sub("_", words.lower())
+    return name if len(name) >= 4 else f"{name}_{context.year or 'program'}"

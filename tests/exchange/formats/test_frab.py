@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 from exchange.files import Context
 from exchange.formats import frab_json, frab_xml
-from exchange.formats.frab.wording import FIRST_NUMBER, LAST_NUMBER, number_of, numbered
+from exchange.formats.frab.schedule import FIRST_NUMBER, LAST_NUMBER, number_of, numbered
 from exchange.records import (
     MaterialRecord,
     PersonRef,
