@@ -1,7 +1,7 @@
-"""When and where: sessions. Their rooms, and who and what is in them: `rooms`, `parts`, `presentation`."""
+"""When and where: rooms, sessions, presentations, and people in them. Agendas, releases: `following`."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -11,22 +11,28 @@ from django.utils.translation import pgettext_lazy
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, UidField
-from content.models import Content, ends_before_start
+from content.fields import HttpURLField, SlugKey, UidField
+from content.models import Content, Ordered, ends_before_start
 from content.page_paths import path_of
-from papers.rows import TalkRow
-from schedule import timetable
-from schedule.cancellation import Cancellable, Status
+from papers.board_order import running_order
+from papers.models import Paper
+from papers.rows import Appearing, TalkRow
+from people.models import Person
+from people.printed_names import NamedAsPrinted
+from schedule.entries import Status, TimetableEntry, set_null
 from schedule.following import Agenda, AgendaStar, Release
-from schedule.parts import SessionRole, Speaker
-from schedule.presentation import ENDS_BEFORE_START, Presentation
-from schedule.querysets import SessionQuerySet
-from schedule.rescheduling import set_null
-from schedule.rooms import Room
+from schedule.querysets import (
+    PresentationQuerySet,
+    RoomQuerySet,
+    SessionQuerySet,
+    SessionRoleQuerySet,
+    SpeakerQuerySet,
+)
 from schedule.session_kinds import (
     KIND_COPIES,
     MAX_SLUG_CHARS,
     AppliesTo,
+    BuiltInPresentationKind,
     BuiltInSessionKind,
     HasKind,
     KindField,
@@ -45,8 +51,47 @@ __all__ = [
     "Speaker",
 ]
 
+ENDS_BEFORE_START = _("The end lies before the start.")
+OTHER_EDITION = {
+    "paper": _("The paper belongs to another edition."),
+    "parent": _("The session belongs to another edition."),
+    "room": _("The room belongs to another edition."),
+    "session": _("The session belongs to another edition."),
+}
 
-class Session(HasKind, Cancellable, Content):
+
+class Room(Ordered, Content):
+    """A place for sessions, or a virtual one."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="rooms")
+    slug = SlugKey(_("slug"), max_length=80)
+    name = models.CharField(_("name"), max_length=150)
+    capacity = models.PositiveIntegerField(
+        _("capacity"), null=True, blank=True, help_text=_("Seats, or poster boards in a hall.")
+    )
+    virtual = models.BooleanField(_("virtual"), default=False)
+    stream_url = HttpURLField(_("stream"), blank=True)
+
+    objects = RoomQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position", "name", "pk"]
+        verbose_name = _("room")
+        verbose_name_plural = _("rooms")
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "slug"], name="room_slug_unique_in_edition")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return path_of("schedule:room", self.edition.slug, self.slug)
+
+
+class Session(HasKind, TimetableEntry, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
@@ -104,11 +149,11 @@ class Session(HasKind, Cancellable, Content):
         indexes = [models.Index(fields=["edition", "start"], name="session_by_time")]
 
     # What `with_people()`, `with_talk_counts()`, `rows.fill()` and `timetable.nest()` found: public rows.
-    shown_roles: list[SessionRole]
+    shown_roles: list["SessionRole"]
     shown_talks: list[TalkRow]
     shown_parts: list["Session"]
     talk_count: int
-    # What `told.marked()` found.
+    # What `release_view.mark_moved()` found.
     on_now: bool
     moved_from: datetime | None
 
@@ -119,16 +164,16 @@ class Session(HasKind, Cancellable, Content):
         return path_of("schedule:session", self.edition.slug, self.uid, markup.slug(self.title))
 
     @property
-    def whole(self) -> Cancellable | None:
+    def whole(self) -> TimetableEntry | None:
         return self.parent
 
     @property
     def talks(self) -> list[TalkRow]:
-        """Its presentations by time, then board, then order, on a page that filled them in."""
-        return timetable.running_order(vars(self).get("shown_talks", ()))
+        """Its presentations in running order, on a page that filled them in."""
+        return running_order(vars(self).get("shown_talks", ()))
 
     @property
-    def people_by_role(self) -> list[tuple[str, list[SessionRole]]]:
+    def people_by_role(self) -> "list[tuple[str, list[SessionRole]]]":
         """Those whom `with_people()` found, role by role: ("Moderators", [...])."""
         groups: dict[str, list[SessionRole]] = {role: [] for role in SessionRole.Role.values}
         for person in self.shown_roles:
@@ -137,26 +182,199 @@ class Session(HasKind, Cancellable, Content):
         return [(f"{labels[role]}{'s'[: len(group) > 1]}", group) for role, group in groups.items() if group]
 
     @property
-    def speakers(self) -> list[SessionRole]:
+    def speakers(self) -> "list[SessionRole]":
         """Those of them who speak: an invited talk shows their biographies."""
         return [person for person in self.shown_roles if person.role == SessionRole.Role.SPEAKER]
 
     def clean(self) -> None:
-        errors: dict[str, object] = {}
-        if ends_before_start(self.start, self.end):
-            errors["end"] = ENDS_BEFORE_START
-        if self.room and self.room.edition_id != self.edition_id:
-            errors["room"] = _("The room belongs to another edition.")
-        if self.parent and self.parent.edition_id != self.edition_id:
-            errors["parent"] = _("The session belongs to another edition.")
-        elif self.parent and (self.parent.parent_id or self.parent_id == self.pk):
-            errors["parent"] = _("Sessions nest once: choose one that is not itself part of another.")
-        elif self.parent and self.pk and self.parts.exists():
-            errors["parent"] = _("Sessions nest once: this one has parts itself.")
+        errors = place_errors(self, "room", "parent")
+        if self.parent and "parent" not in errors:
+            if self.parent.parent_id or self.parent_id == self.pk:
+                errors["parent"] = _("Sessions nest once: choose one that is not itself part of another.")
+            elif self.pk and self.parts.exists():
+                errors["parent"] = _("Sessions nest once: this one has parts itself.")
         if errors:
             raise ValidationError(errors)
 
-    def derive(self) -> None:
-        super().derive()
-        self.title_html = markup.inline(self.title)
-        self.abstract_html = markup.block(self.abstract)
+
+class SessionRole(NamedAsPrinted, Ordered, Content):
+    """A person's part in a session, with name and affiliation as printed."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("name", "role", "affiliation")
+    edition_lookup: ClassVar[str] = "session__edition"
+    siblings_of: ClassVar[str] = "session"
+
+    class Role(models.TextChoices):
+        SPEAKER = "speaker", _("Speaker")
+        MODERATOR = "moderator", _("Moderator")
+        CHAIR = "chair", pgettext_lazy("role of a person", "Chair")
+        PANELIST = "panelist", _("Panelist")
+        ORGANIZER = "organizer", _("Organizer")
+
+    session = models.ForeignKey(
+        "schedule.Session", models.CASCADE, verbose_name=_("session"), related_name="roles"
+    )
+    person = models.ForeignKey(Person, models.PROTECT, verbose_name=_("person"), related_name="session_roles")
+    role = models.CharField(_("role"), max_length=12, choices=Role, default=Role.SPEAKER)
+    affiliation = models.CharField(_("affiliation as printed"), max_length=300, blank=True)
+
+    objects = SessionRoleQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["session", "position", "pk"]
+        verbose_name = _("session role")
+        verbose_name_plural = _("session roles")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "person", "role"],
+                name="session_role_unique",
+                violation_error_message=_("This person has that role in the session already."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.get_role_display()})"
+
+
+class Speaker(NamedAsPrinted, Ordered, Content):
+    """A speaker of a talk that is not a paper, in order."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliation")
+    edition_lookup: ClassVar[str] = "presentation__edition"
+    siblings_of: ClassVar[str] = "presentation"
+
+    presentation = models.ForeignKey(
+        "schedule.Presentation", models.CASCADE, verbose_name=_("presentation"), related_name="speakers"
+    )
+    person = models.ForeignKey(Person, models.PROTECT, verbose_name=_("person"), related_name="talks")
+    affiliation = models.CharField(_("affiliation as printed"), max_length=300, blank=True)
+
+    objects = SpeakerQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["presentation", "position", "pk"]
+        verbose_name = _("speaker")
+        verbose_name_plural = _("speakers")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["presentation", "person"],
+                name="speaker_unique_in_presentation",
+                violation_error_message=_("This person speaks there already."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
+    """One appearance: of a paper, or a talk with its own title and speakers."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    part_of: ClassVar[tuple[str, ...]] = ("session", "paper")
+    siblings_of: ClassVar[str] = "session"
+    derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
+    derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
+
+    Kind = BuiltInPresentationKind
+    applies_to: ClassVar[str] = AppliesTo.PRESENTATION
+
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="presentations"
+    )
+    uid = UidField()
+    kind = KindField(_("kind"), max_length=MAX_SLUG_CHARS, choices=Kind, default=Kind.ORAL)
+    paper = models.ForeignKey(
+        Paper, models.CASCADE, verbose_name=_("paper"), null=True, blank=True, related_name="presentations"
+    )
+    title = models.CharField(_("title"), max_length=500, blank=True, help_text=_("Empty: the paper's."))
+    title_html = models.TextField(blank=True, editable=False)
+    abstract = models.TextField(_("abstract"), blank=True, help_text=_("Empty: the paper's."))
+    abstract_html = models.TextField(blank=True, editable=False)
+    session = models.ForeignKey(
+        "schedule.Session",
+        set_null,
+        verbose_name=_("session"),
+        null=True,
+        blank=True,
+        related_name="presentations",
+        help_text=_("Empty: not scheduled yet."),
+    )
+    start = models.DateTimeField(
+        pgettext_lazy("moment", "start"), null=True, blank=True, help_text=_("Empty: the session's.")
+    )
+    end = models.DateTimeField(
+        pgettext_lazy("moment", "end"), null=True, blank=True, help_text=_("Empty: the session's.")
+    )
+    board = models.CharField(_("poster board"), max_length=60, blank=True)
+    room = models.ForeignKey(
+        Room,
+        set_null,
+        verbose_name=_("room"),
+        null=True,
+        blank=True,
+        related_name="presentations",
+        help_text=_("Only where it differs from the session's."),
+    )
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.PUBLISHED)
+    recording_url = HttpURLField(_("recording"), blank=True)
+
+    objects = PresentationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["session", "position", "pk"]
+        verbose_name = _("presentation")
+        verbose_name_plural = _("presentations")
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "uid"], name="presentation_uid_unique_in_edition"),
+            models.CheckConstraint(
+                condition=Q(paper__isnull=False) | ~Q(title=""),
+                name="presentation_has_paper_or_title",
+                violation_error_message=_("Give a paper, or a title of the talk's own."),
+            ),
+            models.CheckConstraint(
+                condition=Q(start__isnull=True) | Q(end__isnull=True) | Q(end__gte=F("start")),
+                name="presentation_ends_after_start",
+                violation_error_message=ENDS_BEFORE_START,
+            ),
+        ]
+
+    def get_absolute_url(self) -> str:
+        shown = self.paper or self.session
+        return shown.get_absolute_url() if shown else self.edition.get_absolute_url()
+
+    def siblings(self) -> models.QuerySet[Self]:
+        return super().siblings().filter(edition=self.edition_id)
+
+    @property
+    def whole(self) -> TimetableEntry | None:
+        return self.session
+
+    @property
+    def starts(self) -> datetime | None:
+        """Its own start, else its session's; `None` while unscheduled."""
+        return self.start or (self.session.start if self.session else None)
+
+    @property
+    def ends(self) -> datetime | None:
+        """Its own end, else its session's; `None` while unscheduled."""
+        return self.end or (self.session.end if self.session else None)
+
+    @property
+    def place(self) -> Room | None:
+        """Its own room, else its session's."""
+        return self.room or (self.session.room if self.session else None)
+
+    def clean(self) -> None:
+        if errors := place_errors(self, "paper", "session", "room"):
+            raise ValidationError(errors)
+
+
+def place_errors(row: Session | Presentation, *relations: str) -> dict[str, object]:
+    """Return what is wrong with its times, and which of these rows belong to another edition."""
+    errors: dict[str, object] = {"end": ENDS_BEFORE_START} if ends_before_start(row.start, row.end) else {}
+    for name in relations:
+        target = getattr(row, name)
+        if target and target.edition_id != row.edition_id:
+            errors[name] = OTHER_EDITION[name]
+    return errors

@@ -23,13 +23,16 @@ from django.db.models.functions import Coalesce
 from content.querysets import ContentQuerySet, moment, or_draft, or_upcoming, schedule_public
 from papers.querysets import called_off, paper_published
 from people.querysets import with_shown_names
-from schedule.gaps import PresentationGaps, SessionGaps
+from schedule.entries import EntryQuerySet
 
 if TYPE_CHECKING:
     from content.models import Content
 
 # What nobody goes to a page for.
 BREAK_KINDS = ("break", "meal")
+# The kinds of sessions that somebody leads, and the roles of those who do.
+LED = ("oral", "spotlight", "invited_talk", "panel")
+LEADERS = ("chair", "moderator")
 
 # A page lists talks and shows their abstracts up to this many; beyond, it says how many there are.
 LIGHT = 100
@@ -66,7 +69,7 @@ class RoomQuerySet[M: "Content"](ContentQuerySet[M]):
         return self.filter(schedule_public("edition__", at), Q(sessions) | Q(presentations))
 
 
-class SessionQuerySet(SessionGaps):
+class SessionQuerySet(EntryQuerySet):
     """Sessions, by time."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -82,10 +85,6 @@ class SessionQuerySet(SessionGaps):
         """Sessions going on at that moment."""
         return self.filter(start__lte=moment(at), end__gt=moment(at)).exclude(status="cancelled")
 
-    def begun(self, at: datetime | None = None) -> Self:
-        """Sessions that have begun, whether they are over or not."""
-        return self.filter(start__lte=moment(at))
-
     def next_after(self, at: datetime | None = None) -> Self:
         """An edition's sessions of the next starting time on the same program day. One query by itself."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
@@ -98,10 +97,6 @@ class SessionQuerySet(SessionGaps):
         """The session that begins next, on whatever day; `None` after the last. One query."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
         return later.in_order().select_related("edition").first()
-
-    def top_level(self) -> Self:
-        """Sessions that are no part of another."""
-        return self.filter(parent__isnull=True)
 
     def with_parts(self, uid: str) -> Self:
         """The session with this uid, and the sessions that are part of it."""
@@ -141,6 +136,28 @@ class SessionQuerySet(SessionGaps):
         """Sessions that go on at that moment or begin later."""
         return self.filter(Q(end__gt=moment(at)) | Q(start__gte=moment(at)))
 
+    # What chairs have to see to, public or not
+
+    def taking_place(self) -> Self:
+        """Sessions that are not called off, drafts too; public or not."""
+        return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
+
+    def without_chair(self) -> Self:
+        """Sessions of the kinds that have one, without a chair or moderator."""
+        roles = self._related("roles").filter(session=OuterRef("pk"), role__in=LEADERS)
+        return self.taking_place().filter(~Exists(roles), counts_as__in=LED)
+
+    def ending_early(self) -> Self:
+        """Sessions in which a talk begins that ends after them, as `clashes.rules.ends` finds them."""
+        start, end = OuterRef("start"), OuterRef("end")
+        talks = self._related("presentations").taking_place().with_beginning()
+        late = talks.filter(session=OuterRef("pk"), begins__gte=start, begins__lt=end, end__gt=end)
+        return self.taking_place().filter(Exists(late))
+
+    def _related(self, relation: str) -> Any:
+        far: Any = self.model._meta.get_field(relation).related_model
+        return far.objects.all()
+
     # How
 
     def in_order(self) -> Self:
@@ -148,8 +165,8 @@ class SessionQuerySet(SessionGaps):
         return self.order_by("start", F("room__position").asc(nulls_last=True), "end", "uid")
 
     def with_place(self) -> Self:
-        """With all that its place and its address need."""
-        return self.select_related("edition", "room__edition", "parent__edition")
+        """With all that its place and its address need, of the sessions of one edition."""
+        return self.select_related("room__edition", "parent__edition")
 
     def with_called_off(self) -> Self:
         """With `called_off`: it, or its whole, stays in the program only to say that it does not happen."""
@@ -205,7 +222,7 @@ def presentation_open(prefix: str, at: datetime | None) -> Q:
 UNSHOWN = ("abstract", "abstract_html", "lay_summary", "lay_summary_html", "keywords")
 
 
-class PresentationQuerySet(PresentationGaps):
+class PresentationQuerySet(EntryQuerySet):
     """Appearances of papers, and talks of their own."""
 
     def published(self, at: datetime | None = None) -> Self:
@@ -217,6 +234,21 @@ class PresentationQuerySet(PresentationGaps):
 
     def unscheduled(self) -> Self:
         return self.filter(session__isnull=True)
+
+    def taking_place(self) -> Self:
+        """Presentations not called off, drafts too, of papers not withdrawn; public or not."""
+        withdrawn = Q(paper__isnull=False, paper__status="withdrawn")
+        return self.filter(~called_off(), ~withdrawn)
+
+    def outside_session(self) -> Self:
+        """Those that neither lie in their session nor begin in it, as `clashes.rules.talks_outside` finds."""
+        begins, end = Coalesce("start", "session__start"), F("session__end")
+        late = Q(begins__gt=end) | Q(begins=end, end__gt=end)
+        rows = self.taking_place().alias(begins=begins)
+        return rows.filter(Q(begins__lt=F("session__start")) | late)
+
+    def unscheduled_posters(self) -> Self:
+        return self.taking_place().unscheduled().filter(counts_as="poster")
 
     def posters(self) -> Self:
         """Posters, and everything in a poster session."""
@@ -236,13 +268,10 @@ class PresentationQuerySet(PresentationGaps):
 
     def recorded(self, at: datetime | None = None) -> Self:
         """Those with a recording, or a video of the paper."""
-        return self.filter(~Q(recording_url="") | self._has_video(at))
+        return self.filter(~Q(recording_url="") | self.has_video(at))
 
-    def with_video(self, at: datetime | None = None) -> Self:
-        """Those with a video of the paper."""
-        return self.filter(self._has_video(at))
-
-    def _has_video(self, at: datetime | None) -> Exists:
+    def has_video(self, at: datetime | None) -> Exists:
+        """Return the condition that there is a video of the paper."""
         videos = self.published_related("paper", at).published_related("materials", at).filter(kind="video")
         return Exists(videos.filter(paper=OuterRef("paper")))
 
@@ -254,13 +283,13 @@ class PresentationQuerySet(PresentationGaps):
         )
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 
-    def placed(self) -> Self:
-        """By time, with `starts`, `ends` and room, its own or its session's; is it a `poster`?
+    def on_day(self, start: datetime, end: datetime) -> Self:
+        """What takes place in sessions that begin in this span, by time, with their or their sessions' place.
 
-        Of the room `room_key`, `room_slug` and `place`, its name.
+        `starts` and `ends`; of the room `room_key`, `room_slug` and `place`, its name; is it a `poster`?
         """
         poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
-        return self.with_beginning().annotate(
+        placed = self.with_beginning().annotate(
             starts=F("begins"),
             ends=Coalesce("end", "session__end"),
             place=Coalesce("room__name", "session__room__name"),
@@ -268,10 +297,7 @@ class PresentationQuerySet(PresentationGaps):
             room_slug=Coalesce("room__slug", "session__room__slug"),
             poster=ExpressionWrapper(poster, BooleanField()),
         )
-
-    def on_day(self, start: datetime, end: datetime) -> Self:
-        """What takes place in sessions that begin in this span, `placed()`."""
-        return self.placed().filter(session__start__gte=start, session__start__lt=end, called_off=False)
+        return placed.filter(session__start__gte=start, session__start__lt=end, called_off=False)
 
     def with_session(self) -> Self:
         return self.select_related("session__edition", "session__room", "session__parent")

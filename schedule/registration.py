@@ -1,23 +1,83 @@
-"""What the packages below learn of the schedule: roles, menu sections, releases, who is public as speaker."""
+"""What the packages below learn of the schedule: roles, menu sections, releases, who is public as speaker.
+
+A session chair's own are the sessions that the account's person leads, and what is shown in them.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from accounts.access_scope import OWN, SCOPES
+from accounts.access_scope import OWN, SCOPES, Access
 from accounts.roles import ALL, KEEP, NONE, SEE, Role, grant, restrict
 from conference import menu_sections
 from conference.cache_lifetimes import DATED_MODELS
 from conference.menu_sections import MenuSection
-from people.models import Person
+from conference.models import Edition
+from papers.models import Authorship, Material, Paper
+from people.models import Person, PersonAccount
 from people.querysets import Appearance, register_appearance
-from schedule.access_scope import OWN_ROWS, kinds
 from schedule.models import Presentation, Release, Room, Session, SessionKind, SessionRole, Speaker
 
-OWN |= OWN_ROWS
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# Those who lead a session; its parts are theirs too.
+LEADING = ("chair", "moderator", "organizer")
+
+
+def led_sessions(user: "User") -> Any:
+    """Return the keys of the sessions that an account's person leads, with their parts."""
+    # Who was merged is the one that stays.
+    one = Coalesce("person__merged_into", "person")
+    persons = PersonAccount.objects.filter(user=user.pk).values(one=one)
+    led = SessionRole._base_manager.filter(person__in=persons, role__in=LEADING).order_by().values("session")
+    return Session._base_manager.filter(Q(pk__in=led) | Q(parent__in=led)).order_by().values("pk")
+
+
+def their_papers(user: "User") -> Any:
+    """Return the keys of the papers that are presented there."""
+    shown = Presentation._base_manager.filter(session__in=led_sessions(user), paper__isnull=False)
+    return shown.order_by().values("paper")
+
+
+def people_there(user: "User") -> Q:
+    """Those who have a part in one's sessions."""
+    there: list[Any] = [
+        SessionRole._base_manager.filter(session__in=led_sessions(user)),
+        Speaker._base_manager.filter(presentation__session__in=led_sessions(user)),
+        Authorship._base_manager.filter(paper__in=their_papers(user)),
+    ]
+    found = Q(pk__in=())
+    for rows in there:
+        found |= Q(pk__in=rows.order_by().values("person"))
+    return found
+
+
+def kinds(access: Access, action: str) -> Q:
+    """Those of conferences in which one has a role; who changes one must reach all editions that use it."""
+    keys = access.editions(action, SessionKind) | access.chaired(action, SessionKind)
+    found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
+    if action == "view":
+        return found
+    others = Edition.objects.exclude(pk__in=keys)
+    return found & ~Q(conference__in=others.order_by().values("conference"))
+
+
+OWN |= {
+    Session: lambda user: Q(pk__in=led_sessions(user)),
+    Presentation: lambda user: Q(session__in=led_sessions(user)),
+    SessionRole: lambda user: Q(session__in=led_sessions(user)),
+    Speaker: lambda user: Q(presentation__session__in=led_sessions(user)),
+    Paper: lambda user: Q(pk__in=their_papers(user)),
+    Authorship: lambda user: Q(paper__in=their_papers(user)),
+    Material: lambda user: Q(paper__in=their_papers(user)),
+    Person: people_there,
+}
 SCOPES[SessionKind] = kinds
 
 grant([Room, SessionKind, SessionRole, Speaker], ALL, ALL, ALL, SEE, SEE)
@@ -37,7 +97,7 @@ def recordings(edition: int, at: datetime) -> Iterable[QuerySet[Model]]:
     """Yield what was recorded. Each part is looked up by itself: PostgreSQL would collect all videos."""
     presentations = Presentation.objects.published(at).filter(edition=edition)
     yield presentations.exclude(recording_url="")
-    yield presentations.with_video(at)
+    yield presentations.filter(presentations.has_video(at))
     yield Session.objects.published(at).filter(edition=edition).recorded()
 
 

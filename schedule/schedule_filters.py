@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.http import HttpRequest
@@ -10,12 +10,14 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from content.pagination import BadParameter, base_query
+from pagecache.per_revision import cached_per_revision
 from papers.models import Topic
-from schedule.models import Room
-from schedule.questions import used_kinds, used_rooms, used_topics
+from schedule.models import Room, Session
+from schedule.session_kinds import AppliesTo, kind_label
 
 ZOOMS = ("1", "2", "3", "4")
 NORMAL_ZOOM = "2"
+CACHED_EDITIONS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ class ScheduleFilter:
 def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> ScheduleFilter:
     """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
     kinds = used_kinds(edition, at)
-    rooms = used_rooms(edition, at)
-    topics = in_tree(used_topics(edition, at))
+    rooms = list(edition.rooms.published(at))
+    topics = in_tree(edition.topics.published(at))
     kind = one_of(request, "kind", [kind for kind, _ in kinds])
     return ScheduleFilter(
         kind, named(request, "room", rooms), named(request, "topic", topics), kinds, rooms, topics
@@ -94,3 +96,25 @@ def in_tree(topics: Iterable[Topic]) -> list[Topic]:
         return ordered
 
     return walk(None, 0)
+
+
+def used_days(edition: Edition, at: datetime) -> set[date]:
+    """Return the program days on which sessions begin. One query, with the kinds."""
+    return {edition.day_of(start) for start, *_ in starts_and_kinds(edition, at)}
+
+
+def used_kinds(edition: Edition, at: datetime) -> list[tuple[str, str]]:
+    """Return the kinds of sessions that occur, slug and label: each by what it counts as, built-in first.
+
+    One query, with the days.
+    """
+    order = {slug: place for place, slug in enumerate(Session.Kind.values)}
+    kinds = {(order[counts_as], name, kind) for _, kind, counts_as, name in starts_and_kinds(edition, at)}
+    return [(kind, kind_label(AppliesTo.SESSION, kind, name)) for _, name, kind in sorted(kinds)]
+
+
+@cached_per_revision(CACHED_EDITIONS)
+def starts_and_kinds(edition: Edition, at: datetime) -> list[tuple[datetime, str, str, str]]:
+    """Return the different starts and kinds of sessions: slug, what it counts as, own name."""
+    columns = ("start", "kind", "counts_as", "kind_name")
+    return list(edition.sessions.published(at).order_by().values_list(*columns).distinct())

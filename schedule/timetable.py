@@ -1,21 +1,23 @@
-"""The shape of a timetable: program days, blocks of one starting time, the order of talks and boards.
+"""The shape of a timetable: days, blocks of one starting time, overlaps, the grid, the lobby's screen.
 
 Pure: knows no models and no clock. What is public was decided before.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from itertools import groupby
+from heapq import heappop, heappush
+from itertools import groupby, islice, pairwise
+from math import ceil
 from typing import Any, Protocol
-
-from papers.board_order import running_order
-
-__all__ = ["running_order"]
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 MAX_STRIP_DAYS = 31
-NO_TIME = datetime.max.replace(tzinfo=UTC)
+# Rows of the grid grow with their length in steps of five minutes, up to two hours.
+STEP_MINUTES, MAX_STEPS = 5, 24
+
+# A moment, and whether what takes no time at it has happened.
+type Edge = tuple[datetime, int]
 
 
 class Timed(Protocol):
@@ -112,3 +114,197 @@ def neighbors[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:
     around = [None, *row, None]
     place = around.index(this) if this in around else 0
     return (around[place - 1], around[place + 1]) if place else (None, None)
+
+
+# What lies at the same time, for visitors' agendas and for clashes
+
+
+class TimeSpan(Timed, Protocol):
+    """`within`: keys of the wholes that it is part of, its own too."""
+
+    @property
+    def within(self) -> frozenset[str]: ...
+
+
+def overlap(one: Timed, other: Timed) -> bool:
+    """Whether both take place at some moment. What only touches does not; what begins together does."""
+    starts, ends = (instant(one.start), instant(other.start)), (instant(one.end), instant(other.end))
+    return starts[0] == starts[1] or (starts[0] < ends[1] and starts[1] < ends[0])
+
+
+def nested(one: TimeSpan, other: TimeSpan) -> bool:
+    """Whether one is the other, or a whole that the other is part of."""
+    return one.within <= other.within or other.within <= one.within
+
+
+def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
+    """Return the pairs that overlap, by time. A whole does not overlap with its parts.
+
+    Takes time for what there is and what is found, not for all pairs. With `most`, a row is paired with at
+    most so many of those that go on when it begins: thousands at one moment are a mistake, shown by a few.
+    """
+    rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
+    # What goes on, the first to end on top; of those that end together, the first to begin.
+    going: list[tuple[datetime, datetime, int]] = []
+    found = []
+    for place, one in enumerate(rows):
+        start = instant(one.start)
+        while going and going[0][0] <= start and going[0][1] < start:
+            heappop(going)
+        partners = (other for *_, other in going if not nested(rows[other], one))
+        found += [(other, place) for other in islice(partners, most)]
+        heappush(going, (instant(one.end), start, place))
+    return [(rows[one], rows[other]) for one, other in sorted(found)]
+
+
+def back_to_back[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
+    """Return the neighbors in time of which one begins as the other ends."""
+    rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
+    return [(one, other) for one, other in pairwise(rows) if instant(one.end) == instant(other.start)]
+
+
+# The grid: a column for each room, a row from each moment of change to the next
+
+
+class Placed(Timed, Protocol):
+    """Whatever lasts from a start to an end in a room, or in none."""
+
+    @property
+    def room(self) -> Any: ...
+
+
+@dataclass(slots=True)
+class GridColumn[T: Placed]:
+    """A room, or `None` for what has none; lanes side by side where its sessions overlap."""
+
+    room: Any
+    lanes: list[list[T]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell[T: Placed]:
+    """A session over so many rows and lanes, or an empty place."""
+
+    session: T | None = None
+    rows: int = 1
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow[T: Placed]:
+    """What begins, or stays empty, at one moment."""
+
+    start: datetime
+    steps: int
+    cells: list[GridCell[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid[T: Placed]:
+    """Columns in the order of the rooms, and rows by time."""
+
+    columns: list[GridColumn[T]]
+    rows: list[GridRow[T]]
+
+
+def begin(session: Timed) -> Edge:
+    return instant(session.start), 0
+
+
+def finish(session: Timed) -> Edge:
+    """Return the edge that it lasts to; what takes no time has a row of its own."""
+    end = instant(session.end)
+    return end, int(end == instant(session.start))
+
+
+def spanning[T: Placed](sessions: Sequence[T]) -> list[T]:
+    """Return what has no room while no room is in use: a coffee break is everybody's.
+
+    Beside a single room nothing spans: it would seem to take place there.
+    """
+    placed = [session for session in sessions if session.room is not None]
+    if len({session.room.pk for session in placed}) < 2:
+        return []
+    free = [
+        session
+        for session in sessions
+        if session.room is None and not any(overlap(session, other) for other in placed)
+    ]
+    return [one for one in free if not any(overlap(one, other) for other in free if other is not one)]
+
+
+def columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
+    """Give each room a column, in the chairs' order, and what has no room the last one."""
+    found: dict[Any, GridColumn[T]] = {}
+    for session in sorted(sessions, key=begin):
+        column = found.setdefault(session.room and session.room.pk, GridColumn(session.room))
+        lane = next((lane for lane in column.lanes if finish(lane[-1]) <= begin(session)), None)
+        if lane is None:
+            column.lanes.append(lane := [])
+        lane.append(session)
+
+    def rank(column: GridColumn[Any]) -> tuple[bool, int, str]:
+        room = column.room
+        return (False, room.position, room.name) if room else (True, 0, "")
+
+    return sorted(found.values(), key=rank)
+
+
+def grid[T: Placed](sessions: Iterable[T]) -> Grid[T]:
+    """Lay the sessions of a day out. Rows in which nothing goes on are left out."""
+    given = list(sessions)
+    across = spanning(given)
+    sides = columns(session for session in given if session not in across)
+    rooms = [lane for column in sides if column.room is not None for lane in column.lanes]
+    loose = [lane for column in sides if column.room is None for lane in column.lanes]
+    edges = sorted({edge for session in given for edge in (begin(session), finish(session))})
+    spans = [span for span in pairwise(edges) if any(runs(session, span[0]) for session in given)]
+    rows = []
+    for first, last in spans:
+        is_shared = any(runs(session, first) for session in across)
+        cells = [cell(lane, first, spans) for lane in ([across] if is_shared else rooms)]
+        if is_shared and cells[0]:
+            cells = [replace(cells[0], lanes=len(rooms))]
+        cells += [cell(lane, first, spans) for lane in loose]
+        steps = ceil((last[0] - first[0]).total_seconds() / 60 / STEP_MINUTES)
+        shown = [one for one in cells if one is not None]
+        rows.append(GridRow(first[0], min(max(steps, 1), MAX_STEPS), shown))
+    return Grid(sides, rows)
+
+
+def runs(session: Timed, edge: Edge) -> bool:
+    return begin(session) <= edge < finish(session)
+
+
+def cell[T: Placed](lane: Iterable[T], edge: Edge, spans: Sequence[tuple[Edge, Edge]]) -> GridCell[T] | None:
+    """Return the cell of a lane that begins in this row; `None` where one from above still lasts."""
+    here = next((session for session in lane if runs(session, edge)), None)
+    if here is None:
+        return GridCell()
+    if begin(here) != edge:
+        return None
+    return GridCell(here, sum(runs(here, first) for first, _ in spans))
+
+
+# The screen in the lobby
+
+
+@dataclass(frozen=True, slots=True)
+class RoomStatus:
+    """A room (`None`: none), what runs in it, and what begins there next."""
+
+    room: Any
+    now: list[Any]
+    next: list[Any]
+
+
+def room_statuses(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
+    """Return the status of each room of the given day's sessions, in the chairs' order."""
+    found = []
+    for column in columns(sessions):
+        there = [session for lane in column.lanes for session in lane if not session.cancelled]
+        there.sort(key=begin)
+        now = [session for session in there if session.start <= at < session.end]
+        ahead = [session for session in there if session.start > at]
+        found.append(RoomStatus(column.room, now, [one for one in ahead if begin(one) == begin(ahead[0])]))
+    return found

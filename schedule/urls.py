@@ -6,7 +6,7 @@ from conference.feeds import feed_view
 from content import url_converters
 from schedule import views
 from schedule.agenda import views as agendaviews
-from schedule.feeds import ChangesFeed
+from schedule.releases.release_view import ChangesFeed
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
 

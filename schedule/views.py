@@ -16,16 +16,13 @@ from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.times import short_day, when
 from schedule import timetable
-from schedule.grid import grid
-from schedule.lobby import room_statuses
 from schedule.models import Room, Session
 from schedule.page_metadata import card_text, people_text, session_head
-from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
-from schedule.questions import day_sessions, family, sessions_beside, used_days
+from schedule.querysets import LIGHT
 from schedule.recordings import recordings_by_day
 from schedule.releases.release_view import mark_moved, moved_times, release_view
-from schedule.rows import TALKS_SHOWN, Wanted, fill
-from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice
+from schedule.rows import TALKS_SHOWN, fill
+from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice, used_days
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300
@@ -50,7 +47,8 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     choice, moved = read_choice(request, edition, at), moved_times(edition, at)
     shown = mark_moved(sessions.chosen(choice, at).for_timetable(at, choice.topic), moved, at)
     if view != "week" and talk_total(shown) <= WHOLE:
-        fill(shown, talks_about(edition, choice, at), Wanted(moved, LIGHT), at)
+        talks = edition.presentations.published(at).about(choice.topic, at)
+        fill(shown, talks, at, most=LIGHT, moves=moved)
     context = {
         **frame(edition, used, at, choice, view or "list"),
         "whole_program": view != "week",
@@ -59,13 +57,7 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     return render(request, f"schedule/{'week' if view == 'week' else 'index'}.html", context)
 
 
-def talks_about(edition: Edition, choice: ScheduleFilter, at: datetime) -> PresentationQuerySet | None:
-    """Return the presentations that a visitor chose by their topic; nothing where there is no topic."""
-    return edition.presentations.published(at).about(choice.topic, at) if choice.topic else None
-
-
 def talk_total(sessions: Iterable[Session]) -> int:
-    """Return how many presentations stand in sessions that were fetched `with_talk_counts()`."""
     return sum(session.talk_count for session in sessions)
 
 
@@ -89,21 +81,19 @@ def one_day(
     view = one_of(request, "view", ("list", "grid"), "list")
     choice = read_choice(request, edition, at)
     sessions, moved = edition.sessions.published(at), moved_times(edition, at)
-    if choice:
-        begun = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
-        shown = mark_moved(begun.for_timetable(at, choice.topic), moved, at)
-    else:
-        shown = mark_moved(day_sessions(edition, date, at), moved, at)
+    chosen = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
+    shown = mark_moved(chosen.for_timetable(at, choice.topic), moved, at)
     context = {**frame(edition, used, at, choice, view), "date": date}
     if date == context["today"]:
-        context |= now_and_next(sessions, at)
+        context["running"] = sessions.running(at).in_order().with_place()
+        context["upcoming"] = sessions.next_after(at).in_order().with_place()
     if view == "grid":
-        zoom = one_of(request, "zoom", ZOOMS, NORMAL_ZOOM)
-        context |= {"grid": grid(timetable.nest(shown, beside=True)), "face": edition.face}
-        context |= {"zoom": zoom, "zooms": ZOOMS}
+        context |= {"grid": timetable.grid(timetable.nest(shown, beside=True)), "face": edition.face}
+        context |= {"zoom": one_of(request, "zoom", ZOOMS, NORMAL_ZOOM), "zooms": ZOOMS}
         return render(request, "schedule/grid.html", context)
     abstracts = talk_total(shown) <= LIGHT
-    fill(shown, talks_about(edition, choice, at), Wanted(moved, LIGHT, abstracts=abstracts), at)
+    talks = edition.presentations.published(at).about(choice.topic, at)
+    fill(shown, talks, at, most=LIGHT, moves=moved, abstracts=abstracts)
     context |= {"blocks": timetable.blocks(timetable.nest(shown)), "abstracts": abstracts}
     return render(request, "schedule/day.html", context)
 
@@ -123,22 +113,14 @@ def frame(
     }
 
 
-def now_and_next(sessions: SessionQuerySet, at: datetime) -> dict[str, Any]:
-    """Return what runs, and what begins next on the same day."""
-    return {
-        "running": sessions.running(at).in_order().with_place(),
-        "upcoming": sessions.next_after(at).in_order().with_place(),
-    }
-
-
 def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     """Show what runs now and next in every room, for a screen in the lobby."""
     sessions = edition.sessions.published(at)
     today = sessions.starting_between(*edition.day_bounds(edition.day_of(at))).not_over(at)
-    rooms = room_statuses(mark_moved(today.for_timetable(at), moved_times(edition, at), at), at)
+    rooms = timetable.room_statuses(mark_moved(today.for_timetable(at), moved_times(edition, at), at), at)
     context = {"at": at, "boards": rooms}
     if not rooms:
-        context |= {"coming": sessions.first_after(at), "begun": sessions.begun(at).exists()}
+        context |= {"coming": sessions.first_after(at), "begun": sessions.filter(start__lte=at).exists()}
     return render(request, "schedule/now.html", context)
 
 
@@ -146,8 +128,8 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
 def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a session with all that is in it; abstracts of a hall full of posters are left to their pages."""
     at = timezone.now()
-    moved = moved_times(edition, at)
-    together = mark_moved(family(edition, uid, at), moved, at)
+    sessions, moved = edition.sessions.published(at), moved_times(edition, at)
+    together = mark_moved(sessions.with_parts(uid).for_timetable(at), moved, at)
     shown = next((one for one in together if one.uid == uid), None)
     if shown is None:
         raise Http404("No such session.")
@@ -155,9 +137,10 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         return redirect(shown, permanent=True)
     parts = [one for one in together if one is not shown]
     abstracts = shown.talk_count <= LIGHT
-    wanted = Wanted(moved, LIGHT, entire=shown, abstracts=abstracts, materials=True)
-    fill(together, None, wanted, at)
+    options: dict[str, Any] = {"entire": shown, "moves": moved, "abstracts": abstracts, "materials": True}
+    fill(together, edition.presentations.published(at), at, most=LIGHT, **options)
     date = edition.day_of(shown.start)
+    beside = sessions.starting_between(*edition.day_bounds(date)).beside(shown.pk, shown.parent_id)
     day_crumb = short_day(date), reverse("schedule:day", args=[edition.slug, date.isoformat()])
     picture = Card(reverse("schedule:card", args=[edition.slug, uid]), card_text(shown))
     context = {
@@ -169,7 +152,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "face": edition.face,
         "abstracts": abstracts,
         "parts": timetable.blocks(parts),
-        "neighbors": timetable.neighbors(sessions_beside(shown, at), shown),
+        "neighbors": timetable.neighbors(beside, shown),
     }
     return render(request, "schedule/session.html", context)
 
@@ -181,11 +164,8 @@ def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpRespon
     shown: Session = get_object_or_404(rows, uid=uid)
     time = when(shown.start, shown.end, edition.zone)
     kind = " · ".join(filter(None, (shown.get_kind_display(), time, shown.room.name if shown.room else "")))
-    return card(
-        request,
-        edition,
-        Picture(kind, str(shown), people_text(shown), edition_line(edition), edition.accent),
-    )
+    picture = Picture(kind, str(shown), people_text(shown), edition_line(edition), edition.accent)
+    return card(request, edition, picture)
 
 
 @edition_page
@@ -213,7 +193,7 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
     at = timezone.now()
     sessions = list(edition.sessions.published(at).with_posters(at).for_timetable(at))
     shown = edition.presentations.published(at).posters()
-    fill(sessions, shown, Wanted({}, LIGHT if talk_total(sessions) <= WHOLE else TALKS_SHOWN), at)
+    fill(sessions, shown, at, most=LIGHT if talk_total(sessions) <= WHOLE else TALKS_SHOWN)
     context = {
         "at": at,
         "face": edition.face,
@@ -227,9 +207,8 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
 @edition_page
 def recordings(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show what can be watched afterwards, day by day."""
-    return render(
-        request, "schedule/recordings.html", {"days": recordings_by_day(edition, at=timezone.now())}
-    )
+    days = recordings_by_day(edition, timezone.now())
+    return render(request, "schedule/recordings.html", {"days": days})
 
 
 @edition_page

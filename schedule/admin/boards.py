@@ -1,95 +1,260 @@
-"""Poster boards of a session: assigned from a list, looked at, and saved together."""
+"""Poster boards of a session: assigned from a list, looked at, and saved together.
 
+A board that its chair left alone is not planned.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django import forms
+from django.db.models import TextChoices
+from django.http import QueryDict
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
-from content.versions import Seen, read, signed
-from editorial.model_admin import ContentAdmin
-from editorial.stale_forms import SEEN, SHOWN, versions_page
+from content.versions import Seen, mark
 from papers.models import Topic
 from schedule import clashes
-from schedule.admin.edit_session import (
-    UNSHOWN,
-    decide,
-    difference,
-    get_session,
-    lock,
-    may,
-    one_sitting,
-    rows_of,
-    saved_changes,
-    told,
-)
-from schedule.editing.boardlists import BoardsError
-from schedule.editing.poster_boards import BoardsForm, Hanging, PosterRow, topic_paths
-from schedule.editing.saving import save_boards
-from schedule.models import Presentation, Session
+from schedule.admin.editor import SessionPage, clash_context, decide, difference
+from schedule.clashes.rules import board_key
+from schedule.editing.moves import PlannedRows, refusals, store
+from schedule.models import Presentation
 
+# The positions, names and keys of a topic's ancestors and its own.
+type TopicPath = Sequence[tuple[int, str, int]]
+
+BOARDS = "boards"
 ON_BOARDS = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
+# No hall has more; a slip such as 1-4000000 is refused rather than written out.
+MAX_BOARDS = 5_000
+RANGE = re.compile(r"(?P<prefix>.*?)(?P<first>[0-9]+)\s*[-\u2013\u2026]\s*(?P<again>.*?)(?P<last>[0-9]+)")
+MAX_BOARD_CHARS = 60
+# Two boards and the text between them. What is longer is no range, and too long for a board.
+MAX_RANGE_CHARS = 3 * MAX_BOARD_CHARS
 
 
-class BoardsPage:
-    """One request to the page of a session's boards."""
+class Order(TextChoices):
+    """In which order posters are hung along the boards."""
 
-    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, session: Session) -> None:
-        self.session, self.edition = session, session.edition
-        self.sent = request.POST if request.method == "POST" else QueryDict()
-        rows = rows_of(model_admin, request, Presentation).filter(session=session).taking_place().posters()
-        talks = rows.select_related("edition", "paper__topic", "session", "room").defer(*UNSHOWN)
-        self.hanging = Hanging([PosterRow(talk) for talk in talks.order_by("position", "pk")])
-        self.seen: Seen = read(self.sent.get(SEEN, "")) or self.hanging.now()
-        self.notes: list[str] = []
-        capacity = session.room.capacity if session.room else None
-        number = capacity or len(self.hanging.rows)
+    CURRENT = "current", _("in the order of the session")
+    TOPIC = "topic", _("by topic")
+    TITLE = "title", _("by title")
+
+
+class BoardsForm(forms.Form):
+    """The boards that there are, in the order in which one walks past them."""
+
+    boards = forms.CharField(
+        label=_("Boards in walking order"),
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Such as “1-40, A1-A20”, or one in each line."),
+        max_length=20_000,
+    )
+    order = forms.ChoiceField(label=_("Posters"), choices=Order, initial=Order.TOPIC)
+
+
+@dataclass
+class PosterRow:
+    """A poster on the page: the board it has, and the one that is planned."""
+
+    talk: Presentation
+    before: str = field(init=False)
+    after: str = field(init=False)
+    is_fixed: bool = field(init=False)
+    is_stale: bool = False
+    errors: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.before = self.after = self.talk.board
+        self.is_fixed = bool(self.talk.board)
+
+    @property
+    def pk(self) -> int:
+        return self.talk.pk
+
+    @property
+    def is_moved(self) -> bool:
+        return self.after != self.before
+
+    @property
+    def topic(self) -> Topic | None:
+        return self.talk.paper.topic if self.talk.paper else None
+
+    def read(self, data: QueryDict, seen: str) -> None:
+        """Take over what was sent of it."""
+        wanted = " ".join(data.get(f"b{self.pk}-board", "").split())
+        self.is_fixed = f"b{self.pk}-fixed" in data
+        shown, now, mine = seen or mark(self.before), mark(self.before), mark(wanted)
+        if mine != shown:
+            self.after = wanted
+            self.is_stale = shown != now != mine
+        if len(wanted) > MAX_BOARD_CHARS:
+            self.errors = [gettext("This is too long for a board.")]
+
+
+class Hanging(PlannedRows[PosterRow]):
+    """All posters of a session as the page shows them."""
+
+    def read(self, data: QueryDict, seen: Seen) -> None:
+        """Take over what was sent."""
+        shown = seen.get(BOARDS, {})
+        for row in self.rows:
+            if f"b{row.pk}-board" in data:
+                row.read(data, shown.get(str(row.pk), ""))
+
+    def assign(self, written: str, order: str, topics: Mapping[int, TopicPath]) -> None:
+        """Give the posters boards of this list; those that are fixed keep theirs. Raises `BoardsError`."""
+        rows = sorted(self.rows, key=ranks(order, topics))
+        found = assign(expand(written), {row.pk: row.after if row.is_fixed else "" for row in rows})
+        for row in self.rows:
+            row.after, row.errors = found[row.pk], []
+
+    def now(self) -> Seen:
+        """Return the marks of the boards that are here."""
+        return {BOARDS: {str(row.pk): mark(row.before) for row in self.rows}}
+
+    def save(self) -> None:
+        """Store the boards; errors go to `errors`, and nothing is stored."""
+        if self.wrong:
+            return
+        rows = self.moved
+        for row in rows:
+            row.talk.board = row.after
+            row.errors = refusals(row.talk)
+        if not self.wrong:
+            store([row.talk for row in rows], ["board"])
+
+
+def ranks(order: str, topics: Mapping[int, TopicPath]) -> Callable[[PosterRow], tuple[object, ...]]:
+    """Return by what posters are sorted before they are hung."""
+
+    def by_title(row: PosterRow) -> tuple[str, int]:
+        return row.talk.paper.sort_title if row.talk.paper else str(row.talk).casefold(), row.pk
+
+    def by_place(row: PosterRow) -> tuple[int, int]:
+        return row.talk.position, row.pk
+
+    def by_topic(row: PosterRow) -> tuple[object, ...]:
+        topic = row.topic
+        return topic is None, topics.get(topic.pk, []) if topic else [], *by_place(row)
+
+    return {Order.TITLE: by_title, Order.TOPIC: by_topic}.get(Order(order), by_place)
+
+
+def topic_paths(topics: Iterable[Topic]) -> dict[int, TopicPath]:
+    """Return the position of each topic in the tree: the places of those above it, then its own."""
+    return {
+        topic.pk: [(one.position, one.name, one.pk) for one in (*topic.ancestors, topic)] for topic in topics
+    }
+
+
+# A list of boards, and who gets which one
+
+
+class BoardsError(ValueError):
+    """What is wrong with a list of boards, in a sentence."""
+
+
+def expand(written: str) -> list[str]:
+    """Return the boards of a list in its order: the order in which one walks past them."""
+    found: list[str] = []
+    for part in re.split(r"[,;\n]", written):
+        if entry := " ".join(part.split()):
+            found += run(entry)
+        if len(found) > MAX_BOARDS:
+            raise BoardsError(gettext("These are more than %(most)d boards.") % {"most": MAX_BOARDS})
+    seen: set[str] = set()
+    for board in found:
+        if len(board) > MAX_BOARD_CHARS:
+            raise BoardsError(
+                gettext("“%(board)s” is too long for a board.") % {"board": board[:MAX_BOARD_CHARS]}
+            )
+        if board_key(board) in seen:
+            raise BoardsError(gettext("Board %(board)s is listed twice.") % {"board": board})
+        seen.add(board_key(board))
+    return found
+
+
+def run(entry: str) -> list[str]:
+    """Return the boards of one entry: "A1-A20" or "A1-20", upwards or downwards; "P-12" is one board."""
+    match = RANGE.fullmatch(entry) if len(entry) <= MAX_RANGE_CHARS else None
+    if match is None or match["again"].strip() not in ("", match["prefix"].strip()):
+        return [entry]
+    first, last = int(match["first"]), int(match["last"])
+    if abs(last - first) >= MAX_BOARDS:
+        raise BoardsError(
+            gettext("“%(entry)s” is more than %(most)d boards.") % {"entry": entry, "most": MAX_BOARDS}
+        )
+    is_padded = len(match["first"]) > 1 and match["first"].startswith("0")
+    width = len(match["first"]) if is_padded else 0
+    step = 1 if first <= last else -1
+    return [f"{match['prefix']}{number:0{width}d}" for number in range(first, last + step, step)]
+
+
+def assign[K: Hashable](boards: Sequence[str], posters: Mapping[K, str]) -> Mapping[K, str]:
+    """Return a board for each poster, in the order given; no other poster gets one that is fixed.
+
+    `posters` are keys with fixed boards or empty ones. Raises `BoardsError` where there are too few boards.
+    """
+    taken = {board_key(fixed) for fixed in posters.values() if fixed}
+    free = [board for board in boards if board_key(board) not in taken]
+    waiting = [key for key, fixed in posters.items() if not fixed]
+    if len(waiting) > len(free):
+        raise BoardsError(too_few(len(free), len(waiting)))
+    return {**posters, **dict(zip(waiting, free, strict=False))}
+
+
+def too_few(free: int, waiting: int) -> str:
+    """Say how many boards there are, how many are needed, and how many are missing."""
+    missing = waiting - free
+    there = ngettext("%(count)d board is free", "%(count)d boards are free", free) % {"count": free}
+    needed = ngettext("%(count)d poster needs one", "%(count)d posters need one", waiting)
+    needed %= {"count": waiting}
+    short = ngettext("%(count)d is missing", "%(count)d are missing", missing) % {"count": missing}
+    words = {"there": there, "needed": needed, "short": short}
+    return (
+        gettext("%(there)s and %(needed)s: %(short)s. Add boards to the list. Nothing was assigned.") % words
+    )
+
+
+class BoardsPage(SessionPage):
+    name = "boards"
+    title = _("Poster boards: %(session)s")
+    plan: Hanging
+
+    def prepare(self, rows: Any) -> None:
+        posters = rows.taking_place().posters().select_related("paper__topic")
+        self.plan = Hanging([PosterRow(talk) for talk in posters])
+        capacity = self.session.room.capacity if self.session.room else None
+        number = capacity or len(self.plan.rows)
         asked = self.sent if "boards" in self.sent else None
         self.form = BoardsForm(asked, initial={"boards": f"1-{number}"})
-        if self.sent:
-            self.hanging.read(self.sent, self.seen)
-        talks_here = [row.talk for row in self.hanging.rows]
-        self.may_change = all(may(model_admin, request, "change", Presentation, talk) for talk in talks_here)
 
     def act(self) -> None:
-        """Assign boards if the button asks for it."""
         if "_assign" in self.sent and self.form.is_valid():
-            topics = topic_paths(
-                Topic.objects.filter(edition=self.edition).select_related("parent__parent__parent")
-            )
+            topics = Topic.objects.filter(edition=self.edition).select_related("parent__parent__parent")
             asked = self.form.cleaned_data
             try:
-                self.hanging.assign(asked["boards"], asked["order"], topics)
+                self.plan.assign(asked["boards"], asked["order"], topic_paths(topics))
             except BoardsError as error:
                 self.notes.append(str(error))
 
-    def settle(self) -> bool:
-        """Take over what was chosen where somebody else changed the same; tell whether all is settled."""
-        is_current = read(self.sent.get(SHOWN, "")) == self.hanging.now()
-        decide(self.sent, "b", self.hanging.stale if is_current else [])
-        return not self.hanging.stale
-
-    @property
-    def address(self) -> str:
-        return reverse("admin:schedule_session_boards", args=[self.session.pk])
+    def settle(self, is_current: bool) -> bool:
+        decide(self.sent, "b", self.plan.stale if is_current else [])
+        return not self.plan.stale
 
     def differences(self) -> list[dict[str, object]]:
-        """Return the boards that both sides changed, as the page of two versions shows them."""
+        what = gettext("Poster board")
         return [
-            difference(
-                self.sent, f"b{row.pk}", _("Poster board"), row.talk, row.before or "–", row.after or "–"
-            )
-            for row in self.hanging.stale
+            difference(self.sent, f"b{row.pk}", what, row.talk, row.before or "–", row.after or "–")
+            for row in self.plan.stale
         ]
 
     def context(self) -> dict[str, Any]:
-        """Return what the page shows."""
-        plans = {row.pk: {"board": row.after} for row in self.hanging.moved}
+        moved = self.plan.moved
+        plans = {row.pk: {"board": row.after} for row in moved}
         found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
         here = [
             clash
@@ -97,55 +262,9 @@ class BoardsPage:
             if clash.kind in ON_BOARDS and self.session.pk in found.sessions(clash)
         ]
         solved = [clash for clash in found.solved if clash.kind in ON_BOARDS]
-        return {
-            "session": self.session,
-            "edition": self.edition,
-            "rows": self.hanging.rows,
-            "form": self.form,
-            "notes": self.notes,
-            "moved_count": len(self.hanging.moved),
-            "wrong_count": len(self.hanging.wrong),
-            "seen": signed(self.seen),
-            "may_change": self.may_change,
-            **told(found, here, solved),
-        }
+        return {"moved_count": len(moved), **clash_context(found, here, solved)}
 
-
-def boards_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Show the posters of a session with their boards, as they are or as planned; save the plan."""
-    session = get_session(model_admin, request, key)
-    if request.method == "POST" and "_save" in request.POST:
-        return save(model_admin, request, session)
-    page = BoardsPage(model_admin, request, session)
-    page.act()
-    return render(model_admin, request, page, saved_changes(request, session.edition))
-
-
-def render(
-    model_admin: ContentAdmin, request: HttpRequest, page: BoardsPage, saved: dict[str, object] | None = None
-) -> HttpResponse:
-    title = _("Poster boards: %(session)s") % {"session": page.session}
-    context = model_admin.frame(request, title, **page.context(), saved=saved)
-    return TemplateResponse(request, "admin/schedule/boards.html", context)
-
-
-def save(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
-    """Save all boards, or none and say why."""
-    with one_sitting(request) as log:
-        lock(Presentation._base_manager.filter(session=session))
-        page = BoardsPage(model_admin, request, session)
-        if not page.may_change:
-            raise PermissionDenied
-        count = len(page.hanging.moved)
-        if not page.settle():
-            now, back = page.hanging.now(), page.address
-            return versions_page(model_admin, request, page.differences(), now, discard=back)
-        is_saved = save_boards(page.hanging)
-    if page.hanging.wrong:
-        return render(model_admin, request, page)
-    if not is_saved or log.change_set is None:
-        messages.info(request, _("Nothing was changed, so there was nothing to save."))
-        return redirect(page.address)
-    words = ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
-    messages.success(request, words)
-    return redirect(f"{page.address}?saved={log.change_set.pk}")
+    def save(self) -> str:
+        count = len(self.plan.moved)
+        self.plan.save()
+        return ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}

@@ -1,7 +1,11 @@
 """Papers with a talk get a poster in the session after it: chosen by session, looked at, then made."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -13,7 +17,7 @@ from django.utils.translation import ngettext
 from conference.models import Edition
 from editorial.current_edition import working_on
 from editorial.model_admin import ContentAdmin
-from schedule.admin.edit_session import (
+from schedule.admin.editor import (
     UNSHOWN,
     edition_or_newest,
     lock,
@@ -22,9 +26,87 @@ from schedule.admin.edit_session import (
     rows_of,
     saved_changes,
 )
-from schedule.editing.poster_assignment import SPOKEN, AssignmentPlan, SessionTalks, plan, sessions_with_talks
-from schedule.editing.saving import save_posters
+from schedule.editing.moves import refusals, store
 from schedule.models import Presentation, Session
+from schedule.timetable import instant
+
+SPOKEN = ("oral", "spotlight")
+
+
+@dataclass
+class SessionTalks:
+    """A session with talks about papers, and the poster session that they could be sent to."""
+
+    session: Session
+    talks: list[Presentation] = field(default_factory=list)
+    target: Session | None = None
+    is_picked: bool = False
+    waiting: int = 0
+
+
+@dataclass
+class PosterPlan:
+    """Posters that get a session, new or not; `skipped` are in one already."""
+
+    posters: list[Presentation] = field(default_factory=list)
+    skipped: list[Presentation] = field(default_factory=list)
+    # Why nothing can be made.
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> list[Presentation]:
+        """Those that are stored already, without a session."""
+        return [poster for poster in self.posters if poster.pk]
+
+    def save(self) -> bool:
+        """Store the posters, each last in its session, unless the plan gets `problems` by it."""
+        stood = Presentation._base_manager.filter(session__in={one.session_id for one in self.posters})
+        rows = stood.order_by().values("session").annotate(last=Max("position"))
+        last = dict(rows.values_list("session", "last"))
+        for poster in self.posters:
+            key = poster.session_id or 0
+            poster.position = last[key] = last.get(key, 0) + 1
+            self.problems += [f"{poster.paper}: {line}" for line in refusals(poster)]
+        if self.problems:
+            return False
+        store(self.waiting, ["session", "position"])
+        new = [poster for poster in self.posters if not poster.pk]
+        Presentation.objects.bulk_create(new, batch_size=500)
+        return True
+
+
+def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session]) -> list[SessionTalks]:
+    """Return the sessions that these talks are in, by time, each with the next poster session after it."""
+    later = sorted(posters, key=lambda one: (instant(one.start), one.pk))
+    found: dict[int, SessionTalks] = {}
+    for talk in talks:
+        if talk.session is not None:
+            found.setdefault(talk.session.pk, SessionTalks(talk.session)).talks.append(talk)
+    for one in found.values():
+        ends = instant(one.session.end)
+        one.target = next((p for p in later if instant(p.start) >= ends), None)
+    return sorted(found.values(), key=lambda one: (instant(one.session.start), one.session.pk))
+
+
+def plan(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentation]) -> PosterPlan:
+    """Return what sending these would do. `posters` are those that papers have: scheduled ones first."""
+    found, sent = PosterPlan(), set()
+    for one in chosen:
+        for talk in one.talks:
+            paper, target = talk.paper, one.target
+            if paper is None or target is None or paper.pk in sent:
+                continue
+            sent.add(paper.pk)
+            poster = posters.get(paper.pk)
+            if poster is None:
+                common = {"edition": target.edition, "session": target, "paper": paper}
+                found.posters.append(Presentation(**common, kind="poster", status=talk.status))
+            elif poster.session_id is not None:
+                found.skipped.append(poster)
+            else:
+                poster.session = target
+                found.posters.append(poster)
+    return found
 
 
 class PostersPage:
@@ -55,7 +137,8 @@ class PostersPage:
             one.is_picked = str(one.session.pk) in self.sent.getlist("pick")
             if f"p{one.session.pk}" in self.sent:
                 one.target = known.get(self.sent[f"p{one.session.pk}"])
-            one.waiting = sum(not self.is_hung(talk) for talk in one.talks)
+            posters = (self.posters.get(talk.paper_id or 0) for talk in one.talks)
+            one.waiting = sum(poster is None or poster.session_id is None for poster in posters)
 
     @cached_property
     def posters(self) -> dict[int, Presentation]:
@@ -68,17 +151,9 @@ class PostersPage:
                 found[poster.paper_id] = poster
         return found
 
-    def is_hung(self, talk: Presentation) -> bool:
-        poster = self.posters.get(talk.paper_id or 0)
-        return poster is not None and poster.session_id is not None
-
     @property
     def picked(self) -> list[SessionTalks]:
         return [one for one in self.sessions if one.is_picked]
-
-    @property
-    def plan(self) -> AssignmentPlan:
-        return plan(self.picked, self.posters)
 
 
 def posters_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
@@ -91,7 +166,7 @@ def posters_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     page = PostersPage(model_admin, request, edition)
     more: dict[str, object] = {"saved": saved_changes(request, edition)}
     if request.method == "POST":
-        more["plan"] = page.plan
+        more["plan"] = plan(page.picked, page.posters)
         more["is_none_picked"] = not page.picked
         more["aimless"] = [one for one in page.picked if one.target is None]
     return render(model_admin, request, edition, page=page, **more)
@@ -119,15 +194,14 @@ def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> H
     with one_sitting(request) as log:
         lock(Session._base_manager.filter(edition=edition))
         page = PostersPage(model_admin, request, edition)
-        found = page.plan
-        touched = [one.poster for one in found.sendings if one.poster]
-        if not all(may(model_admin, request, "change", Presentation, poster) for poster in touched):
+        found = plan(page.picked, page.posters)
+        if not all(may(model_admin, request, "change", Presentation, poster) for poster in found.waiting):
             raise PermissionDenied
-        is_saved = save_posters(found)
+        is_saved = found.save()
     if not is_saved:
         return render(model_admin, request, edition, page=page, plan=found)
-    here = f"{reverse('admin:schedule_session_posters')}?edition={edition.pk}"
-    count = len(found.sendings)
+    here = reverse("admin:schedule_session_posters", query={"edition": edition.pk})
+    count = len(found.posters)
     if log.change_set is None:
         messages.info(request, _("All of these papers have a poster already."))
         return redirect(here)

@@ -3,15 +3,16 @@
 It also puts a paper's appearances and an edition's rooms on the forms of the floors below.
 """
 
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.admin.models import EditionAdmin
@@ -22,29 +23,62 @@ from editorial.current_edition import edition_in_hand
 from editorial.desk import CheckFilter
 from editorial.field_actions import back_to_draft, cancel, publish
 from editorial.forms import ContentForm, PartForm
-from editorial.lists import count_column, related_part, with_count
+from editorial.lists import EditionPartFilter, count_column, related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
 from editorial.pages import Page, page_urls
 from papers.admin.papers import PaperAdmin
 from papers.models import Paper
 from schedule.admin import desk
 from schedule.admin.actions import put_in_session, set_room, set_session
-from schedule.admin.boards import boards_view
+from schedule.admin.boards import BoardsPage
 from schedule.admin.clashes import ClashAdmin, clashes_view
-from schedule.admin.day_filters import DayFilter, SessionDayFilter
-from schedule.admin.edit_session import edition_tools, session_tools
+from schedule.admin.editor import session_tools, timetable_address
 from schedule.admin.kinds import KindChoices, KindFilter, set_kind
-from schedule.admin.large_sessions import leaves_out_presentations, presentation_links
 from schedule.admin.posters import posters_view
 from schedule.admin.releases import ReleaseAdmin
-from schedule.admin.talks import talks_view
+from schedule.admin.talks import TalksPage
 from schedule.admin.timetable import planned_view, timetable_view
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # When a new session begins, and how long it lasts, until a chair says otherwise.
 MORNING, LASTING = time(9), timedelta(minutes=90)
 
+# A form with more presentations takes longer to open than somebody likes to wait: 750 took three seconds.
+MAX_INLINE_ROWS = 100
+# What a form that was sent has if the presentations were in it.
+SENT_FIELD = "presentations-TOTAL_FORMS"
+
 __all__ = ["ReleaseAdmin", "desk"]
+
+
+class DayFilter(EditionPartFilter):
+    """Rows by program day: what starts after midnight belongs to the evening before."""
+
+    title = _("day")
+    parameter_name = "day"
+    start = "start"
+    edition: Edition | None = None
+
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[tuple[str, str]]:
+        self.edition = Edition.objects.filter(pk=edition).first()
+        if self.edition is None:
+            return []
+        rows = model_admin.model._default_manager.filter(edition=edition, **{f"{self.start}__isnull": False})
+        starts = rows.order_by().values_list(self.start, flat=True).distinct()
+        days = sorted({self.edition.day_of(start) for start in starts})
+        return [(day.isoformat(), times.short_day(day)) for day in days]
+
+    def narrowed(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
+        if self.edition is None:
+            return rows
+        first, end = self.edition.day_bounds(date.fromisoformat(value))
+        return rows.filter(**{f"{self.start}__gte": first, f"{self.start}__lt": end})
+
+
+class SessionDayFilter(DayFilter):
+    """Presentations by the day of their session."""
+
+    start = "session__start"
 
 
 @admin.register(Room)
@@ -97,13 +131,29 @@ class PresentationInline(KindChoices, OrderedInline):
 
 # The pages of the timetable editor, and of all clashes.
 SESSION_PAGES: list[Page] = [
-    ("<int:key>/boards/", "boards", boards_view),
-    ("<int:key>/talks/", "talks", talks_view),
+    ("<int:key>/boards/", "boards", BoardsPage.view),
+    ("<int:key>/talks/", "talks", TalksPage.view),
     ("clashes/", "clashes", clashes_view),
     ("posters/", "posters", posters_view),
     ("timetable/", "timetable", timetable_view),
     ("timetable/clashes/", "planned", planned_view),
 ]
+
+
+def leaves_out_presentations(request: HttpRequest, session: Session | None) -> bool:
+    """Tell whether presentations stay out of the form. A form that was sent is read as it was shown."""
+    if session is None:
+        return False
+    if request.method == "POST":
+        return SENT_FIELD not in request.POST
+    return number_in(session) > MAX_INLINE_ROWS
+
+
+def number_in(session: Any) -> int:
+    """Return how many presentations a session has. One query for each row that was fetched."""
+    if "number_in_form" not in vars(session):
+        session.number_in_form = session.presentations.count()
+    return int(session.number_in_form)
 
 
 @admin.register(Session)
@@ -183,7 +233,18 @@ class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Sessi
 
     @admin.display(description=_("too many for one form"))
     def presentations_elsewhere(self, session: Session) -> SafeString:
-        return presentation_links(session)
+        """Return links to the pages that are made for many presentations."""
+        number = number_in(session)
+        listed = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
+        return format_html(
+            '<a href="{}">{}</a>, <a href="{}">{}</a>, <a href="{}">{}</a>',
+            reverse("admin:schedule_session_talks", args=[session.pk]),
+            gettext("Order and times"),
+            reverse("admin:schedule_session_boards", args=[session.pk]),
+            gettext("Boards"),
+            listed,
+            ngettext("List of %(number)d", "List of %(number)d", number) % {"number": number},
+        )
 
     @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Session) -> SafeString:
@@ -334,5 +395,5 @@ class ScheduledEditionAdmin(EditionAdmin):
         obj: Edition | None = None,
     ) -> HttpResponse:
         if obj is not None:
-            context["tools"] = edition_tools(obj)
+            context["tools"] = [{"words": _("Timetable editor"), "address": timetable_address(obj)}]
         return super().render_change_form(request, context, add, change, form_url, obj)

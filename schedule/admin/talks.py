@@ -1,171 +1,316 @@
-"""The presentations of one session: put in order, spread over its time, checked and saved together."""
+"""The presentations of one session: put in order, spread over its time, checked and saved together.
 
+What its chair left alone is not planned: whatever somebody else made of it meanwhile holds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
 from typing import Any
 
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import reverse
-from django.utils.translation import gettext as _
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
+from content.ordering import reorder, reordered
+from content.row_values import plain
 from content.three_way_merge import CHOICE, MINE, THEIRS
-from content.versions import Seen, read, signed
-from editorial.current_edition import working_on
+from content.versions import Seen, mark
 from editorial.model_admin import ContentAdmin
-from editorial.stale_forms import SEEN, SHOWN, versions_page
 from schedule import clashes
-from schedule.admin.edit_session import (
-    UNSHOWN,
-    decide,
-    difference,
-    get_session,
-    lock,
-    may,
-    one_sitting,
-    rows_of,
-    saved_changes,
-    told,
+from schedule.admin.editor import SessionPage, clash_context, decide, difference, may
+from schedule.editing.clock import (
+    BACKWARDS,
+    DAY,
+    TooShortError,
+    end_after,
+    moment_on,
+    runs_over,
+    spread,
+    wall,
 )
-from schedule.editing.clock import end_after, moment_on, wall
-from schedule.editing.lineup import Lineup, SpreadForm
-from schedule.editing.saving import save_lineup
-from schedule.editing.spreading import Spread, TooShortError
+from schedule.editing.moves import PlannedRows, clock_field, refusals, store
+from schedule.entries import Status
 from schedule.models import Presentation, Session
+from schedule.timetable import instant
+
+type Times = tuple[datetime | None, datetime | None]
+
+MAX_TALK_MINUTES = 24 * 60
+TIMES, ORDER = "times", "order"
 
 
-class TalksPage:
-    """One request to the page of a session's presentations."""
+class TalkForm(forms.Form):
+    """A presentation in its session: its place, times of its own, and the pause after it."""
+
+    place = forms.IntegerField(label=_("place"), required=False, min_value=0, max_value=1_000_000)
+    start = clock_field(pgettext_lazy("moment", "start"), required=False)
+    end = clock_field(pgettext_lazy("moment", "end"), required=False)
+    pause = forms.IntegerField(
+        label=_("pause after"), required=False, min_value=0, max_value=MAX_TALK_MINUTES
+    )
+
+
+class SpreadForm(forms.Form):
+    """How the presentations are spread: from when to when, so many minutes each, with a gap between them."""
+
+    since = clock_field(_("From"))
+    until = clock_field(_("To"))
+    minutes = forms.IntegerField(
+        label=_("Minutes for each"),
+        required=False,
+        min_value=1,
+        max_value=MAX_TALK_MINUTES,
+        help_text=_("Empty: equal shares of the time."),
+    )
+    gap = forms.IntegerField(
+        label=_("Minutes between two"), required=False, min_value=0, max_value=MAX_TALK_MINUTES, initial=0
+    )
+
+
+@dataclass
+class LineupRow:
+    """A presentation on the page: the times it has, and those that are planned."""
+
+    talk: Presentation
+    session: Session
+    place: int
+    before: Times = field(init=False)
+    after: Times = field(init=False)
+    pause: int = 0
+    is_stale: bool = False
+    errors: list[str] = field(default_factory=list)
+    sent: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.before = self.after = (self.talk.start, self.talk.end)
+
+    @property
+    def pk(self) -> int:
+        return self.talk.pk
+
+    @property
+    def takes_time(self) -> bool:
+        """Whether it gets a share of the session: not what is called off."""
+        is_withdrawn = self.talk.paper is not None and self.talk.paper.status == "withdrawn"
+        return not (self.talk.cancelled or is_withdrawn)
+
+    @property
+    def state(self) -> str:
+        status = self.talk.status
+        return "" if status == Status.PUBLISHED else str(Status(status).label)
+
+    @property
+    def is_moved(self) -> bool:
+        return marked(self.after) != marked(self.before)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the inputs hold."""
+        return self.sent if self.errors else {"pause": self.pause or "", **self.clocks(self.after)}
+
+    def clocks(self, times: Times) -> dict[str, str]:
+        zone = self.session.edition.zone
+        names = ("start", "end")
+        return {name: f"{wall(at, zone):%H:%M}" if at else "" for name, at in zip(names, times, strict=True)}
+
+    @property
+    def was(self) -> str:
+        return self.in_words(self.before)
+
+    def in_words(self, times: Times) -> str:
+        return " – ".join(value or "…" for value in self.clocks(times).values()) if any(times) else "–"
+
+    def read(self, data: QueryDict, seen: str) -> int:
+        """Take over what was sent of it, and return the place that was asked for."""
+        form = TalkForm(data, prefix=f"t{self.pk}")
+        self.sent = {name: data.get(f"t{self.pk}-{name}", "") for name in form.fields}
+        if not form.is_valid():
+            self.errors = [str(line) for found in form.errors.values() for line in found]
+            return self.place
+        self.pause = form.cleaned_data["pause"] or 0
+        try:
+            self.plan(self.moments(form.cleaned_data), seen)
+        except ValidationError as error:
+            self.errors = [str(line) for line in error.messages]
+        place: int | None = form.cleaned_data["place"]
+        return self.place if place is None else place
+
+    def moments(self, sent: dict[str, Any]) -> Times:
+        """Return the moments that the clock times mean."""
+        start = self.moment(sent["start"], self.before[0], self.session.start)
+        end = self.moment(sent["end"], self.before[1], start or self.session.start)
+        if start and end and instant(end) < instant(start):
+            raise ValidationError(BACKWARDS)
+        return start, end
+
+    def moment(self, clock: time | None, stored: datetime | None, since: datetime) -> datetime | None:
+        """Return the first moment with that clock in the session, else the one on its program day.
+
+        What was stored, such as on a later day of a session of several, stays while its clock does.
+        """
+        edition, session = self.session.edition, self.session
+        if clock is None or (stored and wall(stored, edition.zone).time() == clock):
+            return stored if clock else None
+        day = edition.day_of(session.start)
+        found = moment_on(edition, day, clock)
+        if instant(found) < instant(since) and runs_over(edition, session.start, session.end):
+            later = moment_on(edition, day + DAY, clock)
+            return later if instant(later) <= instant(session.end) else found
+        return found
+
+    def plan(self, wanted: Times, seen: str) -> None:
+        """Give it these times, as far as they are not what was shown."""
+        mine, now = marked(wanted), marked(self.before)
+        shown = seen or now
+        if mine != shown:
+            self.after = wanted
+            self.is_stale = shown != now != mine
+
+
+def marked(times: Times) -> str:
+    """Return the marks of two times."""
+    return "".join(mark(plain(at)) for at in times)
+
+
+@dataclass
+class Lineup(PlannedRows[LineupRow]):
+    """All presentations of a session, in the order that is planned."""
+
+    session: Session
+    # The keys as they stand here, and whether somebody else changed the order that is changed here too.
+    stored: list[int] = field(init=False)
+    is_stale: bool = False
+
+    def __post_init__(self) -> None:
+        self.stored = [row.pk for row in self.rows]
+
+    def read(self, data: QueryDict, seen: Seen) -> None:
+        """Take over what was sent."""
+        shown, order = seen.get(TIMES, {}), [int(key) for key in seen.get(ORDER, {})]
+        sent = [row for row in self.rows if f"t{row.pk}-place" in data]
+        places = {row.pk: row.read(data, shown.get(str(row.pk), "")) for row in sent}
+        known = [key for key in order if key in places] or [*places]
+        mine = in_order(known, places)
+        now = [key for key in self.stored if key in known]
+        if mine != known:
+            self.is_stale = known != now != mine
+            self.put([*mine, *(key for key in self.stored if key not in known)])
+
+    def put(self, keys: Sequence[int]) -> None:
+        """Put the rows into this order."""
+        by_key = {row.pk: row for row in self.rows}
+        self.rows = [by_key[key] for key in keys]
+
+    def spread(self, start: datetime, end: datetime, minutes: int | None, gap: int) -> None:
+        """Give those that take place times one after another. Raises `TooShortError`."""
+        rows = [row for row in self.rows if row.takes_time]
+        for row, times in zip(
+            rows, spread(start, end, [row.pause for row in rows], minutes, gap), strict=True
+        ):
+            row.after, row.errors = times, []
+
+    def clear(self) -> None:
+        """Leave no presentation a time of its own."""
+        for row in self.rows:
+            row.after, row.errors = (None, None), []
+
+    @property
+    def order(self) -> list[int]:
+        return [row.pk for row in self.rows]
+
+    @property
+    def is_reordered(self) -> bool:
+        return self.order != self.stored
+
+    def now(self) -> Seen:
+        """Return the marks of what is here, for the page to carry."""
+        times = {str(row.pk): marked(row.before) for row in self.rows}
+        return {TIMES: times, ORDER: {str(key): "" for key in self.stored}}
+
+    def save(self) -> None:
+        """Store the times and the order; errors go to `errors`, and nothing is stored."""
+        rows = self.moved
+        for row in rows:
+            row.talk.start, row.talk.end = row.after
+            row.errors = refusals(row.talk)
+        if not self.wrong:
+            store([row.talk for row in rows], ["start", "end"])
+            if self.is_reordered:
+                reorder(Presentation.objects.filter(session=self.session), self.order)
+
+
+def in_order(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
+    """Return the keys as the numbers beside them say."""
+    ranked = sorted((*reordered(entered[key], place), key) for place, key in enumerate(keys, start=1))
+    return [key for *_rank, key in ranked]
+
+
+class TalksPage(SessionPage):
+    name = "talks"
+    title = _("Order and times: %(session)s")
+    plan: Lineup
 
     def __init__(self, model_admin: ContentAdmin, request: HttpRequest, session: Session) -> None:
-        self.session, self.edition = session, session.edition
-        self.sent = request.POST if request.method == "POST" else QueryDict()
-        rows = rows_of(model_admin, request, Presentation).filter(session=session)
-        talks = list(
-            rows.select_related("edition", "paper", "session", "room")
-            .defer(*UNSHOWN)
-            .order_by("position", "pk")
-        )
-        self.lineup = Lineup.of(session, talks)
-        self.seen: Seen = read(self.sent.get(SEEN, "")) or self.lineup.now()
-        self.notes: list[str] = []
-        zone = self.edition.zone
-        clocks = {
-            "since": f"{wall(session.start, zone):%H:%M}",
-            "until": f"{wall(session.end, zone):%H:%M}",
-        }
-        self.form = SpreadForm(self.sent or None, initial=clocks)
-        if self.sent:
-            self.lineup.read(self.sent, self.seen)
-        self.may_change = may(model_admin, request, "change", Session, session) and all(
-            may(model_admin, request, "change", Presentation, talk) for talk in talks
-        )
+        super().__init__(model_admin, request, session)
+        self.may_change = self.may_change and may(model_admin, request, "change", Session, session)
+
+    def prepare(self, rows: Any) -> None:
+        session, zone = self.session, self.edition.zone
+        lines = [LineupRow(talk, session, place) for place, talk in enumerate(rows, start=1)]
+        self.plan = Lineup(lines, session)
+        clocks = {"since": session.start, "until": session.end}
+        initial = {name: f"{wall(at, zone):%H:%M}" for name, at in clocks.items()}
+        self.form = SpreadForm(self.sent or None, initial=initial)
 
     def act(self) -> None:
-        """Do what the button asks for, but for saving."""
         if "_clear" in self.sent:
-            self.lineup.clear()
+            self.plan.clear()
         if "_spread" in self.sent and self.form.is_valid():
+            asked, session = self.form.cleaned_data, self.session
             try:
-                self.lineup.spread(self.how(self.form.cleaned_data))
+                day = self.edition.day_of(session.start)
+                start = moment_on(self.edition, day, asked["since"], session.start)
+                end = end_after(self.edition, start, asked["until"], (session.start, session.end))
+                self.plan.spread(start, end, asked["minutes"], asked["gap"] or 0)
             except TooShortError as error:
-                words = _("There are %(there)d minutes, and %(needed)d are needed for a minute each.")
+                words = gettext("There are %(there)d minutes, and %(needed)d are needed for a minute each.")
                 self.notes.append(words % {"there": error.there, "needed": error.needed})
             except ValidationError as error:
                 self.notes += error.messages
 
-    def how(self, asked: dict[str, Any]) -> Spread:
-        """Return how the talks are spread, between the clock times asked for."""
-        session = self.session
-        start = moment_on(self.edition, self.edition.day_of(session.start), asked["since"], session.start)
-        end = end_after(self.edition, start, asked["until"], (session.start, session.end))
-        return Spread(start, end, asked["minutes"], asked["gap"] or 0)
-
-    def settle(self) -> bool:
-        """Take over what was chosen where somebody else changed the same; tell whether all is settled."""
-        lineup = self.lineup
-        is_current = read(self.sent.get(SHOWN, "")) == lineup.now()
-        decide(self.sent, "t", lineup.stale if is_current else [])
+    def settle(self, is_current: bool) -> bool:
+        plan = self.plan
+        decide(self.sent, "t", plan.stale if is_current else [])
         choice = self.sent.get(f"{CHOICE}order") if is_current else None
-        if lineup.is_stale and choice == THEIRS:
-            lineup.put(lineup.stored)
-        lineup.is_stale = lineup.is_stale and choice not in (MINE, THEIRS)
-        return not (lineup.stale or lineup.is_stale)
-
-    @property
-    def address(self) -> str:
-        return reverse("admin:schedule_session_talks", args=[self.session.pk])
+        if plan.is_stale and choice == THEIRS:
+            plan.put(plan.stored)
+        plan.is_stale = plan.is_stale and choice not in (MINE, THEIRS)
+        return not (plan.stale or plan.is_stale)
 
     def differences(self) -> list[dict[str, object]]:
-        """Return what both sides changed, as the page of two versions shows it."""
-        lineup = self.lineup
         found = [
-            difference(self.sent, f"t{row.pk}", _("Times"), row.talk, row.was, row.told(row.after))
-            for row in lineup.stale
+            difference(self.sent, f"t{row.pk}", gettext("Times"), row.talk, row.was, row.in_words(row.after))
+            for row in self.plan.stale
         ]
-        if lineup.is_stale:
-            names = {row.pk: str(row.talk) for row in lineup.rows}
+        if self.plan.is_stale:
+            names = {row.pk: str(row.talk) for row in self.plan.rows}
             sides = (
                 "\n".join(f"{place}. {names[key]}" for place, key in enumerate(keys, start=1))
-                for keys in (lineup.stored, lineup.order)
+                for keys in (self.plan.stored, self.plan.order)
             )
-            found.append(difference(self.sent, "order", _("Order"), self.session, *sides))
+            found.append(difference(self.sent, "order", gettext("Order"), self.session, *sides))
         return found
 
     def context(self) -> dict[str, Any]:
-        """Return what the page shows."""
-        plans = {row.pk: {"start": row.after[0], "end": row.after[1]} for row in self.lineup.retimed}
+        plans = {row.pk: {"start": row.after[0], "end": row.after[1]} for row in self.plan.moved}
         found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
         here = [clash for clash in found.all if self.session.pk in found.sessions(clash)]
-        return {
-            "edition": self.edition,
-            "session": self.session,
-            "rows": self.lineup.rows,
-            "form": self.form,
-            "notes": self.notes,
-            "wrong_count": len(self.lineup.wrong),
-            "is_planned": bool(self.lineup.retimed) or self.lineup.is_reordered,
-            "seen": signed(self.seen),
-            "may_change": self.may_change,
-            **told(found, here, found.solved),
-        }
+        is_planned = bool(self.plan.moved) or self.plan.is_reordered
+        return {"is_planned": is_planned, **clash_context(found, here, found.solved)}
 
-
-def talks_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Show the presentations of a session as they are, or as they are planned; save the plan."""
-    session = get_session(model_admin, request, key)
-    if request.method == "POST" and "_save" in request.POST:
-        return save(model_admin, request, session)
-    page = TalksPage(model_admin, request, session)
-    page.act()
-    return render(model_admin, request, page, saved_changes(request, session.edition))
-
-
-def render(
-    model_admin: ContentAdmin, request: HttpRequest, page: TalksPage, saved: dict[str, object] | None = None
-) -> HttpResponse:
-    title = _("Order and times: %(session)s") % {"session": page.session}
-    context = model_admin.frame(request, title, **page.context(), saved=saved)
-    with working_on(page.edition):
-        return TemplateResponse(request, "admin/schedule/talks.html", context).render()
-
-
-def save(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
-    """Save order and times, or nothing and say why."""
-    with one_sitting(request) as log:
-        lock(Presentation._base_manager.filter(session=session))
-        page = TalksPage(model_admin, request, session)
-        if not page.may_change:
-            raise PermissionDenied
-        if not page.settle():
-            now, back = page.lineup.now(), page.address
-            return versions_page(model_admin, request, page.differences(), now, discard=back)
-        is_saved = save_lineup(page.lineup)
-    if page.lineup.wrong:
-        return render(model_admin, request, page)
-    if not is_saved or log.change_set is None:
-        messages.info(request, _("Nothing was changed, so there was nothing to save."))
-        return redirect(page.address)
-    messages.success(request, _("Order and times of “%(session)s” were saved.") % {"session": session})
-    return redirect(f"{page.address}?saved={log.change_set.pk}")
+    def save(self) -> str:
+        self.plan.save()
+        return gettext("Order and times of “%(session)s” were saved.") % {"session": self.session}

@@ -24,7 +24,8 @@ from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin
 from editorial.stale_forms import SEEN, SHOWN, versions_page
 from schedule import clashes, timetable
-from schedule.admin.edit_session import (
+from schedule.admin.editor import (
+    clash_context,
     decide,
     difference,
     edition_or_newest,
@@ -34,13 +35,8 @@ from schedule.admin.edit_session import (
     rows_of,
     saved_changes,
     timetable_address,
-    told,
 )
-from schedule.editing.edit_session import SessionRow, Sitting, marked, sent_keys
-from schedule.editing.forms import SittingForm, asked_day
-from schedule.editing.saving import planned
-from schedule.editing.saving import save as save_moves
-from schedule.grid import grid
+from schedule.editing.moves import SessionRow, ShiftForm, Sitting, marked, sent_keys
 from schedule.models import Room, Session
 
 DELETED = _("Nothing was saved: a session that you moved was deleted meanwhile. Save again without it.")
@@ -61,7 +57,7 @@ class Board:
         first = today if today in used else min(used, default=edition.start_date)
         # A button of the page says where to go next; else the page stays where it is.
         asked = self.sent.get("_show") or self.sent.get("day") or request.GET.get("day", "")
-        self.day = asked_day(asked, self.days, first)
+        self.day = next((day for day in self.days if day.isoformat() == asked), first)
         self.notes: list[Any] = []
 
     @cached_property
@@ -75,7 +71,7 @@ class Board:
         rows = rows.annotate(
             presentation_rows=with_count(Session, "presentations"), part_rows=with_count(Session, "parts")
         )
-        found = Sitting({one.pk: self.row(one) for one in rows})
+        found = Sitting([self.row(one) for one in rows])
         if self.sent:
             found.read(self.sent, read(self.sent.get(SEEN, "")) or {})
         return found
@@ -87,9 +83,9 @@ class Board:
     def act(self) -> None:
         """Do what the button asks for, but for saving."""
         if key := self.sent.get("_reset", ""):
-            self.sitting.reset(int(key) if key.isdecimal() else 0)
+            self.sitting.reset(key)
         if "_shift" in self.sent:
-            form = SittingForm(self.sent, self.sitting.rows)
+            form = ShiftForm(self.sent, [row.pk for row in self.sitting.rows])
             if form.is_valid() and form.cleaned_data["minutes"] and form.cleaned_data["pick"]:
                 by = timedelta(minutes=form.cleaned_data["minutes"])
                 self.sitting.shift(form.cleaned_data["pick"], by)
@@ -109,18 +105,18 @@ class Board:
     @property
     def shown(self) -> list[SessionRow]:
         """The rows that the page shows: those of the day, all that were moved, and what is part of them."""
-        rows = self.sitting.rows.values()
+        rows = self.sitting.rows
         here = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}
         return [row for row in rows if row.pk in here or row.session.parent_id in here]
 
     def clashes(self) -> dict[str, Any]:
         """Return what the plan gets in the way of, on the day and wherever something was moved."""
-        found = clashes.difference(self.edition, planned(self.sitting))
+        found = clashes.difference(self.edition, self.sitting.planned())
         keys = {row.pk for row in self.shown}
         touching = [(clash, found.sessions(clash)) for clash in found.all]
         here = [(clash, concerned) for clash, concerned in touching if concerned & keys]
         return {
-            **told(found, (clash for clash, _sessions in here), found.solved),
+            **clash_context(found, (clash for clash, _sessions in here), found.solved),
             "new_count": len(found.new),
             "by_session": Counter(key for _clash, sessions in here for key in sessions & keys),
         }
@@ -129,11 +125,11 @@ class Board:
         """Return what the page shows."""
         sitting = self.sitting
         found = self.clashes()
-        here = sorted(sitting.on(self.day), key=lambda row: timetable.instant(row.start))
         shown = self.shown
+        here = [row for row in sitting.rows if row.day == self.day]
+        here.sort(key=lambda row: timetable.instant(row.start))
         for row in shown:
             vars(row)["clash_count"] = found["by_session"][row.pk]
-        marks = sitting.seen()[""]
         bounds = self.edition.day_bounds(self.day)
         return {
             **found,
@@ -143,10 +139,10 @@ class Board:
             "rooms": list(self.rooms.values()),
             "rows": here,
             "elsewhere": [row for row in shown if row.day != self.day],
-            "grid": grid(here),
+            "grid": timetable.grid(here),
             "moved_count": len(sitting.moved),
             "wrong_count": len(sitting.wrong),
-            "seen": signed({"": {str(row.pk): marks[str(row.pk)] for row in shown}}),
+            "seen": signed({"": {str(row.pk): "".join(row.seen) for row in shown}}),
             "notes": self.notes,
             "zone_label": times.zone_label(bounds[0], self.edition.zone),
             "may_change": any(not row.is_fixed for row in here),
@@ -206,7 +202,7 @@ def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> H
             return both_versions(model_admin, request, board)
         if board.sitting.gone:
             board.notes.append(DELETED)
-        is_saved = not board.sitting.gone and save_moves(board.sitting)
+        is_saved = not board.sitting.gone and board.sitting.save()
     if board.sitting.wrong or board.sitting.gone:
         return render(model_admin, request, board.context(), status=409 if board.sitting.gone else 200)
     if not is_saved or log.change_set is None:

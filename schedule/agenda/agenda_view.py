@@ -9,10 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from conference.models import Edition
+from papers.board_order import running_order
 from schedule import timetable
-from schedule.agenda.overlaps import back_to_back, overlapping
 from schedule.agenda.stars import Seen, Star
 from schedule.models import Presentation, Room, Session
+from schedule.timetable import back_to_back, overlapping
 
 type Thing = Session | Presentation
 
@@ -165,7 +166,7 @@ def _gathered(picks: Iterable[AgendaStop]) -> list[AgendaStop]:
             stops.setdefault(f"s.{session.uid}", AgendaStop(session)).talks.append(pick)
     for stop in stops.values():
         by_thing = {id(talk.thing): talk for talk in stop.talks}
-        stop.talks = [by_thing[id(thing)] for thing in timetable.running_order(t.thing for t in stop.talks)]
+        stop.talks = [by_thing[id(thing)] for thing in running_order(t.thing for t in stop.talks)]
     return list(stops.values())
 
 

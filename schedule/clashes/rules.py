@@ -8,10 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from schedule.agenda.overlaps import overlapping
 from schedule.clashes.findings import Clash, ClashKind, NameList, Severity, clash_of, span_of
 from schedule.clashes.plan import SIDE, ClashEvent, ClashProgram, ClashSubject
-from schedule.timetable import instant
+from schedule.timetable import instant, overlapping
 
 # The number of ongoing rows that a row is reported with.
 MAX_PARTNERS = 5

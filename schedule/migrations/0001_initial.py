@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 import content.fields
 import papers.rows
-import schedule.rescheduling
+import schedule.entries
 import schedule.session_kinds
 
 
@@ -223,7 +223,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "rescheduled_at",
-                    models.DateTimeField(default=schedule.rescheduling.this_second, editable=False),
+                    models.DateTimeField(default=schedule.entries.this_second, editable=False),
                 ),
                 (
                     "cancellation_reason",
@@ -331,7 +331,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         blank=True,
                         null=True,
-                        on_delete=schedule.rescheduling.set_null,
+                        on_delete=schedule.entries.set_null,
                         related_name="sessions",
                         to="schedule.room",
                         verbose_name="room",
@@ -361,7 +361,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "rescheduled_at",
-                    models.DateTimeField(default=schedule.rescheduling.this_second, editable=False),
+                    models.DateTimeField(default=schedule.entries.this_second, editable=False),
                 ),
                 (
                     "cancellation_reason",
@@ -468,7 +468,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Only where it differs from the session's.",
                         null=True,
-                        on_delete=schedule.rescheduling.set_null,
+                        on_delete=schedule.entries.set_null,
                         related_name="presentations",
                         to="schedule.room",
                         verbose_name="room",
@@ -480,7 +480,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="Empty: not scheduled yet.",
                         null=True,
-                        on_delete=schedule.rescheduling.set_null,
+                        on_delete=schedule.entries.set_null,
                         related_name="presentations",
                         to="schedule.session",
                         verbose_name="session",

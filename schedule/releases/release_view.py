@@ -1,16 +1,20 @@
-"""Releases as pages and feeds show them: each change with the thing as it is public now."""
+"""Releases as their page and feed show them: each change with the thing as it is public now."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 import markup
+from conference.feeds import MAX_ENTRIES, EditionFeed, absolute, writable
 from conference.models import Edition
 from schedule.models import Presentation, Release, Session
-from schedule.questions import current_release
 from schedule.releases.changes import ProgramChange
 from schedule.releases.snapshot import read_change
 
@@ -112,7 +116,7 @@ def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, 
 
 def moved_times(edition: Edition, at: datetime) -> dict[str, datetime]:
     """Return when what the current release moved was announced before, by key. One query."""
-    release = current_release(edition, at)
+    release = edition.releases.published(at).newest_first().first()
     changes = [read_change(row) for row in release.changes] if release else []
     return {
         change.key: change.before.start
@@ -128,3 +132,38 @@ def mark_moved(sessions: Iterable[Session], moves: Mapping[str, datetime], at: d
         session.on_now = session.start <= at < session.end
         session.moved_from = moves.get(f"session:{session.uid}")
     return rows
+
+
+class ChangesFeed(EditionFeed):
+    """What changed, newest release first."""
+
+    name = pgettext_lazy("name of a feed", "changes of the program")
+
+    def path(self, edition: Edition) -> str:
+        return reverse("schedule:changes_feed", args=[edition.slug])
+
+    def link(self, edition: Edition) -> str:
+        return absolute(reverse("schedule:changes", args=[edition.slug]))
+
+    def items(self, edition: Edition) -> list[ReleaseView]:
+        releases = release_view(edition, timezone.now(), MAX_ENTRIES)
+        for one in releases:
+            one.release.edition = edition
+        return releases
+
+    def item_title(self, item: Any) -> str:
+        return writable(str(item.release))
+
+    def item_link(self, item: ReleaseView) -> str:
+        return absolute(item.release.get_absolute_url())
+
+    item_guid = item_link
+
+    def item_description(self, item: Any) -> str:
+        context = {"told": item, "edition": item.release.edition, "site": absolute("")}
+        return writable(render_to_string("schedule/_release.html", context))
+
+    def item_pubdate(self, item: ReleaseView) -> datetime:
+        return item.release.published_at
+
+    item_updateddate = item_pubdate

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext_lazy
 import markup as text
 from conference.models import Edition
 from content import revision
-from schedule.cancellation import Status
+from schedule.entries import Status
 from schedule.models import Release
 from schedule.releases.changes import ProgramChange, Snapshot, SnapshotRow, TimeAndRoom, changes
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.agenda.overlaps import back_to_back, overlapping
 from schedule.agenda.stars import (
     MAX_JSON_CHARS,
     MAX_STARS,
@@ -21,6 +20,7 @@ from schedule.agenda.stars import (
     read_stars,
     write_stars,
 )
+from schedule.timetable import back_to_back, overlapping
 
 NOON = datetime(2021, 4, 6, 12, tzinfo=UTC)
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)

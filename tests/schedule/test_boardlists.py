@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedule.editing.boardlists import BoardsError, PosterBoard, assign, expand
+from schedule.admin.boards import BoardsError, assign, expand
 
 
 @pytest.mark.parametrize(
@@ -41,18 +41,12 @@ def test_list_that_cannot_be_meant_is_refused(written: str, problem: str) -> Non
 
 
 def test_posters_get_boards_in_order_and_fixed_ones_stay() -> None:
-    posters = [
-        PosterBoard("a"),
-        PosterBoard("b", fixed="2"),
-        PosterBoard("c"),
-        PosterBoard("d", fixed="Foyer"),
-        PosterBoard("e"),
-    ]
+    posters = {"a": "", "b": "2", "c": "", "d": "Foyer", "e": ""}
     assert assign(["1", "2", "3", "4"], posters) == {"a": "1", "b": "2", "c": "3", "d": "Foyer", "e": "4"}
 
 
 def test_fixed_board_is_known_however_it_is_written() -> None:
-    assert assign(["A1", "A2"], [PosterBoard("a", fixed=" a1 "), PosterBoard("b")]) == {
+    assert assign(["A1", "A2"], {"a": " a1 ", "b": ""}) == {
         "a": " a1 ",
         "b": "A2",
     }
@@ -60,9 +54,7 @@ def test_fixed_board_is_known_however_it_is_written() -> None:
 
 def test_too_few_boards_are_told_with_numbers() -> None:
     with pytest.raises(BoardsError) as error:
-        assign(
-            ["1", "2"], [PosterBoard("a"), PosterBoard("b", fixed="2"), PosterBoard("c"), PosterBoard("d")]
-        )
+        assign(["1", "2"], {"a": "", "b": "2", "c": "", "d": ""})
     assert str(error.value) == (
         "1 board is free and 3 posters need one: 2 are missing. Add boards to the list. Nothing was assigned."
     )

@@ -219,7 +219,7 @@ def test_papers_go_to_the_poster_session_after_their_talk(
     data = fields_of(admin_client.get(POSTERS), "posters")
     assert data[f"p{talks.pk}"] == str(hall.pk)
     page = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_preview": "1"})
-    assert [str(one.paper) for one in page.context["plan"].sendings] == ["Waits", "New", "Draft"]
+    assert [str(one.paper) for one in page.context["plan"].posters] == ["Waits", "New", "Draft"]
     assert [str(one.paper) for one in page.context["plan"].skipped] == ["Hung"]
     assert hall.presentations.count() == 4
     saved = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_save": "1"}, follow=True)

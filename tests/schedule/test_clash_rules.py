@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.agenda.overlaps import overlap
 from schedule.clashes.findings import ClashKind
 from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject, RoomCapacity
 from schedule.clashes.rules import find, peak
+from schedule.timetable import overlap
 
 DAY = datetime(2026, 10, 24, 21, 0, tzinfo=UTC)  # In Berlin over midnight, and the hour that comes twice.
 PEOPLE = {key: ClashSubject("person", key, f"p{key}", f"Person {key}") for key in (1, 2, 3)}

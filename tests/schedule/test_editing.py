@@ -7,9 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from conference.models import Edition
-from schedule.editing.clock import end_after, moment_on
-from schedule.editing.placing import NestedSession, Placement, along, delay, follow
-from schedule.editing.spreading import Spread, TooShortError, spread
+from schedule.editing.clock import Placement, TooShortError, end_after, follow, moment_on, spread
 
 BERLIN = Edition(timezone="Europe/Berlin", day_start_hour=4)
 # The clocks go forward on Sunday 28 March 2027 and back on Sunday 31 October.
@@ -83,22 +81,14 @@ def test_session_moves_by_the_time_that_passes() -> None:
     assert shown([(after.start, after.end)]) == ["28 03:30 28 04:30"]
 
 
-def test_own_times_of_presentations_move_along() -> None:
-    before = Placement(utc(2027, 6, 7, 22, 0), utc(2027, 6, 7, 23, 0))
-    by = delay(before, before.shifted(timedelta(minutes=90)))
-    times = {"start": utc(2027, 6, 7, 22, 45), "end": None}
-    assert along(by, times) == {"start": utc(2027, 6, 8, 0, 15)}
-    assert along(timedelta(0), times) == {}
-
-
 def test_parts_follow_their_whole_into_its_room() -> None:
     before = Placement(utc(2027, 6, 7, 9), utc(2027, 6, 7, 12), 1)
     after = Placement(utc(2027, 6, 8, 9), utc(2027, 6, 8, 12), 2)
-    inside = NestedSession(7, Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 1))
-    beside = NestedSession(8, Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 3))
+    inside = Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 1)
+    beside = Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 3)
     hour = utc(2027, 6, 8, 10), utc(2027, 6, 8, 11)
-    assert follow(before, after, [inside, beside]) == {7: Placement(*hour, 2), 8: Placement(*hour, 3)}
-    assert follow(before, before, [inside]) == {}
+    assert follow(before, after, {7: inside, 8: beside}) == {7: Placement(*hour, 2), 8: Placement(*hour, 3)}
+    assert follow(before, before, {7: inside}) == {}
 
 
 def test_places_are_compared_as_moments() -> None:
@@ -111,10 +101,10 @@ def test_places_are_compared_as_moments() -> None:
 
 
 def test_talks_share_a_session_equally_in_whole_minutes() -> None:
-    how = Spread(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11))
-    assert shown(spread(how, [0, 0, 0])) == ["07 10:00 07 10:20", "07 10:20 07 10:40", "07 10:40 07 11:00"]
-    quarter = Spread(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 10, 10))
-    assert shown(spread(quarter, [0] * 4)) == [
+    span = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11))
+    assert shown(spread(*span, [0, 0, 0])) == ["07 10:00 07 10:20", "07 10:20 07 10:40", "07 10:40 07 11:00"]
+    quarter = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 10, 10))
+    assert shown(spread(*quarter, [0] * 4)) == [
         "07 10:00 07 10:02",
         "07 10:02 07 10:05",
         "07 10:05 07 10:07",
@@ -123,13 +113,17 @@ def test_talks_share_a_session_equally_in_whole_minutes() -> None:
 
 
 def test_pauses_and_gaps_stand_between_talks() -> None:
-    how = Spread(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 12), gap=5)
-    assert shown(spread(how, [0, 20, 30])) == ["07 10:00 07 10:30", "07 10:35 07 11:05", "07 11:30 07 12:00"]
+    span = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 12))
+    assert shown(spread(*span, [0, 20, 30], gap=5)) == [
+        "07 10:00 07 10:30",
+        "07 10:35 07 11:05",
+        "07 11:30 07 12:00",
+    ]
 
 
 def test_talks_of_given_length_may_run_over() -> None:
-    how = Spread(berlin(2027, 6, 7, 23, 30), berlin(2027, 6, 8), minutes=20)
-    assert shown(spread(how, [0, 0])) == ["07 23:30 07 23:50", "07 23:50 08 00:10"]
+    span = (berlin(2027, 6, 7, 23, 30), berlin(2027, 6, 8))
+    assert shown(spread(*span, [0, 0], minutes=20)) == ["07 23:30 07 23:50", "07 23:50 08 00:10"]
 
 
 @pytest.mark.parametrize(
@@ -144,18 +138,18 @@ def test_talks_of_given_length_may_run_over() -> None:
     ],
 )
 def test_time_passes_as_it_does_when_clocks_change(start: datetime, end: datetime, spans: list[str]) -> None:
-    found = spread(Spread(start, end), [0, 0])
+    found = spread(start, end, [0, 0])
     lengths = {(last - first) for first, last in found}
     assert shown(found) == spans
     assert lengths == {timedelta(minutes=30)}
 
 
 def test_session_without_a_minute_for_each_talk_says_so() -> None:
-    how = Spread(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 10, 10), gap=5)
+    span = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 10, 10))
     with pytest.raises(TooShortError) as error:
-        spread(how, [0, 0, 0])
+        spread(*span, [0, 0, 0], gap=5)
     assert (error.value.there, error.value.needed) == (10, 13)
 
 
 def test_nothing_is_spread_over_a_session_without_talks() -> None:
-    assert spread(Spread(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11)), []) == []
+    assert spread(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11), []) == []

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from schedule.grid import Grid, grid
+from schedule.timetable import Grid, grid
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = datetime(2026, 10, 24, 8, tzinfo=UTC)

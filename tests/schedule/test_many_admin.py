@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from schedule.admin import large_sessions
+from schedule.admin import sessions
 from schedule.models import Session
 from tests import factories as make
 from tests.posted import address, at, formset
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def hall(monkeypatch: pytest.MonkeyPatch) -> Session:
     """A session with one presentation more than a form holds."""
-    monkeypatch.setattr(large_sessions, "MAX_INLINE_ROWS", 2)
+    monkeypatch.setattr(sessions, "MAX_INLINE_ROWS", 2)
     edition = make.make_edition()
     session = make.make_session(edition, kind="poster", uid="hall")
     for number in range(3):
@@ -33,7 +33,7 @@ def sent(**more: Any) -> dict[str, Any]:
 def test_form_links_the_pages_for_many_instead_of_a_long_list(admin_client: Client, hall: Session) -> None:
     page = admin_client.get(address(hall, "change")).text
 
-    assert large_sessions.SENT_FIELD not in page
+    assert sessions.SENT_FIELD not in page
     for place in ("talks/", "boards/"):
         assert f'href="/admin/schedule/session/{hall.pk}/{place}"' in page
     listed = f"/admin/schedule/presentation/?session__id__exact={hall.pk}"
@@ -45,7 +45,7 @@ def test_few_stand_in_the_form(admin_client: Client, hall: Session) -> None:
     hall.presentations.filter(uid="x2").delete()
     page = admin_client.get(address(hall, "change")).text
 
-    assert f'name="{large_sessions.SENT_FIELD}" value="2"' in page
+    assert f'name="{sessions.SENT_FIELD}" value="2"' in page
     assert "List of" not in page
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.agenda.overlaps import nested, overlap, overlapping
+from schedule.timetable import nested, overlap, overlapping
 
 MORNING = datetime(2026, 10, 25, 0, 0, tzinfo=UTC)  # In Berlin the hour from 02:00 comes twice.
 ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kathmandu")]

@@ -6,7 +6,7 @@ import pytest
 
 from conference.models import Edition
 from schedule.models import Presentation, Session
-from schedule.rows import Wanted, fill
+from schedule.rows import fill
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +99,7 @@ def test_hidden_name_is_replaced_by_the_display_name(edition: Edition) -> None:
     talk = make.make_presentation(session)
     talk.speakers.create(person=person, name="Ada Old")
     shown = edition.sessions.with_people().get()
-    fill([shown], edition.presentations.published(), Wanted({}, most=9))
+    fill([shown], edition.presentations.published(), most=9)
 
     assert shown.shown_roles[0].shown_name == "Ada New"
     assert shown.talks[0].shown_speakers[0].shown_name == "Ada New"

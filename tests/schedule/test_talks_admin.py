@@ -59,7 +59,7 @@ def stored(session: Session) -> list[tuple[str, str]]:
 def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, session: Session) -> None:
     page = sent(admin_client, session, shown(admin_client, session), "spread")
     assert stored(session)[0] == ("A", "- -")
-    assert [row.told(row.after) for row in page.context["rows"]] == [
+    assert [row.in_words(row.after) for row in page.context["rows"]] == [
         "08:00 – 08:20",
         "08:20 – 08:40",
         "08:40 – 09:00",
@@ -79,7 +79,7 @@ def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, s
 def test_minutes_gaps_and_pauses_are_asked_for(admin_client: Client, session: Session) -> None:
     data = shown(admin_client, session) | {"since": "08:10", "minutes": "10", "gap": "2"}
     page = sent(admin_client, session, data, "spread", **{field(session, "A", "pause"): "8"})
-    assert [row.told(row.after) for row in page.context["rows"]][:3] == [
+    assert [row.in_words(row.after) for row in page.context["rows"]][:3] == [
         "08:10 – 08:20",
         "08:30 – 08:40",
         "08:42 – 08:52",

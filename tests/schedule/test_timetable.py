@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conference.models import Edition
+from papers.board_order import running_order
 from schedule import timetable
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -154,7 +155,7 @@ def test_read_day_reads_an_iso_day() -> None:
 
 def test_running_order_walks_along_the_boards() -> None:
     walked = ["b2", "B10", "Ballroom A - Position 40", "Ballroom B - Position 9", "Ballroom B - Position 10"]
-    found = timetable.running_order([Board(board) for board in sorted(walked)])
+    found = running_order([Board(board) for board in sorted(walked)])
 
     assert [talk.board for talk in found] == walked
 
@@ -162,7 +163,7 @@ def test_running_order_walks_along_the_boards() -> None:
 def test_running_order_leaves_a_poster_without_board_behind_the_one_it_follows() -> None:
     boards = [Board("", 1), Board("20", 2), Board("", 3), Board("19", 4)]
 
-    assert [talk.position for talk in timetable.running_order(boards)] == [1, 4, 2, 3]
+    assert [talk.position for talk in running_order(boards)] == [1, 4, 2, 3]
 
 
 def test_running_order_puts_time_before_board_and_position_last() -> None:
@@ -170,9 +171,9 @@ def test_running_order_puts_time_before_board_and_position_last() -> None:
     late, early = Board("1", starts=ten), Board("2", starts=nine)
     second, first = Board("", 2), Board("", 1)
 
-    assert timetable.running_order([second, late, first, early]) == [early, late, first, second]
+    assert running_order([second, late, first, early]) == [early, late, first, second]
 
 
 @given(st.lists(st.text(max_size=60), max_size=8))
 def test_running_order_takes_any_board(boards: list[str]) -> None:
-    assert len(timetable.running_order([Board(board) for board in boards])) == len(boards)
+    assert len(running_order([Board(board) for board in boards])) == len(boards)

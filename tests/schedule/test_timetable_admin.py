@@ -351,7 +351,7 @@ def test_save_takes_the_same_number_of_queries(admin_client: Client, edition: Ed
     with CaptureQueriesContext(connection) as queries:
         admin_client.post(PAGE, {**sent, "_save": "1"})
     assert [stands(one)[0] for one in sessions] == ["06 10:00"] * rows
-    assert len(queries) == 36
+    assert len(queries) == 34
 
 
 def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None:

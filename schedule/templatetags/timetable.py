@@ -1,4 +1,4 @@
-"""The mark beside what the current release moved."""
+"""Stars, and the mark beside what the current release moved."""
 
 from typing import Any
 
@@ -8,13 +8,15 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from content import times
+from schedule.agenda.agenda_view import star_of
+from schedule.agenda.stars import write_stars
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
 def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
-    """Moved from Tue 6 Apr, 09:00 PDT: for what takes place and is known to have moved (`told.marked()`)."""
+    """Moved from Tue 6 Apr, 09:00 PDT: for what takes place and is known to have moved (`mark_moved()`)."""
     before, edition = getattr(thing, "moved_from", None), context.get("edition")
     if not before or not edition or thing.cancelled:
         return ""
@@ -22,3 +24,11 @@ def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
     return format_html(
         ' <span class="status elsewhere">{}</span>', gettext("Moved from %(time)s") % {"time": words}
     )
+
+
+@register.filter
+def stars(things: Any) -> str:
+    """The stars that a button gives to one thing, or to several at once."""
+    # Light rows are tuples themselves.
+    rows = things if type(things) in (list, tuple) else [things]
+    return write_stars(map(star_of, rows))

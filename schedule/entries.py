@@ -1,6 +1,6 @@
-"""When something in the timetable last moved, as calendars need to know it. Not who may see it.
+"""What sessions and presentations share: they can be called off, and calendars learn when they last moved.
 
-The moment is stored with the row: calendars derive SEQUENCE and LAST-MODIFIED from it, so it never goes back.
+Calendars derive SEQUENCE and LAST-MODIFIED from the stored moment, so it never goes back.
 """
 
 from collections.abc import Collection, Iterable
@@ -11,13 +11,21 @@ from django.db import models
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
+import markup
 from content.querysets import ContentQuerySet
 
 SECOND = timedelta(seconds=1)
-FIELD = "rescheduled_at"
-# The columns that move, rename or cancel an appointment; a model has those that concern it.
+MOVED, REASON = "rescheduled_at", "cancellation_reason"
+# The columns that move, rename or cancel an entry; a model has those that concern it.
 CALENDAR_FIELDS = ("title", "start", "end", "room_id", "session_id", "parent_id", "status")
+
+
+class Status(models.TextChoices):
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+    CANCELLED = "cancelled", _("Cancelled")
 
 
 def this_second() -> datetime:
@@ -28,29 +36,44 @@ def this_second() -> datetime:
 def set_null(collector: Any, field: Any, sub_objs: Any, using: str) -> None:
     """The `on_delete` of rooms and sessions: what loses its place with them has moved."""
     # First the moment, as the rows are found through the place that they lose.
-    collector.add_field_update(field.model._meta.get_field(FIELD), this_second(), sub_objs)
+    collector.add_field_update(field.model._meta.get_field(MOVED), this_second(), sub_objs)
     models.SET_NULL(collector, field, sub_objs, using)
 
 
 set_null.lazy_sub_objs = True  # type: ignore[attr-defined]
 
 
-class Rescheduled(models.Model):
-    """A row that remembers when one of its calendar fields last took another value."""
+class TimetableEntry(models.Model):
+    """A row that can be called off, and remembers when one of its calendar fields last changed.
 
-    unrecorded_fields: ClassVar[tuple[str, ...]] = (FIELD,)
+    The reason for calling off goes when the entry takes place after all.
+    """
+
+    unrecorded_fields: ClassVar[tuple[str, ...]] = (MOVED,)
 
     rescheduled_at = models.DateTimeField(default=this_second, editable=False)
+    cancellation_reason = models.CharField(
+        _("reason for cancelling"),
+        max_length=200,
+        blank=True,
+        help_text=_("Shown beside what is cancelled, such as “The speaker is ill.”; kept only while it is."),
+    )
 
     class Meta:
         abstract = True
 
+    title: Any
+    title_html: Any
+    abstract: Any
+    abstract_html: Any
+    status: Any
     # The calendar fields as the database has them, as far as they were read.
     _stored: dict[str, object]
 
     def save(self, *args: object, **kwargs: Any) -> None:
-        if kwargs.get("update_fields") is not None:
-            kwargs["update_fields"] = {*kwargs["update_fields"], FIELD}
+        names = kwargs.get("update_fields")
+        if names is not None:
+            kwargs["update_fields"] = {*names, MOVED, *([REASON] if "status" in names else [])}
         super().save(*args, **kwargs)
 
     @classmethod
@@ -70,34 +93,51 @@ class Rescheduled(models.Model):
         super().refresh_from_db(using, fields, from_queryset)
         columns = self._meta.concrete_fields
         read = {c.attname for c in columns if fields is None or {c.name, c.attname} & {*fields}}
-        known = vars(self).get("_stored", {})
         now = {name: value for name, value in self._calendar_values().items() if name in read}
-        self._stored = {**known, **now}
+        self._stored = {**vars(self).get("_stored", {}), **now}
 
     def derive(self) -> None:
         super().derive()  # type: ignore[misc]
-        self.note_move()
-
-    def note_move(self) -> None:
-        """Advance `rescheduled_at`, by a second at least, if a calendar field differs from what is stored."""
         now = self._calendar_values()
         if "_stored" in vars(self) and any(self._stored.get(name, self) != now[name] for name in now):
             self.rescheduled_at = max(this_second(), self.rescheduled_at + SECOND)
         self._stored = now
+        if now.get("status", Status.CANCELLED) != Status.CANCELLED:
+            self.cancellation_reason = ""
+        self.title_html, self.abstract_html = markup.inline(self.title), markup.block(self.abstract)
 
     def _calendar_values(self) -> dict[str, object]:
         return {name: vars(self)[name] for name in CALENDAR_FIELDS if name in vars(self)}
 
+    @property
+    def whole(self) -> "TimetableEntry | None":
+        """What it is part of, and called off with."""
+        return None
 
-class RescheduledQuerySet(ContentQuerySet[Any]):
-    """Rows whose bulk changes note what moved, as single saves do."""
+    @property
+    def cancelled(self) -> bool:
+        """Whether it, or what it is part of, stays in the program only to say that it does not happen."""
+        return self.status == Status.CANCELLED or (self.whole is not None and self.whole.cancelled)
+
+    @property
+    def why_cancelled(self) -> str:
+        """Its own reason, else that of what it is part of; empty without one."""
+        if self.status == Status.CANCELLED and self.cancellation_reason:
+            return self.cancellation_reason
+        return self.whole.why_cancelled if self.whole else ""
+
+
+class EntryQuerySet(ContentQuerySet[Any]):
+    """Entries whose bulk changes note what moved and drop reasons, as single saves do."""
 
     def update(self, **kwargs: object) -> int:
+        if kwargs.get("status", Status.CANCELLED) != Status.CANCELLED:
+            kwargs.setdefault(REASON, "")
         moved = {self._column(name): value for name, value in kwargs.items()}
         moved = {name: value for name, value in moved.items() if name in CALENDAR_FIELDS}
-        if moved and FIELD not in kwargs:
-            later = Greatest(Value(this_second()), F(FIELD) + Value(SECOND))
-            kwargs[FIELD] = Case(When(_unmoved(moved), then=F(FIELD)), default=later)
+        if moved and MOVED not in kwargs:
+            later = Greatest(Value(this_second()), F(MOVED) + Value(SECOND))
+            kwargs[MOVED] = Case(When(_unmoved(moved), then=F(MOVED)), default=later)
         return super().update(**kwargs)
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -105,7 +145,9 @@ class RescheduledQuerySet(ContentQuerySet[Any]):
     def bulk_update(
         self, objs: Iterable[object], fields: Iterable[str], batch_size: int | None = None
     ) -> int:
-        return super().bulk_update(objs, [*dict.fromkeys([*fields, FIELD])], batch_size=batch_size)
+        names = [*fields]
+        also = [MOVED, REASON] if "status" in names else [MOVED]
+        return super().bulk_update(objs, [*dict.fromkeys([*names, *also])], batch_size=batch_size)
 
     def _column(self, name: str) -> str:
         return getattr(self.model._meta.get_field(name), "attname", name)
