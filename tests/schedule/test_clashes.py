@@ -1,5 +1,6 @@
 """What gets in each other's way in a timetable: every kind of clash, and what is none."""
 
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -269,6 +270,22 @@ def test_presentation_outside_its_session_and_session_that_ends_early(edition: E
         ("outside_session", ["Talk “After”", "Oral session “Whole”"]),
         ("talks", ["Talk “Over”", "Talk “After”", "Oral session “Whole”"]),
     ]
+
+
+def test_desk_counts_what_lies_outside_as_the_clashes_do(edition: Edition) -> None:
+    whole, instant = session(edition, 0, 60), session(edition, 0, 0)
+    spans = [(0, 60), (-15, 0), (-15, 75), (60, 75), (60, 60), (50, 70), (75, None), (-15, None), (None, 70)]
+    for one in (whole, instant):
+        for first, last in spans:
+            start, end = (minute if minute is None else at(minute) for minute in (first, last))
+            make_presentation(one, start=start, end=end, title="T", kind="talk")
+
+    found: dict[str, set[int]] = defaultdict(set)
+    for clash in clashes.of(edition):
+        found[clash.kind.value].add(clash.subjects[0].pk)
+
+    assert {talk.pk for talk in Presentation.objects.outside_session()} == found["outside_session"]
+    assert {one.pk for one in Session.objects.ending_early()} == found["ends_early"] == {whole.pk}
 
 
 # Boards
