@@ -1,24 +1,36 @@
 """The search page, what is found while somebody types, and the description that browsers read."""
 
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.db.models import OuterRef, Prefetch, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from conference.models import Edition
+import markup
+from conference.models import Edition, Page
 from conference.request_edition import edition_page, published_editions
 from content.pagination import NUMBER, BadParameter, base_query, page_of
 from operations.indexing.update import refreshed
-from search.hits import Hits, find, suggest
-from search.query import MAX_QUERY_CHARS, Query, described, parse
+from papers.models import Paper
+from people.models import Person
+from people.querysets import with_shown_names
+from schedule.models import Presentation, Session, Speaker
+from search.highlighting import excerpt, highlight
+from search.hits import Hit, Hits, find, suggest
+from search.query import MAX_QUERY_CHARS, Field, Query, described, parse
 from search.vocabulary import corrected
-from website.search_results import KINDS, search_results
 
 PAGE_SIZE = 20
 # What one can type beyond words, with what it means.
@@ -32,6 +44,14 @@ OPERATORS = [
     ("award:outstanding", _("with this award")),
     ("year:2021-2023", _("from these years")),
 ]
+# What can be found, in the words of the links that narrow a search to it.
+KINDS = {
+    "paper": _("Papers"),
+    "person": _("People"),
+    "session": _("Sessions"),
+    "talk": _("Talks"),
+    "page": pgettext_lazy("of the site", "Pages"),
+}
 
 
 @edition_page
@@ -132,3 +152,113 @@ def opensearch(request: HttpRequest) -> HttpResponse:
     context = {"address": f"{settings.SITE_URL}{reverse('website:search')}"}
     kind = "application/opensearchdescription+xml; charset=utf-8"
     return render(request, "website/opensearch.xml", context, content_type=kind)
+
+
+# Results
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One thing that was found: what it is, its marked title, its people with their addresses, a passage."""
+
+    kind: str
+    title: SafeString
+    url: str
+    edition: Edition | None = None
+    people: Sequence[tuple[SafeString, str]] = ()
+    passage: SafeString | str = ""
+    start: datetime | None = None
+    end: datetime | None = None
+    awards: Sequence[tuple[str, str]] = ()
+    note: str = ""
+
+
+def search_results(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[SearchResult]:
+    """Return the results for these hits in their order, where public, in these editions.
+
+    A query or two for each kind of thing, three for papers.
+    """
+    known = {edition.pk: edition for edition in editions}
+    found: dict[Hit, Any] = {}
+    for kind in KINDS:
+        of_kind = {hit.object_id: hit for hit in hits if hit.kind == kind}
+        rows = public_rows(kind).filter(pk__in=of_kind) if of_kind else ()
+        found |= {of_kind[row.pk]: row for row in rows}
+    results = []
+    for hit in hits:
+        row = found.get(hit)
+        key = getattr(row, "edition_id", None)
+        if row is not None and (key is None or key in known):
+            results.append(search_result(hit.kind, row, query, known.get(key or 0)))
+    return results
+
+
+def public_rows(kind: str) -> Any:
+    """Return the public rows of a kind, with what a result shows of them."""
+    match kind:
+        case "paper":
+            talks = Presentation.objects.published().filter(paper=OuterRef("pk")).with_beginning()
+            first = talks.filter(called_off=False, begins__isnull=False).values("begins")[:1]
+            rows = Paper.objects.published().select_related("topic").with_authors().with_awards()
+            return rows.annotate(begins=Subquery(first))
+        case "session":
+            return Session.objects.published().with_called_off().with_people()
+        case "talk":
+            rows = Presentation.objects.published().filter(paper=None).with_beginning()
+            speakers = with_shown_names(Speaker.objects.published()).order_by("position", "pk")
+            with_speakers = rows.prefetch_related(Prefetch("speakers", speakers, "shown_speakers"))
+            return with_speakers.select_related("session")
+        case "person":
+            return Person.objects.published()
+        case _:
+            return Page.objects.published()
+
+
+def search_result(kind: str, row: Any, query: Query, edition: Edition | None) -> SearchResult:
+    """Return a result as it is shown."""
+    if kind == "person":
+        title, passage = highlight(row.name, query, Field.PEOPLE), highlight(row.affiliation, query)
+        return SearchResult(gettext("Person"), title, row.get_absolute_url(), passage=passage)
+    if edition:
+        row.edition = edition
+    if kind == "page":
+        label, title = pgettext("of the site", "Page"), highlight(row.title, query, Field.TITLE)
+        passage = excerpt(markup.plain(row.body), query)
+        return SearchResult(label, title, row.get_absolute_url(), edition, passage=passage)
+    title = highlight(markup.plain(row.title), query, Field.TITLE)
+    passage = excerpt(markup.plain(row.abstract), query)
+    if kind == "paper":
+        return SearchResult(
+            gettext("Paper"),
+            title,
+            row.get_absolute_url(),
+            edition,
+            credits_of(row.shown_authors, query),
+            passage,
+            row.begins,
+            awards=[(grant.award.name, grant.award.get_absolute_url()) for grant in row.shown_grants],
+            note=row.topic.name if row.topic else "",
+        )
+    if kind == "session":
+        people, start, end, url = row.shown_roles, row.start, row.end, row.get_absolute_url()
+    else:
+        people, start, end = row.shown_speakers, row.starts, row.ends
+        if row.session:
+            row.session.edition = edition
+        url = row.get_absolute_url() + (f"#talk-{row.uid}" if row.session else "")
+    return SearchResult(
+        row.get_kind_display(),
+        title,
+        url,
+        edition,
+        credits_of(people, query),
+        passage,
+        start,
+        end,
+        note=gettext("Cancelled") if row.called_off else "",
+    )
+
+
+def credits_of(people: Iterable[Any], query: Query) -> list[tuple[SafeString, str]]:
+    """Return the names as shown, marked, each with the address of its person."""
+    return [(highlight(one.shown_name, query, Field.PEOPLE), one.person.get_absolute_url()) for one in people]

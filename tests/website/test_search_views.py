@@ -210,7 +210,7 @@ def test_queries_do_not_grow_with_hits(
         make.make_page(edition, title="Pistons")
     client.get(f"{path}?q=pistons")
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(15):
         client.get(f"{path}?q=pistons")
 
 
