@@ -27,7 +27,9 @@ GATES = ("public_from", "papers_public_from", "schedule_public_from")
 def read_cache_states(at: datetime) -> dict[str, CacheState]:
     """Return the states of all editions by slug, and of the site. Two queries."""
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=FIRST_REVISION)
-    rows = [*_editions(*turning_window(at))]
+    fields = ("pk", "slug", "revision", "changed_at", "start_date", "end_date", *GATES)
+    annotated = Edition._base_manager.annotate(is_to_come=has_dated_rows(*turning_window(at)))
+    rows = list(annotated.order_by("slug").values(*fields, "is_to_come"))
     is_turning_soon = any(is_turning(row, at) for row in rows)
     states = {row["slug"]: _state(row, site, at, is_turning_soon) for row in rows}
     every = states.values()
@@ -56,12 +58,6 @@ def _state(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soo
         LIFETIME if is_turning_soon or row["is_to_come"] else LIFETIME_OF_STEADY,
         min([float("inf"), *((gate - at).total_seconds() for gate in gates if gate > at)]),
     )
-
-
-def _editions(first: datetime, last: datetime) -> Any:
-    fields = ("pk", "slug", "revision", "changed_at", "start_date", "end_date", *GATES)
-    rows = Edition._base_manager.annotate(is_to_come=has_dated_rows(first, last))
-    return rows.order_by("slug").values(*fields, "is_to_come")
 
 
 def has_dated_rows(first: datetime, last: datetime) -> Q:

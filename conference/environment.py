@@ -146,12 +146,6 @@ def problems(values: Mapping[str, Any]) -> list[str]:
     return [*address_problems(values["SITE_URL"]), *(words for is_broken, words in rules if is_broken)]
 
 
-def refuse(found: list[str]) -> None:
-    """Raise `EnvError` that names every problem at once."""
-    if found:
-        raise EnvError("\n".join(found))
-
-
 def settings_or_exit() -> None:
     """Read the settings now; where they are refused, end the process with the reasons and no traceback."""
     from django.conf import settings

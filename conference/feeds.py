@@ -1,18 +1,16 @@
 """What the feeds of an edition share: Atom, absolute addresses, the same bytes while nothing changes."""
 
 import re
-from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.contrib.syndication.views import Feed
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.xmlutils import SimplerXMLGenerator
-from django.views.decorators.http import require_safe
 
 from conference.models import Edition
+from conference.page_metadata import absolute
 from conference.request_edition import addressed_edition
 
 if TYPE_CHECKING:
@@ -22,11 +20,6 @@ if TYPE_CHECKING:
 UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # So many of the newest rows.
 MAX_ENTRIES = 50
-
-
-def absolute(path: str) -> str:
-    """Return the address with the site before it."""
-    return f"{settings.SITE_URL}{path}"
 
 
 def writable(words: str) -> str:
@@ -77,8 +70,3 @@ class EditionFeed(Feed[Any, Edition]):
 
     def feed_extra_kwargs(self, edition: Edition) -> dict[str, object]:
         return {"empty_since": edition.public_from}
-
-
-def feed_view(feed: EditionFeed) -> Callable[..., HttpResponse]:
-    """Return the feed as a view that only shows."""
-    return require_safe(feed)

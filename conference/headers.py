@@ -6,30 +6,11 @@ from django.http import HttpRequest, HttpResponse
 
 # Nothing here uses any of them, so no script that might get in can.
 REFUSED = (
-    "accelerometer",
-    "autoplay",
-    "browsing-topics",
-    "camera",
-    "display-capture",
-    "encrypted-media",
-    "fullscreen",
-    "geolocation",
-    "gyroscope",
-    "hid",
-    "identity-credentials-get",
-    "magnetometer",
-    "microphone",
-    "midi",
-    "otp-credentials",
-    "payment",
-    "picture-in-picture",
-    "publickey-credentials-create",
-    "publickey-credentials-get",
-    "screen-wake-lock",
-    "serial",
-    "usb",
-    "xr-spatial-tracking",
-)
+    "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media",
+    "fullscreen", "geolocation", "gyroscope", "hid", "identity-credentials-get", "magnetometer", "microphone",
+    "midi", "otp-credentials", "payment", "picture-in-picture", "publickey-credentials-create",
+    "publickey-credentials-get", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
+)  # fmt: skip
 PERMISSIONS = ", ".join(f"{name}=()" for name in REFUSED)
 # Pictures made to be shown by other sites.
 EMBEDDABLE_SUFFIX = "/card.png"

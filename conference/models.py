@@ -1,7 +1,8 @@
-"""Conferences, their editions, and the content of the sites other than the program."""
+"""Conferences, their editions, and the content of an edition's site other than the program."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -14,29 +15,26 @@ from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from conference.frontmatter import Announcement, MenuItem, Page, Sponsor
-from conference.querysets import ConferenceQuerySet, EditionQuerySet
-from conference.summaries import EditionClock, EditionSummary
+from conference import menu_sections
+from conference.querysets import (
+    AnnouncementQuerySet,
+    ConferenceQuerySet,
+    EditionPartQuerySet,
+    EditionQuerySet,
+    MenuItemQuerySet,
+)
 from content import times
 from content.fields import (
     HttpURLField,
     SlugKey,
+    UidField,
     validate_accent,
     validate_edition_slug,
     validate_slug,
     validate_timezone,
 )
-from content.models import Content, ends_before_start
+from content.models import Content, Ordered, Status, ends_before_start
 from content.page_paths import path_of
-
-__all__ = [
-    "Announcement",
-    "Conference",
-    "Edition",
-    "MenuItem",
-    "Page",
-    "Sponsor",
-]
 
 
 class Conference(Content):
@@ -72,6 +70,51 @@ class Conference(Content):
 
     def derive(self) -> None:
         self.description_html = markup.block(self.description)
+
+
+class EditionClock:
+    """Whatever has an edition's clocks: the edition itself, and its face."""
+
+    __slots__ = ()
+    timezone: str
+    second_timezone: str
+    day_start_hour: int
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The venue's time zone."""
+        return ZoneInfo(self.timezone)
+
+    @property
+    def second_zone(self) -> ZoneInfo | None:
+        """The zone of those who take part from elsewhere, if there is one."""
+        return ZoneInfo(self.second_timezone) if self.second_timezone else None
+
+    def day_of(self, time: datetime) -> date:
+        """Return the program day of a moment: a talk at 00:30 belongs to the evening before."""
+        return times.program_day(time, self.zone, self.day_start_hour)
+
+
+class _EditionColumns(NamedTuple):
+    slug: str
+    name: str
+    start_date: date
+    end_date: date
+    timezone: str
+    second_timezone: str
+    day_start_hour: int
+
+
+class EditionSummary(EditionClock, _EditionColumns):
+    """What a row of a list says of its edition, as plain values: address, name, days, clocks."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse(settings.EDITION_VIEW, args=[self.slug])
 
 
 class Edition(EditionClock, Content):
@@ -245,3 +288,174 @@ class Edition(EditionClock, Content):
 
     def derive(self) -> None:
         self.description_html = markup.block(self.description)
+
+
+class Page(Content):
+    """A free page in Markdown, of one edition or, without one, of the whole site."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("body",)
+
+    edition = models.ForeignKey(
+        Edition,
+        models.CASCADE,
+        verbose_name=_("edition"),
+        related_name="pages",
+        null=True,
+        blank=True,
+    )
+    slug = SlugKey(_("slug"), max_length=80)
+    title = models.CharField(_("title"), max_length=200)
+    body = models.TextField(_("body"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
+    body_html = models.TextField(blank=True, editable=False)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
+
+    objects = EditionPartQuerySet["Page"].as_manager()
+
+    class Meta:
+        ordering = ["edition", "slug"]
+        verbose_name = _("page")
+        verbose_name_plural = _("pages")
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "slug"], name="page_slug_unique_in_edition"),
+            models.UniqueConstraint(
+                fields=["slug"], condition=Q(edition__isnull=True), name="page_slug_unique_in_site"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        if self.edition is None:
+            return reverse("conference:site_page", args=[self.slug])
+        return reverse("conference:page", args=[self.edition.slug, self.slug])
+
+    def derive(self) -> None:
+        self.body_html = markup.block(self.body)
+
+
+class MenuItem(Ordered, Content):
+    """One line of an edition's menu: a built-in section, a free page or an address; nested once."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    part_of: ClassVar[tuple[str, ...]] = ("edition",)
+
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="menu_items")
+    parent = models.ForeignKey(
+        "self", models.CASCADE, verbose_name=_("parent"), related_name="children", null=True, blank=True
+    )
+    label = models.CharField(_("label"), max_length=60)
+    section = models.CharField(_("section"), max_length=12, choices=menu_sections.choices, blank=True)
+    page = models.ForeignKey(
+        Page, models.CASCADE, verbose_name=_("page"), null=True, blank=True, related_name="menu_items"
+    )
+    url = HttpURLField(_("address"), blank=True)
+
+    objects = MenuItemQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position", "pk"]
+        verbose_name = _("menu item")
+        verbose_name_plural = _("menu items")
+        constraints = [
+            models.CheckConstraint(
+                condition=(
+                    (~Q(section="") & Q(page__isnull=True, url=""))
+                    | Q(section="", page__isnull=False, url="")
+                    | (Q(section="", page__isnull=True) & ~Q(url=""))
+                ),
+                name="menu_item_has_one_target",
+                violation_error_message=_("Give one target: a section, a page or an address."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+    def clean(self) -> None:
+        if [bool(self.section), self.page_id is not None, bool(self.url)].count(True) != 1:
+            raise ValidationError(_("Give one target: a section, a page or an address."))
+        if self.parent and self.parent.parent_id:
+            raise ValidationError({"parent": _("The menu nests once: choose a line of the first level.")})
+        if self.parent and self.pk and self.children.exists():
+            raise ValidationError({"parent": _("The menu nests once: this line has lines below it.")})
+        if self.parent and self.parent.edition_id != self.edition_id:
+            raise ValidationError({"parent": _("The line above belongs to another edition.")})
+        if self.page and self.page.edition_id not in (None, self.edition_id):
+            raise ValidationError({"page": _("The page belongs to another edition.")})
+
+
+class Sponsor(Ordered, Content):
+    """A sponsor, shown in the given order and grouped by tier."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("description",)
+
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="sponsors")
+    slug = SlugKey(_("slug"), max_length=80)
+    name = models.CharField(_("name"), max_length=150)
+    tier = models.CharField(
+        _("tier"),
+        max_length=60,
+        blank=True,
+        help_text=_("Such as Gold. Sponsors of one tier stand together."),
+    )
+    url = HttpURLField(_("website"), blank=True)
+    logo = models.ImageField(_("logo"), upload_to="sponsors/", blank=True)
+    description = models.TextField(_("description"), blank=True, help_text=_("Markdown."))
+    description_html = models.TextField(blank=True, editable=False)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
+
+    objects = EditionPartQuerySet["Sponsor"].as_manager()
+
+    class Meta:
+        ordering = ["position", "pk"]
+        verbose_name = _("sponsor")
+        verbose_name_plural = _("sponsors")
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "slug"], name="sponsor_slug_unique_in_edition")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def derive(self) -> None:
+        self.description_html = markup.block(self.description)
+
+
+class Announcement(Content):
+    """News of an edition, shown from a moment on."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
+    derived_from: ClassVar[tuple[str, ...]] = ("text",)
+
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="announcements"
+    )
+    uid = UidField()
+    title = models.CharField(_("title"), max_length=200)
+    text = models.TextField(_("text"), blank=True, help_text=_("Markdown."))
+    text_html = models.TextField(blank=True, editable=False)
+    published_at = models.DateTimeField(_("shown from"), default=now)
+    pinned = models.BooleanField(_("pinned"), default=False, help_text=_("Stays above the others."))
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
+
+    objects = AnnouncementQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pinned", "-published_at", "pk"]
+        verbose_name = _("announcement")
+        verbose_name_plural = _("announcements")
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "uid"], name="announcement_uid_unique_in_edition")
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def derive(self) -> None:
+        self.text_html = markup.block(self.text)

@@ -16,8 +16,7 @@ from conference.cards import HEIGHT, WIDTH
 from markup import plain
 
 if TYPE_CHECKING:
-    from conference.models import Edition
-    from conference.summaries import EditionClock
+    from conference.models import Edition, EditionClock
 
 # What could end a <script> element, or a line in old readers, as JSON writes it otherwise.
 UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}

@@ -52,6 +52,10 @@ class PublishedRows:
     lookup: str = "edition"
     place: int = 50
 
+    def in_words(self, count: int) -> str:
+        """Return how many there are: 1,200 papers."""
+        return f"{count:,} {self.words % {'count': count}}"
+
     def public(self, edition: Edition, at: datetime) -> QuerySet[Model]:
         """Return the rows that can be seen at a moment."""
         rows: QuerySet[Model] = self.model._default_manager.published(at)  # type: ignore[attr-defined]
@@ -80,24 +84,12 @@ def rows_of_scope(part: PublishScope) -> list[PublishedRows]:
     return sorted(found, key=lambda shown: shown.place)
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedCount:
-    """How many rows there are, in words."""
-
-    shown: PublishedRows
-    count: int
-
-    @property
-    def words(self) -> str:
-        return f"{self.count:,} {self.shown.words % {'count': self.count}}"
-
-
 def published_counts(
-    edition: Edition, shown: Iterable[PublishedRows], at: datetime, opening: Iterable[str] = ()
-) -> list[PublishedCount]:
+    edition: Edition, shown: Iterable[PublishedRows], at: datetime, opening: Iterable[str]
+) -> list[tuple[PublishedRows, int]]:
     """Return how much of each can be seen at a moment, the gates `opening` taken as open. One query each."""
     with preview_as(Lifted(edition.pk, frozenset(opening))):
-        return [PublishedCount(one, one.public(edition, at).count()) for one in shown]
+        return [(one, one.public(edition, at).count()) for one in shown]
 
 
 def set_gates(

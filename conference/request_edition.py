@@ -11,7 +11,7 @@ from typing import Concatenate
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import QuerySet, Subquery
+from django.db.models import Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -40,14 +40,10 @@ def published_editions(request: HttpRequest) -> list[Edition]:
     """
     memory = vars(request)
     if "published_editions" not in memory:
-        memory["published_editions"] = _stamped(timezone.now())
+        rows = Edition.objects.published(timezone.now()).select_related("conference")
+        memory["published_editions"] = rows.annotate(**SITE_STAMP)
     editions: list[Edition] = memory["published_editions"]
     return editions
-
-
-def _stamped(at: datetime) -> QuerySet[Edition]:
-    rows: QuerySet[Edition] = Edition.objects.published(at).select_related("conference")
-    return rows.annotate(**SITE_STAMP)
 
 
 def addressed_edition(request: HttpRequest) -> Edition | None:

@@ -6,8 +6,9 @@ from typing import Any
 import django_stubs_ext
 from django.conf.global_settings import LANGUAGES as KNOWN_LANGUAGES
 from django.utils.csp import CSP
+from environs import EnvError
 
-from conference.environment import environment, hosts, mailers, problems, refuse, safe_database, stored_key
+from conference.environment import environment, hosts, mailers, problems, safe_database, stored_key
 from conference.logs import logging_settings
 
 django_stubs_ext.monkeypatch()
@@ -77,8 +78,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 TEMPLATES = [
     {
-        "BACKEND": "conference.template_engine.Templates",
-        "NAME": "django",
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
@@ -285,4 +285,5 @@ DEFAULT_FROM_EMAIL: str = env.str("EMAIL_FROM", "")
 LOG_FORMAT: str = env.str("LOG_FORMAT", "json" if HTTPS else "text")
 LOGGING = logging_settings(LOG_FORMAT)
 
-refuse(problems(globals()))
+if found := problems(globals()):
+    raise EnvError("\n".join(found))

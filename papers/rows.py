@@ -13,13 +13,14 @@ from django.core.files.storage import default_storage
 from django.db.models.functions import Coalesce
 
 import markup
-from conference.summaries import EditionSummary
-from conference.summaries import columns as edition_columns
+from conference.models import EditionSummary
 from content.array_lookup import Among, Keys
 from content.page_paths import path_of
 from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
 from people.rows import PersonLink
+
+EDITION_COLUMNS = tuple(f"edition__{name}" for name in EditionSummary._fields)
 
 
 class AwardRow(NamedTuple):
@@ -192,7 +193,7 @@ def awards(papers: Any, keys: Collection[int], at: datetime | None = None) -> Ro
 def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> dict[int, PaperRow]:
     """Return the published papers that have these keys, titles alone. One query, none without keys."""
     rows = papers.model.objects.published(moment(at)).filter(Among("pk", Keys(keys)))
-    columns = ("pk", "uid", "title", "title_html", *edition_columns("edition__"))
+    columns = ("pk", "uid", "title", "title_html", *EDITION_COLUMNS)
     return {
         key: PaperRow(uid, title, html, EditionSummary(*edition))
         for key, uid, title, html, *edition in rows.values_list(*columns)
@@ -247,7 +248,7 @@ def labels_of(papers: Any, relation: str) -> dict[str, str]:
 def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
     """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`."""
     own = ["pk", "uid", "title", "title_html", "track", "topic__slug", "topic__name"]
-    columns = [*own, *(["abstract_html"] if detailed else []), *edition_columns("edition__")]
+    columns = [*own, *(["abstract_html"] if detailed else []), *EDITION_COLUMNS]
     rows = list(papers.values_list(*columns, named=True))
     keys = [row.pk for row in rows]
     people, won = authors(papers, keys, at), awards(papers, keys, at)
@@ -257,7 +258,7 @@ def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) ->
             row.uid,
             row.title,
             row.title_html,
-            EditionSummary(*row[-len(EditionSummary._fields) :]),
+            EditionSummary(*row[-len(EDITION_COLUMNS) :]),
             row.abstract_html if detailed else "",
             people[row.pk],
             won[row.pk],

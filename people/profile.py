@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 
-from conference.models import Edition
-from conference.summaries import EditionSummary
+from conference.models import Edition, EditionSummary
 from content.models import Content
 from content.querysets import published_rows
 from people import names

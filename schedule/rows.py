@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models.functions import Coalesce
 
-from conference.summaries import EditionSummary
+from conference.models import EditionSummary
 from content.array_lookup import Among, Keys
 from content.querysets import moment
 from papers.board_order import running_order

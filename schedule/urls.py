@@ -1,8 +1,8 @@
 """The addresses of the timetable."""
 
 from django.urls import path
+from django.views.decorators.http import require_safe
 
-from conference.feeds import feed_view
 from content import url_converters
 from schedule import views
 from schedule.agenda import views as agendaviews
@@ -27,5 +27,5 @@ urlpatterns = [
     path("<key:edition>/agenda/sync/", agendaviews.sync, name="agenda_sync"),
     path("<key:edition>/agenda/<str:token>/", agendaviews.linked, name="agenda_link"),
     path("<key:edition>/changes/", views.changes, name="changes"),
-    path("<key:edition>/changes.atom", feed_view(ChangesFeed()), name="changes_feed"),
+    path("<key:edition>/changes.atom", require_safe(ChangesFeed()), name="changes_feed"),
 ]

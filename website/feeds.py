@@ -10,8 +10,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import pgettext_lazy
 
-from conference.feeds import MAX_ENTRIES, AtomFeed, EditionFeed, absolute, writable
+from conference.feeds import MAX_ENTRIES, AtomFeed, EditionFeed, writable
 from conference.models import Announcement, Edition
+from conference.page_metadata import absolute
 from content.revision import FIRST_REVISION
 from operations.indexing.update import refresh
 from papers.models import Paper

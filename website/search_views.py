@@ -204,10 +204,10 @@ def public_rows(kind: str) -> Any:
         case "session":
             return Session.objects.published().with_called_off().with_people()
         case "talk":
-            rows = Presentation.objects.published().filter(paper=None).with_beginning()
             speakers = with_shown_names(Speaker.objects.published()).order_by("position", "pk")
-            with_speakers = rows.prefetch_related(Prefetch("speakers", speakers, "shown_speakers"))
-            return with_speakers.select_related("session")
+            spoken = Presentation.objects.published().filter(paper=None).with_beginning()
+            spoken = spoken.prefetch_related(Prefetch("speakers", speakers, "shown_speakers"))
+            return spoken.select_related("session")
         case "person":
             return Person.objects.published()
         case _:

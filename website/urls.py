@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from django.urls import URLPattern, include, path
 from django.views.decorators.http import require_safe
 
-from conference.feeds import feed_view
 from content import url_converters
 from operations.monitoring import views as running
 from website import media, redirects, robots, search_views, sitemaps, views
@@ -51,8 +50,8 @@ own = [
     *old_addresses,
     path("<key:edition>/search/", search_views.edition_search, name="edition_search"),
     path("<key:edition>/search/suggest", search_views.edition_suggestions, name="edition_suggestions"),
-    path("<key:edition>/announcements.atom", feed_view(AnnouncementsFeed()), name="announcements_feed"),
-    path("<key:edition>/papers.atom", feed_view(PapersFeed()), name="papers_feed"),
+    path("<key:edition>/announcements.atom", require_safe(AnnouncementsFeed()), name="announcements_feed"),
+    path("<key:edition>/papers.atom", require_safe(PapersFeed()), name="papers_feed"),
     path(
         "<key:edition>/sitemap-<str:section>-<int:page>.xml", sitemaps.edition_sitemap, name="edition_sitemap"
     ),

@@ -19,7 +19,6 @@ from django.utils.translation import gettext_lazy as _
 from conference.models import Edition
 from conference.publishing import (
     PUBLISH_SCOPES,
-    PublishedCount,
     PublishedRows,
     PublishScope,
     published_counts,
@@ -30,8 +29,7 @@ from conference.request_edition import SESSION_KEY, page_asked_for, visible_edit
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, working_on
-from editorial.desk import DeskCount as Line
-from editorial.desk import Switch, switches, waiting_of
+from editorial.desk import switches, waiting_of
 from editorial.form_fields import ZonedField, ZonedWidget
 from editorial.model_admin import ContentAdmin
 from editorial.model_admin import moment as written
@@ -66,25 +64,6 @@ class PublishForm(forms.Form):
         return moment
 
 
-@dataclass(frozen=True, slots=True)
-class Drafts:
-    """Drafts that stay behind, and where they are listed."""
-
-    words: str
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What going public would show, and what a chair should know before."""
-
-    seen: list[PublishedCount]
-    # What appears only when other parts are public, too.
-    held: int
-    drafts: list[Drafts]
-    waiting: list[Line]
-
-
 def publish_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
     """Show what a part of an edition would show; with POST, let it go public, or take it back."""
     edition = model_admin.get_object(request, str(key))
@@ -108,13 +87,12 @@ class PublishPage:
     now: datetime
 
     def respond(self) -> HttpResponse:
-        """Do what was asked for, or show the page that asks."""
         request = self.request
         if request.method != "POST":
-            return self.render(PublishForm(initial=begun(self.edition, self.part, self.now)))
+            return self.render(PublishForm(initial=self.initial()))
         if request.POST.get("was") != state_of(self.edition):
             messages.warning(request, CHANGED)
-            return redirect(address(self.edition, self.part))
+            return redirect(request.get_full_path())
         if "take_back" in request.POST:
             return self.take_back()
         form = PublishForm(request.POST)
@@ -123,7 +101,6 @@ class PublishPage:
         return self.go_public(form)
 
     def go_public(self, form: PublishForm) -> HttpResponse:
-        """Let the part go public, and say so."""
         edition, part, at = self.edition, self.part, form.at(self.now)
         gates = [
             gate for gate in GATES if gate in part.gates or (form.cleaned_data["site"] and gate == GATES[0])
@@ -142,7 +119,6 @@ class PublishPage:
         return redirect(desk_of(edition))
 
     def take_back(self) -> HttpResponse:
-        """Hide the part, and say so."""
         edition, part = self.edition, self.part
         set_gates(edition, part.gates, None)
         self.model_admin.log_change(self.request, edition, [{"changed": {"fields": [*part.gates]}}])
@@ -160,7 +136,6 @@ class PublishPage:
         ]
 
     def render(self, form: PublishForm) -> HttpResponse:
-        """Show the page that asks."""
         edition, part, now = self.edition, self.part, self.now
         moments = [getattr(edition, gate) for gate in part.gates]
         site = edition.public_from
@@ -171,7 +146,11 @@ class PublishPage:
             "media": self.model_admin.media + form.media,
             "part": part,
             "parts": PUBLISH_SCOPES.values(),
-            "switches": states(edition, part, now),
+            "switches": [
+                switch
+                for gate, switch in zip(GATES, switches(edition, now), strict=True)
+                if gate in part.gates
+            ],
             "outlook": self.outlook(),
             "is_open": all(one is not None and one <= now for one in [*moments, site]),
             "is_set": any(moments),
@@ -182,55 +161,45 @@ class PublishPage:
         }
         return TemplateResponse(self.request, "admin/conference/edition/publish.html", context).render()
 
-    def outlook(self) -> Outlook:
-        """Return what the part would show. One query or two for each kind of row, and the desk's own."""
+    def outlook(self) -> dict[str, object]:
+        """Return what the part would show. One query or two for each kind of row, and the desk's own.
+
+        `held` appears only when other parts are public, too; `drafts` and `waiting` are worth a look before.
+        """
         edition, part, access = self.edition, self.part, access_for(self.request)
         shown = rows_of_scope(part)
         seen = published_counts(edition, shown, self.now, {*part.gates, GATES[0]})
-        at_most = sum(one.count for one in published_counts(edition, shown, self.now, GATES))
+        at_most = published_counts(edition, shown, self.now, GATES)
         drafts = [(one, rows.count()) for one, rows in self.drafts()]
         apps = {one.model._meta.app_label for one in shown}
         lines = waiting_of(edition, lambda model: access.may_all("view", model, edition))
-        return Outlook(
-            [one for one in seen if one.count],
-            at_most - sum(one.count for one in seen),
-            [
-                Drafts(PublishedCount(one, count).words, drafts_address(one, edition))
+        return {
+            "seen": [one.in_words(count) for one, count in seen if count],
+            "held": sum(count for _, count in at_most) - sum(count for _, count in seen),
+            "drafts": [
+                {"words": one.in_words(count), "address": drafts_address(one, edition)}
                 for one, count in drafts
                 if count
             ],
-            [line for line in lines if line.app in apps],
-        )
+            "waiting": [line for line in lines if line.app in apps],
+        }
 
-
-def begun(edition: Edition, part: PublishScope, now: datetime) -> dict[str, object]:
-    """Return what the form begins with: the moment that is set, to be kept if it is still to come."""
-    moments = [moment for gate in part.gates if (moment := getattr(edition, gate))]
-    latest = max(moments, default=None)
-    return {
-        "when": LATER if latest and latest > now else NOW,
-        "moment": latest,
-        "site": edition.public_from is None,
-        "was": state_of(edition),
-    }
+    def initial(self) -> dict[str, object]:
+        """Return what the form begins with: the moment that is set, to be kept if it is still to come."""
+        moments = [moment for gate in self.part.gates if (moment := getattr(self.edition, gate))]
+        latest = max(moments, default=None)
+        return {
+            "when": LATER if latest and latest > self.now else NOW,
+            "moment": latest,
+            "site": self.edition.public_from is None,
+            "was": state_of(self.edition),
+        }
 
 
 def state_of(edition: Edition) -> str:
     """Return the moments of all gates as text, to see whether somebody changed one meanwhile."""
     moments = (getattr(edition, gate) for gate in GATES)
     return " ".join(one.isoformat() if one else NEVER for one in moments)
-
-
-def states(edition: Edition, part: PublishScope, now: datetime) -> list[Switch]:
-    """Return the switches of a part."""
-    return [switch for gate, switch in zip(GATES, switches(edition, now), strict=True) if gate in part.gates]
-
-
-def address(edition: Edition, part: PublishScope) -> str:
-    """Return the address of the page that publishes a part."""
-    return (
-        f"{reverse('admin:conference_edition_publish', args=[edition.pk])}?{urlencode({'part': part.name})}"
-    )
 
 
 def desk_of(edition: Edition) -> str:

@@ -6,7 +6,7 @@ import django.utils.timezone
 from django.db import migrations, models
 
 import conference.menu_sections
-import conference.summaries
+import conference.models
 import content.fields
 
 
@@ -204,7 +204,7 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "editions",
                 "ordering": ["-start_date", "slug"],
             },
-            bases=(conference.summaries.EditionClock, models.Model),
+            bases=(conference.models.EditionClock, models.Model),
         ),
         migrations.CreateModel(
             name="Announcement",

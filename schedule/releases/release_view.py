@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 import markup
-from conference.feeds import MAX_ENTRIES, EditionFeed, absolute, writable
+from conference.feeds import MAX_ENTRIES, EditionFeed, writable
 from conference.models import Edition
+from conference.page_metadata import absolute
 from schedule.models import Presentation, Release, Session
 from schedule.releases.changes import ProgramChange
 from schedule.releases.snapshot import read_change

@@ -221,10 +221,10 @@ def test_session_chair_is_not_told_what_waits_in_the_edition(client: Client, edi
     user.user_permissions.add(Permission.objects.get(codename="change_edition"))
     Membership.objects.create(user=user, edition=edition, role="session_chair")
     client.force_login(user)
-    superuser, their = Client(), client.get(address(edition)).context["outlook"].waiting
+    superuser, their = Client(), client.get(address(edition)).context["outlook"]["waiting"]
     superuser.force_login(User.objects.create_superuser("root"))
 
-    assert superuser.get(address(edition)).context["outlook"].waiting != []
+    assert superuser.get(address(edition)).context["outlook"]["waiting"] != []
     assert their == []
 
 
@@ -238,7 +238,7 @@ def test_count_is_what_the_public_gets_then(edition: Edition) -> None:
     make.make_announcement(edition, published_at=NOON + timedelta(days=1))
     shown = rows_of_scope(PUBLISH_SCOPES["everything"])
     forecast = [
-        one.count for one in published_counts(edition, shown, NOON, PUBLISH_SCOPES["everything"].gates)
+        count for _, count in published_counts(edition, shown, NOON, PUBLISH_SCOPES["everything"].gates)
     ]
     Edition.objects.update(public_from=NOON, papers_public_from=NOON, schedule_public_from=NOON)
 
