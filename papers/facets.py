@@ -3,25 +3,22 @@
 Every state of the list has one address: the parameters in the order of `PaperFilter`, without defaults.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from django.core.validators import RegexValidator
-from django.db.models import Model, QuerySet
+from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
-from django_filters import CharFilter, ChoiceFilter, FilterSet, MultipleChoiceFilter
 
 from conference.models import Edition
 from content.pagination import BadParameter
 from pagecache.keys import CACHED_PARAMETERS
 from papers.catalog import FacetValue, catalog
-from papers.models import Paper
 from papers.rows import PaperRow
 from people.models import Institution
 
@@ -90,45 +87,37 @@ class Facet:
         return [offer for offer in self.offers if offer.chosen]
 
 
-class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
+class PaperFilter(forms.Form):
     """Words, facets, order, groups and view of a list of papers. Parameters of other names are ignored."""
 
-    q = CharFilter(max_length=MAX_WORDS)
-    topic = ChoiceFilter(choices=())
-    track = ChoiceFilter(choices=())
-    kind = ChoiceFilter(choices=())
-    award = ChoiceFilter(choices=())
-    day = ChoiceFilter(choices=())
-    session = ChoiceFilter(choices=())
-    institution = ChoiceFilter(choices=())
-    has = MultipleChoiceFilter(choices=())
-    sort = ChoiceFilter(choices=list(SORTS.items()))
-    seed = CharFilter(validators=[RegexValidator(r"^[1-9][0-9]{0,5}$", _("Give a number up to 999999."))])
-    by = ChoiceFilter(choices=list(GROUPS.items()))
-    view = ChoiceFilter(choices=list(VIEWS.items()))
-
-    class Meta:
-        model = Paper
-        fields: list[str] = []
+    q = forms.CharField(max_length=MAX_WORDS, required=False)
+    sort = forms.ChoiceField(choices=[*SORTS.items()], required=False)
+    seed = forms.RegexField(
+        "^[1-9][0-9]{0,5}$", required=False, error_messages={"invalid": _("Give a number up to 999999.")}
+    )
+    by = forms.ChoiceField(choices=[*GROUPS.items()], required=False)
+    view = forms.ChoiceField(choices=[*VIEWS.items()], required=False)
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
-        super().__init__(parameters, edition.papers.published(at))
-        self.at = at
+        super().__init__(parameters)
+        self.parameters, self.edition, self.at = parameters, edition, at
         self.catalog = catalog(edition, at)
         for name in FACETS:
+            field = forms.MultipleChoiceField if name == "has" else forms.ChoiceField
             choices = self.catalog.facets[name].values()
-            self.filters[name].extra["choices"] = [(choice.value, choice.label) for choice in choices]
+            offered = [(choice.value, choice.label) for choice in choices]
+            self.fields[name] = field(choices=offered, required=False)
+        self.order_fields(["q", *FACETS, "sort", "seed", "by", "view"])
 
     # What is asked for
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The parameters as read; raise `BadParameter` for the first that cannot be."""
-        for name in self.form.errors:
-            wrong = [value for value in self.data.getlist(name) if value] or [""]
-            raise BadParameter(name, wrong[-1], f"{self.form.errors[name][0]}")
-        chosen: dict[str, object] = self.form.cleaned_data
-        return chosen
+        for name, errors in self.errors.items():
+            wrong = [value for value in self.parameters.getlist(name) if value] or [""]
+            raise BadParameter(name, wrong[-1], f"{errors[0]}")
+        return self.cleaned_data
 
     @cached_property
     def values(self) -> dict[str, list[str]]:
@@ -143,42 +132,23 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         """Whether some papers may be left out."""
         return bool(self.values or self.chosen["q"])
 
-    @property
-    def needs_seed(self) -> bool:
-        """Whether papers are to be shuffled, but not in which way."""
-        return self.chosen["sort"] == "random" and not self.chosen["seed"]
-
-    @cached_property
-    def parameters(self) -> dict[str, str | list[str]]:
-        """The parameters of the one address that this state has."""
-        known = {**self.chosen, **self.values}
-        if known["sort"] != "random":
-            known["seed"] = ""
-        return {
-            name: known[name] for name in self.filters if known[name] and known[name] != DEFAULTS.get(name)
-        }
-
     def query(self, but: Iterable[str] = (), **changes: str | list[str]) -> str:
         """Return the query of the state that differs in these parameters, on its first page."""
-        state: Mapping[str, object] = {**self.parameters, **changes}
-        kept = {name: state[name] for name in self.filters if name not in but and state.get(name)}
-        return urlencode({n: v for n, v in kept.items() if v != DEFAULTS.get(n)}, doseq=True)
+        state = {**self.chosen, **self.values, **changes}
+        left_out = {*but} if state["sort"] == "random" else {*but, "seed"}
+        parameters = {
+            name: state[name]
+            for name in self.fields
+            if name not in left_out and state[name] and state[name] != DEFAULTS.get(name)
+        }
+        return urlencode(parameters, doseq=True)
 
     @property
     def fields_but_words(self) -> list[tuple[str, str]]:
         """What the form for words sends along."""
         return parse_qsl(self.query(but=["q"]))
 
-    def address(self, path: str, page: int = 1) -> str:
-        """Return the one address of a page of this state."""
-        query = "&".join(part for part in (self.query(), f"page={page}" if page > 1 else "") if part)
-        return f"{path}?{query}" if query else path
-
     # What is found
-
-    def filter_queryset(self, queryset: QuerySet[Model]) -> object:
-        """The matching papers, as unordered rows."""
-        return queryset.filter(pk__in=self.keys) if self.is_narrowed else queryset
 
     @cached_property
     def keys(self) -> list[int]:
@@ -193,9 +163,8 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         words = self.chosen["q"]
         if not words:
             return self.catalog.everything
-        return self.catalog.numbers.bits(
-            self.queryset.matching(words, self.at).order_by().values_list("pk", flat=True)
-        )
+        papers = self.edition.papers.published(self.at).matching(words, self.at)
+        return self.catalog.numbers.bits(papers.order_by().values_list("pk", flat=True))
 
     # What is offered
 
@@ -213,24 +182,29 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
         return [*words, *picked]
 
     def _offers(self, name: str) -> list[FacetChoice]:
-        values = self.values
-        picked = values.get(name, [])
+        picked = self.values.get(name, [])
         # Of materials a paper can have several: the others narrow each other.
-        others = self.catalog.matching(values, but="" if name == "has" else name) & self._worded
+        others = self.catalog.matching(self.values, but="" if name == "has" else name) & self._worded
         counted = [
             (choice, number)
             for choice in self.catalog.facets[name].values()
             if (number := (choice.bits & others).bit_count()) or choice.value in picked
         ]
         if name == "topic":
-            counted = self._open_branch(counted, picked)
+            # The highest topics, and below the chosen one and those above it the next.
+            opened = {"", *(above for slug in picked for above in self._branch(slug))}
+            counted = [(choice, number) for choice, number in counted if choice.above in opened]
         elif name == "institution":
             counted = self._most_frequent(counted, picked)
         return [
             FacetChoice(
-                choice.label, number, self._toggled(name, choice.value), choice.value in picked, level
+                choice.label,
+                number,
+                self._toggled(name, choice.value),
+                choice.value in picked,
+                len(self._branch(choice.above)),
             )
-            for choice, number, level in ((*pair, self._level(name, pair[0])) for pair in counted)
+            for choice, number in counted
         ]
 
     def _toggled(self, name: str, value: str) -> str:
@@ -239,26 +213,17 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
             return self.query(has=sorted({*picked} ^ {value}, key=list(self.catalog.facets["has"]).index))
         return self.query(but=[name]) if value in picked else self.query(**{name: value})
 
-    def _level(self, name: str, choice: FacetValue) -> int:
-        above, level = choice.above, 0
-        while name == "topic" and above:
-            above, level = self.catalog.facets["topic"][above].above, level + 1
-        return level
-
-    def _open_branch(self, counted: Counted, picked: list[str]) -> Counted:
-        """The highest topics, and below the chosen one and those above it the next."""
-        topics, opened = self.catalog.facets["topic"], {""}
-        for slug in picked:
-            while slug:
-                opened.add(slug)
-                slug = topics[slug].above
-        return [pair for pair in counted if pair[0].above in opened]
+    def _branch(self, slug: str) -> list[str]:
+        """The slugs of a topic and of those above it; empty where there is no such topic."""
+        topics, found = self.catalog.facets["topic"], []
+        while slug in topics:
+            found.append(slug)
+            slug = topics[slug].above
+        return found
 
     def _most_frequent(self, counted: Counted, picked: list[str]) -> Counted:
         """The institutions of most papers, under their present names. One query, if there are any."""
         ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MAX_CHOICES]
-        if not ranked:
-            return []
         rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])
         names = dict(rows.values_list("slug", "name"))
         return [(replace(choice, label=names.get(choice.value, "")), number) for choice, number in ranked]
@@ -268,36 +233,31 @@ class PaperFilter(FilterSet):  # type: ignore[misc]  # the package has no types
     @property
     def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
         """The ways to sort, group and show the list: label, address, whether it is so now."""
-        facets, chosen = self.catalog.facets, self.chosen
-        useless = {"schedule"} if not facets["day"] else set()
-        useless |= {"board"} if not self.catalog.has_boards else set()
-        grouped = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
-        sorts = {name: label for name, label in SORTS.items() if name not in useless}
-        return {
-            name: [
-                (
-                    str(label),
-                    self.query(but=["seed"], **{name: way}),
-                    way == (chosen[name] or DEFAULTS.get(name, "")),
-                )
-                for way, label in labels.items()
-            ]
-            for name, labels in {"sort": sorts, "by": grouped, "view": VIEWS}.items()
-            if len(labels) > 1
-        }
+        facets, sorts = self.catalog.facets, {**SORTS}
+        if not facets["day"]:
+            del sorts["schedule"]
+        if not self.catalog.has_boards:
+            del sorts["board"]
+        groups = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
+        found = {}
+        for name, labels in {"sort": sorts, "by": groups, "view": VIEWS}.items():
+            current = self.chosen[name] or DEFAULTS.get(name, "")
+            if len(labels) > 1:
+                found[name] = [
+                    (str(label), self.query(but=["seed"], **{name: way}), way == current)
+                    for way, label in labels.items()
+                ]
+        return found
 
     def groups(self, page: Iterable[PaperRow]) -> dict[str, list[PaperRow]]:
         """The papers of a page under their topics or tracks; empty if they are in one list."""
         groups: dict[str, list[PaperRow]] = {}
+        topics = self.catalog.facets["topic"]
         for paper in page if self.chosen["by"] else ():
-            groups.setdefault(self._group(paper), []).append(paper)
+            if self.chosen["by"] == "track":
+                name = paper.track or str(MAIN_TRACK)
+            else:
+                branch = self._branch(paper.topic.slug if paper.topic else "")
+                name = " / ".join(topics[slug].label for slug in reversed(branch)) or str(NO_TOPIC)
+            groups.setdefault(name, []).append(paper)
         return groups
-
-    def _group(self, paper: PaperRow) -> str:
-        if self.chosen["by"] == "track":
-            return paper.track or str(MAIN_TRACK)
-        topics, slug, names = self.catalog.facets["topic"], paper.topic.slug if paper.topic else "", []
-        while slug in topics:
-            names.append(topics[slug].label)
-            slug = topics[slug].above
-        return " / ".join(reversed(names)) or str(NO_TOPIC)

@@ -35,13 +35,16 @@ def papers_crumb(edition: Edition) -> tuple[str, str]:
 def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show the papers of an edition: narrowed by facets and words, sorted, in groups or with abstracts."""
     chooser = PaperFilter(request.GET, edition)
-    if chooser.needs_seed:
+    chosen = chooser.chosen
+    if chosen["sort"] == "random" and not chosen["seed"]:
         seed = secrets.randbelow(999_999) + 1
         return redirect(f"{request.path}?{chooser.query(seed=str(seed))}")
-    chosen = chooser.chosen
     detailed = chosen["view"] == "detailed"
     page = page_of(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
     papers = edition.papers.published().exactly(list(page)).cards(detailed=detailed)
+    query, narrowed = chooser.query(), chooser.query(but=["sort", "seed", "by", "view"])
+    parameters = "&".join(filter(None, (query, f"page={page.number}" if page.number > 1 else "")))
+    address = f"{settings.SITE_URL}{request.path}"
     context = {
         "chooser": chooser,
         "chosen": chosen,
@@ -49,11 +52,9 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
         "papers": papers,
         "detailed": detailed,
         "groups": chooser.groups(papers),
-        "files_query": f"?{narrowed}"
-        if (narrowed := chooser.query(but=["sort", "seed", "by", "view"]))
-        else "",
-        "base_query": f"{query}&" if (query := chooser.query()) else "",
-        "canonical_url": chooser.address(f"{settings.SITE_URL}{request.path}", page.number),
+        "files_query": f"?{narrowed}" if narrowed else "",
+        "base_query": f"{query}&" if query else "",
+        "canonical_url": f"{address}?{parameters}" if parameters else address,
     }
     return render(request, "papers/list.html", context)
 
