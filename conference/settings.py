@@ -214,7 +214,7 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # Set when a visitor wants the own agenda kept here; never before.
 AGENDA_COOKIE_NAME = "agenda"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "website.error_views.csrf_refused"
+CSRF_FAILURE_VIEW = "website.views.csrf_refused"
 BEHIND_PROXY: bool | None = env.bool("BEHIND_PROXY", None)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

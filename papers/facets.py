@@ -90,13 +90,16 @@ class Facet:
 class PaperFilter(forms.Form):
     """Words, facets, order, groups and view of a list of papers. Parameters of other names are ignored."""
 
-    q = forms.CharField(max_length=MAX_WORDS, required=False)
-    sort = forms.ChoiceField(choices=[*SORTS.items()], required=False)
+    q = forms.CharField(label=_("Words"), max_length=MAX_WORDS, required=False)
+    sort = forms.ChoiceField(label=_("Sorted by"), choices=[*SORTS.items()], required=False)
     seed = forms.RegexField(
-        "^[1-9][0-9]{0,5}$", required=False, error_messages={"invalid": _("Give a number up to 999999.")}
+        "^[1-9][0-9]{0,5}$",
+        label=SORTS["random"],
+        required=False,
+        error_messages={"invalid": _("Give a number up to 999999.")},
     )
-    by = forms.ChoiceField(choices=[*GROUPS.items()], required=False)
-    view = forms.ChoiceField(choices=[*VIEWS.items()], required=False)
+    by = forms.ChoiceField(label=_("Grouped"), choices=[*GROUPS.items()], required=False)
+    view = forms.ChoiceField(label=_("Shown"), choices=[*VIEWS.items()], required=False)
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         super().__init__(parameters)
@@ -177,7 +180,11 @@ class PaperFilter(forms.Form):
     @property
     def removals(self) -> list[tuple[str, str, str]]:
         """What narrows the list: a label, the value, and the address without it."""
-        words = [(str(_("Words")), self.chosen["q"], self.query(but=["q"]))] if self.chosen["q"] else []
+        words = (
+            [(str(self.fields["q"].label), self.chosen["q"], self.query(but=["q"]))]
+            if self.chosen["q"]
+            else []
+        )
         picked = [(facet.label, offer.label, offer.query) for facet in self.facets for offer in facet.chosen]
         return [*words, *picked]
 

@@ -1,10 +1,11 @@
-"""Site maps for search engines: an index, and pages of public, lasting addresses."""
+"""What crawlers and programs may read, and where they find it: robots.txt, llms.txt, and site maps."""
 
 from collections.abc import Iterable
 from datetime import datetime
 from math import ceil
 from xml.sax.saxutils import escape
 
+from django.conf import settings
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -20,11 +21,19 @@ from people.models import Institution, Person
 from schedule.models import Room, Session
 from website.menu import filled_sections
 
+PLAIN = "text/plain; charset=utf-8"
+# Personal pages, searches, and combined facets, which show the same papers again.
+DISALLOWED = (
+    "/admin/",
+    "/search/",
+    "/*/search/",
+    "/*/agenda/",
+    "/*/papers/?*&",
+    "/*/papers/?*sort=random",
+)
 # Far below what is allowed, and quick to make.
 PER_FILE = 2000
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-
-
 # What has many pages, in an edition and beside the editions.
 EDITION_SECTIONS: dict[str, type[Paper] | type[Session]] = {"papers": Paper, "sessions": Session}
 SITE_SECTIONS: dict[str, type[Person] | type[Institution]] = {"people": Person, "institutions": Institution}
@@ -127,3 +136,41 @@ def reply(root: str, part: str, entries: Iterable[tuple[str, datetime | None]]) 
         lines.append(f"<{part}><loc>{escape(absolute(path))}</loc>{when}</{part}>")
     body = "\n".join([*lines, f"</{root}>", ""])
     return HttpResponse(body, content_type="application/xml; charset=utf-8")
+
+
+# For crawlers and programs
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """Return robots.txt: what crawlers may read, and the site map."""
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in DISALLOWED), ""]
+    return HttpResponse("\n".join([*lines, f"Sitemap: {absolute('/sitemap.xml')}", ""]), content_type=PLAIN)
+
+
+@require_safe
+def llms(request: HttpRequest) -> HttpResponse:
+    """Return llms.txt: what the site holds, and where its data is."""
+    editions = published_editions(request)
+    lines = [
+        f"# {settings.SITE_NAME}",
+        "",
+        "> Programs of academic conferences: each year's papers, authors, sessions, awards and people.",
+        "",
+        "Everything here is public and may be fetched as data instead of being read off the pages.",
+        "",
+        "## Data",
+        "",
+        f"- [API]({absolute('/api/v1/')}): everything published as JSON, with filters and full text search",
+        f"- [Schema of the API]({absolute(reverse('api:schema'))}): OpenAPI",
+        f"- [Site map]({absolute('/sitemap.xml')}): every page",
+        f"- [Search]({absolute(reverse('website:search'))}?q=): add words; `author:` and `topic:` narrow it",
+        "",
+        "## Editions",
+        "",
+    ]
+    for one in editions:
+        files = absolute(reverse("exchange:downloads", args=[one.slug]))
+        home = absolute(one.get_absolute_url())
+        lines.append(f"- [{one.name}]({home}): {one.date_line}; [files of the whole program]({files})")
+    return HttpResponse("\n".join([*lines, ""]), content_type=PLAIN)

@@ -9,13 +9,13 @@ from django.views.decorators.http import require_safe
 
 from content import url_converters
 from operations.monitoring import views as running
-from website import media, redirects, robots, search_views, sitemaps, views
+from website import media, redirects, search_views, sitemaps, views
 from website.feeds import AnnouncementsFeed, PapersFeed, SearchFeed
 
 __all__ = ["handler400", "handler500", "url_converters", "urlpatterns"]
 
-handler400 = "website.error_views.bad_request"
-handler500 = "website.error_views.server_error"
+handler400 = "website.views.bad_request"
+handler500 = "website.views.server_error"
 
 
 def with_or_without_slash(route: str, view: Callable[..., HttpResponse], name: str) -> list[URLPattern]:
@@ -40,8 +40,8 @@ own = [
     path("metrics", running.metrics_page, name="metrics"),
     path("media/<path:name>", media.media_file, name="media"),
     path("opensearch.xml", search_views.opensearch, name="opensearch"),
-    path("robots.txt", robots.robots, name="robots"),
-    path("llms.txt", robots.llms, name="llms"),
+    path("robots.txt", sitemaps.robots, name="robots"),
+    path("llms.txt", sitemaps.llms, name="llms"),
     path("sitemap.xml", sitemaps.index, name="sitemaps"),
     path("sitemap-<str:section>-<int:page>.xml", sitemaps.sitemap, name="sitemap"),
     path("search/feed", require_safe(SearchFeed()), name="search_feed"),

@@ -1,16 +1,26 @@
-"""The home pages of the site and of each edition."""
+"""The home pages of the site and of each edition; the error pages."""
 
-from django.http import HttpRequest, HttpResponse
+import sys
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.template import loader
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from conference.cards import Picture, card
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
+from content.pagination import BadParameter
 from website.context_processors import home_head
 from website.menu import counts, program_links
+
+# In seconds.
+RETRY_AFTER = "30"
+API = "/api/"
 
 
 @require_safe
@@ -52,3 +62,29 @@ def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
     return card(
         request, edition, Picture(edition.conference.name, edition.name, series, place, edition.accent)
     )
+
+
+# Errors
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say in a sentence which part of the address cannot be read."""
+    reason = str(exception) if isinstance(exception, BadParameter) else ""
+    return render(request, "400.html", {"reason": reason}, status=400)
+
+
+def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Say what to do about a form without a valid CSRF token, as after signing in elsewhere."""
+    return render(request, "403_csrf.html", status=403)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Report a failure; if the database is away, a 503 with `Retry-After`."""
+    is_away = isinstance(sys.exception(), OperationalError | InterfaceError)
+    status = 503 if is_away else 500
+    headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_away else {}
+    if request.path.startswith(API):
+        words = _("The site is away for a moment.") if is_away else _("Something went wrong here.")
+        return JsonResponse({"detail": words}, status=status, headers=headers)
+    # Without the request: the context processors may be what failed.
+    return HttpResponse(loader.get_template(f"{status}.html").render(), status=status, headers=headers)

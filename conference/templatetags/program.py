@@ -1,20 +1,25 @@
-"""Template words for the program: times in the edition's zone, with the zone named; plain text."""
+"""Template words for the program: times in the edition's zone, with the zone named; counts; cached pieces."""
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
+from typing import Any
 from urllib.parse import urlsplit
 
 import segno
 from django import template
+from django.db.models import Model
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import get_language, gettext, ngettext, pgettext
 
-import markup
+from conference import page_metadata
 from conference.models import Edition
 from content import times
 from content.querysets import moment
+from pagecache.fragments import rendered, rendered_each
 
 register = template.Library()
 
@@ -101,16 +106,9 @@ def no_time(edition: Edition, at: datetime | None = None) -> str:
 
 
 @register.filter
-def plain(source: str) -> str:
-    """An author's text without any markup: for page titles and descriptions."""
-    return markup.plain(source)
-
-
-@register.filter
 def lead(source: str, length: int = 250) -> str:
     """The beginning of an author's text in whole words, for the description of a page."""
-    words = " ".join(markup.plain(source).split())
-    return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
+    return page_metadata.lead(source, length)
 
 
 @register.filter
@@ -174,3 +172,77 @@ def qr(url: str, label: str = "") -> SafeString:
 def _drawn(url: str) -> str:
     drawing = segno.make(url, error="m", micro=False, mask=MASK)
     return str(drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff"))
+
+
+# The language, and how many there are of something
+
+
+@register.simple_tag
+def language() -> str:
+    """The language of the interface as pages name it; English has no country."""
+    code = get_language() or "en"
+    return "en" if code.startswith("en-") else code
+
+
+def numbered(number: int) -> dict[str, str]:
+    """Return the number as the language writes it, for messages that count."""
+    return {"number": number_format(number, force_grouping=True)}
+
+
+@register.filter
+def papers(number: int) -> str:
+    """1,200 papers."""
+    return ngettext("%(number)s paper", "%(number)s papers", number) % numbered(number)
+
+
+@register.filter
+def people(number: int) -> str:
+    """1,200 people."""
+    return ngettext("%(number)s person", "%(number)s people", number) % numbered(number)
+
+
+@register.filter
+def posters(number: int) -> str:
+    """800 posters."""
+    return ngettext("%(number)s poster", "%(number)s posters", number) % numbered(number)
+
+
+@register.filter
+def held(session: Any) -> str:
+    """6 talks, or 800 posters: what a session fetched `with_place()` holds; nothing where it is empty."""
+    number = session.talk_count
+    if session.counts_as == "poster":
+        return posters(number) if number else ""
+    return ngettext("%(number)s talk", "%(number)s talks", number) % numbered(number) if number else ""
+
+
+# Cached pieces of pages, and what machines read of a page
+
+
+@register.simple_tag
+def fragment(name: str, **values: object) -> SafeString:
+    """The piece that this template makes of these values; it sees nothing else of the page."""
+    return rendered(name, values)
+
+
+@register.simple_tag
+def fragment_each(template: str, name: str, rows: Iterable[Model], **values: object) -> SafeString:
+    """The pieces of rows, one behind the other: each is in the template by this name, beside the values."""
+    return rendered_each(template, name, rows, values)
+
+
+@register.simple_block_tag(takes_context=True)
+def pagetitle(context: template.Context, content: str) -> SafeString:
+    """The title of the page, and the one that cards elsewhere show: the head's own, else the same."""
+    head: Any = context.get("head")
+    shown = head.title if head and head.title else mark_safe(content.replace('"', "&quot;"))
+    return format_html('<title>{}</title>\n    <meta property="og:title" content="{}">', content, shown)
+
+
+@register.simple_tag(takes_context=True)
+def crumbs_data(context: template.Context, crumbs: Sequence[tuple[str, str]]) -> SafeString:
+    """The way down to the page as linked data: from the edition's home, or that of the site."""
+    edition: Any = context.get("edition")
+    home = edition.get_absolute_url() if edition else "/"
+    top = (str(edition or context.get("site_name", "")), home)
+    return page_metadata.json_ld(page_metadata.breadcrumbs([top, *crumbs]))
