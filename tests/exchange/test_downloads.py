@@ -338,7 +338,7 @@ def test_what_is_not_there_is_404(client: Client, path: str) -> None:
     ("path", "count"),
     [
         ("/2021/papers/p1.bib", 14),
-        ("/2021/papers.bib", 21),
+        ("/2021/papers.bib", 20),
         ("/2021/papers/p1.ics", 12),
         ("/2021/schedule.ics", 8),
     ],
