@@ -58,7 +58,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "operations.monitoring.middleware.RequestNoteMiddleware",
+    "operations.monitoring.notes.RequestNoteMiddleware",
     "conference.headers.HeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",

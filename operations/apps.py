@@ -11,11 +11,11 @@ class OperationsConfig(AppConfig):
     def ready(self) -> None:
         from exchange.imports.load import after_import
         from operations.indexing.update import refresh
-        from operations.monitoring import error_reporting, tasks
+        from operations.monitoring import notes
         from people.duplicates.storage import search_all
 
         # Otherwise the first search after an import would have to index the whole program.
         after_import.append(refresh)
         after_import.append(search_all)
-        error_reporting.start()
-        tasks.follow()
+        notes.start_reporting()
+        notes.follow_tasks()

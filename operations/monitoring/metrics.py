@@ -17,7 +17,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from conference.models import Edition
 from content.models import SiteRevision
-from operations.monitoring import task_queue
+from operations.monitoring import readiness
 from pagecache import request_log
 
 OWN = CollectorRegistry()
@@ -77,7 +77,7 @@ def state() -> CollectorRegistry:
     revision.labels("").set(site or 0)
     waiting = Gauge("plenary_queue_waiting", "Tasks that wait for a worker.", registry=registry)
     oldest = Gauge("plenary_queue_oldest_seconds", "How long the first has waited.", registry=registry)
-    found = task_queue.state()
+    found = readiness.queue_state()
     waiting.set(found.waiting)
     oldest.set(found.seconds)
     return registry

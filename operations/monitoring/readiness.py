@@ -6,16 +6,22 @@ Each check raises `NotReadyError` with what is wrong, for the operator, without 
 import secrets
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Count, Min
+from django.utils import timezone
 from redis.exceptions import RedisError
 
-from operations.monitoring import task_queue
-
 MEGABYTE = 1_000_000
+# The package's own name for its app.
+TASKS_APP = "django_tasks_database"
 # A task that waits longer than this means that no worker runs.
 MAX_TASK_AGE_SECONDS = 600
 # Applied migrations stay applied: checking takes a tenth of a second.
@@ -68,9 +74,28 @@ def disk() -> str:
     return "enough room"
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Tasks that are due and that no worker has taken yet."""
+
+    waiting: int = 0
+    seconds: float = 0.0
+
+
+def queue_state(at: datetime | None = None) -> Queue:
+    """Return what waits now; nothing where tasks are done on the spot. One query."""
+    if settings.TASK_BACKEND == "immediate":
+        return Queue()
+    rows: Any = apps.get_model(TASKS_APP, "dbtaskresult")._default_manager
+    found = rows.ready().order_by().aggregate(number=Count("pk"), first=Min("enqueued_at"))
+    if found["first"] is None:
+        return Queue()
+    return Queue(found["number"], max(((at or timezone.now()) - found["first"]).total_seconds(), 0.0))
+
+
 def worker() -> str:
     try:
-        found = task_queue.state()
+        found = queue_state()
     except DatabaseError as error:
         raise NotReadyError("the queue cannot be read") from error
     if found.seconds > MAX_TASK_AGE_SECONDS:

@@ -11,7 +11,7 @@ from content import revision
 from content.invalidation import MAX_TAGS_PER_CHANGE
 from operations.indexing import documents, update
 from operations.indexing.update import read, refresh
-from operations.verify import bookkeeping
+from operations.verify import repair_search_index, search_index_errors
 from papers.models import Paper
 from people.models import PersonName
 from search.models import Document, Indexed
@@ -54,7 +54,7 @@ def test_edit_of_words_indexes_the_paper_alone(paper: Paper) -> None:
 
     assert (compared(), titles()) == ([], ["cranks", "pistons"])
     assert read().stale() == []
-    assert [*bookkeeping.search_index_errors()] == []
+    assert [*search_index_errors()] == []
 
 
 def test_pages_of_other_editions_stay_valid(paper: Paper) -> None:
@@ -65,7 +65,7 @@ def test_pages_of_other_editions_stay_valid(paper: Paper) -> None:
     retitled(paper, "Pistons")
 
     assert (compared(), titles()) == ([], ["looms", "looms of old", "pistons"])
-    assert [*bookkeeping.search_index_errors()] == []
+    assert [*search_index_errors()] == []
 
 
 def test_words_of_a_draft_are_not_indexed(paper: Paper) -> None:
@@ -110,7 +110,7 @@ def test_other_changes_compare_edition_and_site(paper: Paper, change: Any) -> No
     change(paper)
 
     assert compared() == [0, paper.edition_id]
-    assert [*bookkeeping.search_index_errors()] == []
+    assert [*search_index_errors()] == []
 
 
 def test_hidden_name_and_a_changed_text_compare_all(paper: Paper) -> None:
@@ -162,11 +162,11 @@ def test_wrong_index_is_found_and_mended(paper: Paper) -> None:
     Document.objects.filter(key="p1").update(fingerprint=1, title="damaged")
     retitled(paper.edition.papers.get(uid="p2"), "Cranks")
     refresh()
-    assert next(iter(bookkeeping.search_index_errors())).endswith(f"paper {paper.pk} is out of date")
+    assert next(iter(search_index_errors())).endswith(f"paper {paper.pk} is out of date")
 
-    bookkeeping.repair_search_index()
+    repair_search_index()
 
-    assert [*bookkeeping.search_index_errors()] == []
+    assert [*search_index_errors()] == []
     call_command("rebuild_search", verbosity=0)
     assert titles() == ["cranks", "engines"]
 
@@ -223,4 +223,4 @@ def test_search_does_not_index_while_another_process_does(paper: Paper) -> None:
     other.close()
 
     assert (compared(), titles()) == ([], ["looms", "pistons"])
-    assert [*bookkeeping.search_index_errors()] == []
+    assert [*search_index_errors()] == []

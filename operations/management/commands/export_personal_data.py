@@ -7,8 +7,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
-from operations.privacy.export import of_account, of_person
-from operations.privacy.subjects import find_account, find_person
+from operations.privacy.subjects import find_account, find_person, of_account, of_person
 
 
 class Command(BaseCommand):

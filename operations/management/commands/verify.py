@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from operations.verify.checks import CHECKS, Check
+from operations.verify import CHECKS, Check
 
 MAX_SHOWN_ROWS = 10
 

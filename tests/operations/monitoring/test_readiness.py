@@ -14,8 +14,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from exchange.jobs.tasks import preview
-from operations.monitoring import readiness, task_queue
-from operations.monitoring.task_queue import Queue
+from operations.monitoring import readiness
+from operations.monitoring.readiness import Queue
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +54,7 @@ def test_ready(client: Client, django_assert_num_queries: DjangoAssertNumQueries
     ("name", "place", "said"),
     [
         ("database", "operations.monitoring.readiness.connection.cursor", "failing: does not answer"),
-        ("worker", "operations.monitoring.task_queue.state", "failing: the queue cannot be read"),
+        ("worker", "operations.monitoring.readiness.queue_state", "failing: the queue cannot be read"),
     ],
 )
 def test_not_ready_without_database(
@@ -81,7 +81,7 @@ def test_not_ready_on_a_full_disk(client: Client, monkeypatch: pytest.MonkeyPatc
 
 
 def test_not_ready_without_a_worker(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("operations.monitoring.task_queue.state", lambda: Queue(3, 1200.0))
+    monkeypatch.setattr("operations.monitoring.readiness.queue_state", lambda: Queue(3, 1200.0))
 
     assert words(client, 503)["worker"] == "failing: 3 tasks wait, the first for 20 minutes"
 
@@ -119,8 +119,8 @@ def test_queue_counts_what_no_worker_has_taken(settings: Settings) -> None:
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     preview.enqueue(1)
 
-    assert task_queue.state(timezone.now() + timedelta(minutes=5)).waiting == 1
+    assert readiness.queue_state(timezone.now() + timedelta(minutes=5)).waiting == 1
 
 
 def test_queue_is_empty_for_immediate_tasks() -> None:
-    assert task_queue.state(timezone.now() + timedelta(days=1)) == Queue(0, 0.0)
+    assert readiness.queue_state(timezone.now() + timedelta(days=1)) == Queue(0, 0.0)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from operations.monitoring.error_reporting import stripped
+from operations.monitoring.notes import stripped
 from pagecache import request_log
 from tests.processes import output, start
 

@@ -1,25 +1,47 @@
-"""Checks of the rows of content models, their files, and the database itself."""
+"""Invariants of the stored data that database constraints cannot express, checked by `manage.py verify`."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import batched
 from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.core.files.storage import default_storage
-from django.db import DatabaseError, IntegrityError, connection
-from django.db.models import CharField, F, Q
+from django.core.management import call_command
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import CharField, F, Max, Q
 from django.db.models.functions import Length
+from django.utils import timezone
 
+from conference.models import Edition
 from content import recording, revision
 from content.file_fields import file_fields
+from content.history import ChangeSet, RowChange
 from content.models import Content, Ordered
 from content.ordering import close_gaps
+from content.revision import SiteRevision
+from exchange.imports.kinds import KINDS
+from exchange.models import Provenance
+from operations.indexing.documents import records
+from operations.indexing.update import SITE, read
 from people.merged_rows import final_rows
 from people.models import Institution, Person
 from people.querysets import appearances
+from search.models import Document, Word
+from search.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from django.db.models import Model
+
+EDITION = "edition"
+PARENT = "parent"
+BATCH_ROWS = 500
+# The history is written when a transaction ends, which may be long after a long import set the revision.
+MAX_DELAY = timedelta(minutes=30)
+
+# Rows of content models, their files, and the database itself
 
 
 def content_models() -> Iterator[type[Content]]:
@@ -29,9 +51,6 @@ def content_models() -> Iterator[type[Content]]:
 
 def named(model: "type[Model] | None", key: int) -> str:
     return f"{model._meta.verbose_name if model else 'row'} {key}"
-
-
-EDITION = "edition"
 
 
 def database_errors() -> Iterator[str]:
@@ -74,9 +93,6 @@ def texts_too_long() -> Iterator[str]:
             )
             for key in longer.order_by("pk").values_list("pk", flat=True):
                 yield f"{named(model, key)}: “{field.verbose_name}” is over {field.max_length} characters"
-
-
-PARENT = "parent"
 
 
 def is_numbered(places: Iterable[int]) -> bool:
@@ -123,16 +139,13 @@ def repair_positions() -> None:
     close_gaps(rows_with_gaps())
 
 
-CHUNK_ROWS = 500
-
-
 def rows_with_stale_fields() -> Iterator[tuple[Content, dict[str, object]]]:
     """Walk the rows whose derived fields are not what they would be now, with what these would be."""
     for model in content_models():
         fields = model.derived_fields
         if not fields:
             continue
-        for row in model._base_manager.order_by("pk").iterator(CHUNK_ROWS):
+        for row in model._base_manager.order_by("pk").iterator(BATCH_ROWS):
             stored = {name: getattr(row, name) for name in fields}
             row.derive()
             derived = {name: getattr(row, name) for name in fields}
@@ -176,3 +189,126 @@ def missing_files() -> Iterator[str]:
         for key, path in rows.values_list("pk", field.name):
             if path and not default_storage.exists(path):
                 yield f"{named(model, key)}: the file {path} is not there"
+
+
+# What is stored about content: import provenance, revisions, the search index
+
+
+def _orphaned() -> Iterator[Provenance]:
+    """Yield provenance of rows that neither exist nor are in the history as deleted and may come back."""
+    for kind in KINDS.values():
+        here = kind.model._base_manager.order_by().values("pk")
+        lost = Provenance.objects.filter(kind=kind.name).exclude(object_id__in=here).order_by("pk")
+        gone = RowChange.objects.filter(model=kind.model._meta.label_lower, kind=RowChange.Kind.DELETED)
+        yield from lost.exclude(object_id__in=gone.order_by().values("object_id"))
+
+
+def orphaned_provenance() -> Iterator[str]:
+    for provenance in _orphaned():
+        yield f"{provenance}: no such row, nor was one deleted"
+
+
+def repair_provenance() -> None:
+    for keys in batched([provenance.pk for provenance in _orphaned()], BATCH_ROWS, strict=False):
+        Provenance.objects.filter(pk__in=keys).delete()
+
+
+def _outdated() -> list[tuple[int | None, str]]:
+    """Return editions (`None`: the site) whose revision is older than their history or in the future."""
+    found: list[tuple[int | None, str]] = []
+    latest = timezone.now() + MAX_DELAY
+    changes = ChangeSet.objects.order_by().values_list("rows__edition_key").annotate(last=Max("at"))
+    last = {key: at for key, at in changes if at is not None}
+    revisions: list[tuple[int | None, str, object]] = [
+        (edition.pk, str(edition), edition.changed_at) for edition in Edition.objects.order_by("pk")
+    ]
+    site = SiteRevision.objects.filter(pk=1).first()
+    revisions.append((None, "the site", site.changed_at if site else None))
+    for key, name, at in revisions:
+        if at is None:
+            found += [(key, f"{name}: has no revision")] if last else []
+        elif at > latest:  # type: ignore[operator]
+            found.append((key, f"{name}: its revision is in the future"))
+        elif key in last and last[key] > at + MAX_DELAY:  # type: ignore[operator]
+            found.append((key, f"{name}: changed after its revision"))
+    return found
+
+
+def outdated_revisions() -> Iterator[str]:
+    yield from (words for _, words in _outdated())
+
+
+def repair_revisions() -> None:
+    revision.advance(key for key, _ in _outdated())
+
+
+def search_index_errors() -> Iterator[str]:
+    states = read()
+    for key in sorted(states.wanted.keys() - states.stale()):
+        edition = Edition.objects.get(pk=key) if key else None
+        yield from _documents(edition, "the site" if key == SITE else str(edition))
+    yield from _words()
+    yield from _full_text()
+
+
+def _documents(edition: Edition | None, name: str) -> Iterator[str]:
+    wanted = {(one.kind, one.object_id): one.fingerprint for one in records(edition)}
+    rows = Document.objects.filter(edition=edition.pk if edition else None).order_by()
+    stored = {(kind, key): mark for kind, key, mark in rows.values_list("kind", "object_id", "fingerprint")}
+    for verb, keys in (
+        ("is missing", wanted.keys() - stored.keys()),
+        ("is not public", stored.keys() - wanted.keys()),
+        ("is out of date", {key for key in wanted.keys() & stored.keys() if wanted[key] != stored[key]}),
+    ):
+        yield from (f"{name}: {kind} {key} {verb}" for kind, key in sorted(keys))
+
+
+def _words() -> Iterator[str]:
+    counted: Counter[str] = Counter()
+    for document in Document.objects.order_by("pk").iterator():
+        counted.update(vocabulary(document))
+    stored = dict(Word.objects.filter(documents__gt=0).values_list("word", "documents"))
+    apart = {word for word in counted.keys() | stored.keys() if counted[word] != stored.get(word, 0)}
+    if apart:
+        yield f"{len(apart)} words of the vocabulary have a wrong count, such as “{min(apart)}”"
+
+
+def _full_text() -> Iterator[str]:
+    if connection.vendor != "sqlite":
+        return
+    for table in ("search_head", "search_whole"):
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608
+        except DatabaseError as error:
+            yield f"{table}: {error}"
+
+
+def repair_search_index() -> None:
+    call_command("rebuild_search", verbosity=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An invariant: `find` lists the violations; `repair` fixes them, `None` where a person has to."""
+
+    title: str
+    find: Callable[[], Iterable[str]]
+    repair: Callable[[], object] | None = None
+
+
+# In the order in which they run: later ones rely on earlier ones.
+CHECKS = [
+    Check("the database is whole", database_errors),
+    Check("related rows belong to the same edition", rows_pointing_at_other_editions),
+    Check("texts fit their columns", texts_too_long),
+    Check("positions count from 1 without gaps", position_gaps, repair_positions),
+    Check("links, sort keys and rendered text are up to date", stale_fields, repair_stale_fields),
+    Check("import provenance refers to rows that exist", orphaned_provenance, repair_provenance),
+    Check("nothing refers to merged people or institutions", rows_of_merged),
+    Check("uploaded files exist", missing_files),
+    Check("revisions are no older than the last change", outdated_revisions, repair_revisions),
+    Check(
+        "the search index holds what is public, and nothing else", search_index_errors, repair_search_index
+    ),
+]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from conference.models import Conference, Edition
 from exchange.models import Provenance
 from operations.indexing.update import refresh
-from operations.verify.checks import CHECKS
+from operations.verify import CHECKS
 from papers.models import Authorship, Paper
 from people.models import Person
 from search.models import Document, Word

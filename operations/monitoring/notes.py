@@ -1,0 +1,80 @@
+"""What Django and the tasks add to the note of a request, and error reports that name it.
+
+A report goes to your own Sentry, if a setting names it: no names, addresses, forms or variables.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.tasks import TaskResult
+from django.tasks.signals import task_finished, task_started
+
+from conference.logs import bare
+from pagecache import request_log
+
+if TYPE_CHECKING:
+    from django.views import View
+
+
+class RequestNoteMiddleware:
+    """Writes the view and the pattern of the address into the note."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: "View", args: object, kwargs: object) -> None:
+        note, match = request_log.note(), request.resolver_match
+        if note and match:
+            note.view, note.route = match.view_name or "", match.route
+
+
+def begin_task(task_result: TaskResult[..., object], **sent: object) -> None:
+    """Open a note for a task of a worker; one that runs inside a request shares the request's."""
+    if request_log.note() is None:
+        request_log.begin(task_result.id).view = task_result.task.module_path
+
+
+def end_task(task_result: TaskResult[..., object], **sent: object) -> None:
+    found = request_log.note()
+    if found is not None and found.request == task_result.id:
+        request_log.end()
+
+
+def follow_tasks() -> None:
+    """Let every task be named. The last line of a task is written by Django, before its note is closed."""
+    task_started.connect(begin_task, dispatch_uid="task_note")
+    task_finished.connect(end_task, dispatch_uid="task_note")
+
+
+def stripped(event: dict[str, Any], hint: object) -> dict[str, Any]:
+    """Remove personal data from a report; add the id of the request or task, as the log has it."""
+    for name in ("user", "request", "server_name", "extra", "breadcrumbs"):
+        event.pop(name, None)
+    if "logentry" in event:
+        # Its parameters may contain an address.
+        event["logentry"] = {"message": bare(str(event["logentry"].get("message", "")))}
+    if found := request_log.note():
+        event["tags"] = {"request": found.request}
+    for error in event.get("exception", {}).get("values", ()):
+        error["value"] = bare(str(error.get("value", "")))
+    return event
+
+
+def start_reporting() -> None:
+    if not settings.SENTRY_DSN:
+        return
+    import sentry_sdk
+
+    sentry_sdk.init(
+        dsn=settings.SENTRY_DSN,
+        send_default_pii=False,
+        include_local_variables=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+        before_send=stripped,
+    )

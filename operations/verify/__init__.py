@@ -1,1 +1,0 @@
-"""Invariants of the stored data that database constraints cannot express, checked by `manage.py verify`."""
