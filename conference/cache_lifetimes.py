@@ -5,12 +5,15 @@ depend on the time of day is cached longer while nothing becomes public soon.
 """
 
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Exists, Model, OuterRef, Q
 
 from conference.models import Announcement, Edition
 from content.invalidation import SITE_KEY
+from content.preview_context import GATES
 from content.revision import FIRST_REVISION, SiteRevision
 from pagecache.revisions import SITE, CacheState
 
@@ -21,16 +24,25 @@ LIFETIME_OF_STEADY = timedelta(hours=1).total_seconds()
 SETTLED = timedelta(minutes=2)
 # Rows that become public at their `published_at`; upper packages add theirs.
 DATED_MODELS: list[type[Model]] = [Announcement]
-GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
 def read_cache_states(at: datetime) -> dict[str, CacheState]:
     """Return the states of all editions by slug, and of the site. Two queries."""
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=FIRST_REVISION)
+    # A change in this period affects a page that is rendered now and cached.
+    first, last = at - SETTLED, at + timedelta(seconds=LIFETIME_OF_STEADY)
+    dated = {"edition": OuterRef("pk"), "published_at__gte": first, "published_at__lte": last}
+    is_to_come = reduce(or_, (Q(Exists(model._base_manager.filter(**dated))) for model in DATED_MODELS))
     fields = ("pk", "slug", "revision", "changed_at", "start_date", "end_date", *GATES)
-    annotated = Edition._base_manager.annotate(is_to_come=has_dated_rows(*turning_window(at)))
+    annotated = Edition._base_manager.annotate(is_to_come=is_to_come)
     rows = list(annotated.order_by("slug").values(*fields, "is_to_come"))
-    is_turning_soon = any(is_turning(row, at) for row in rows)
+    # A part of an edition becomes public soon, or it ends: other editions may show that, too.
+    today = at.astimezone(UTC).date()
+    is_turning_soon = any(
+        timedelta(0) <= today - row["end_date"] <= timedelta(days=1)
+        or any(row[name] is not None and first <= row[name] <= last for name in GATES)
+        for row in rows
+    )
     states = {row["slug"]: _state(row, site, at, is_turning_soon) for row in rows}
     every = states.values()
     states[SITE] = CacheState(
@@ -58,24 +70,3 @@ def _state(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soo
         LIFETIME if is_turning_soon or row["is_to_come"] else LIFETIME_OF_STEADY,
         min([float("inf"), *((gate - at).total_seconds() for gate in gates if gate > at)]),
     )
-
-
-def has_dated_rows(first: datetime, last: datetime) -> Q:
-    """Whether an edition has dated rows, such as news, that become public between these moments."""
-    dated = {"edition": OuterRef("pk"), "published_at__gte": first, "published_at__lte": last}
-    found = Q()
-    for model in DATED_MODELS:
-        found |= Q(Exists(model._base_manager.filter(**dated)))
-    return found
-
-
-def turning_window(at: datetime) -> tuple[datetime, datetime]:
-    """Return the period in which a change affects a page that is rendered now and cached."""
-    return at - SETTLED, at + timedelta(seconds=LIFETIME_OF_STEADY)
-
-
-def is_turning(row: dict[str, Any], at: datetime) -> bool:
-    """Whether a part of an edition becomes public soon, or it ends: other editions may show that, too."""
-    first, last = turning_window(at)
-    opens = any(row[name] is not None and first <= row[name] <= last for name in GATES)
-    return opens or timedelta(0) <= at.astimezone(UTC).date() - row["end_date"] <= timedelta(days=1)

@@ -9,12 +9,12 @@ import threading
 import unicodedata
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from io import BytesIO
 from itertools import groupby
 from math import ceil
+from typing import NamedTuple
 
 from anyascii import anyascii
 from django.conf import settings
@@ -45,8 +45,7 @@ SPACE_BEFORE_PUNCTUATION = re.compile(r" (?=[,;:.!?)])")
 _drawing = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """All that a card shows: what it is, the title, people, a last line, and the color."""
 
     kind: str
@@ -57,14 +56,10 @@ class Picture:
 
     @property
     def etag(self) -> str:
-        """What names the picture: nothing but what it shows."""
         return blake2b(f"{DESIGN} {self!r}".encode("utf-8", "replace"), digest_size=9).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """A family at a size and a weight."""
-
+class Style(NamedTuple):
     family: str
     size: int
     weight: int
@@ -141,7 +136,6 @@ def wrapped(words: str, style: Style, most: int | None = None) -> list[str]:
 
 
 def pieces(word: str, style: Style) -> Iterator[str]:
-    """Break a word that is longer than a line."""
     while length(word, style) > INNER:
         fitting = bisect(range(2, len(word)), INNER, key=lambda end: ceil(length(word[:end], style))) + 1
         yield word[:fitting]
@@ -157,8 +151,9 @@ def fit(title: str) -> tuple[Style, list[str]]:
         lines = wrapped(words, style)
         if len(lines) <= most:
             return style, lines
-    style = Style(SERIF, TITLE_SIZES[-1][0], BOLD)
-    return style, wrapped(words, style, TITLE_SIZES[-1][1])
+    size, most = TITLE_SIZES[-1]
+    style = Style(SERIF, size, BOLD)
+    return style, wrapped(words, style, most)
 
 
 @lru_cache(CACHE_ENTRIES)

@@ -97,7 +97,6 @@ def address_problems(url: str) -> list[str]:
 
 
 def is_email(text: str) -> bool:
-    """Tell whether it is an e-mail address and nothing more."""
     try:
         validate_email(text)
     except ValidationError:

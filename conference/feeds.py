@@ -23,7 +23,6 @@ MAX_ENTRIES = 50
 
 
 def writable(words: str) -> str:
-    """Return the words without what XML cannot hold."""
     return UNWRITABLE.sub("", words)
 
 
@@ -56,7 +55,6 @@ class EditionFeed(Feed[Any, Edition]):
         return absolute(self.path(edition))
 
     def path(self, edition: Edition) -> str:
-        """Return the feed's own address on this site."""
         raise LookupError(f"{type(self).__name__} has no address")
 
     def title(self, edition: Edition) -> str:

@@ -82,7 +82,6 @@ class EditionClock:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The venue's time zone."""
         return ZoneInfo(self.timezone)
 
     @property

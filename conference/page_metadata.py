@@ -116,7 +116,6 @@ def json_ld(thing: Mapping[str, object]) -> SafeString:
 
 
 def without_empty(value: object) -> object:
-    """Return the value without empty parts, all the way down."""
     if isinstance(value, Mapping):
         parts = {name: without_empty(part) for name, part in value.items()}
         return {name: part for name, part in parts.items() if part not in ("", None, [], {})}
@@ -140,7 +139,6 @@ def moment(time: datetime, edition: "EditionClock") -> str:
 
 
 def organizer(edition: "Edition") -> Thing:
-    """Return who holds the edition."""
     conference = edition.conference
     return {
         "@type": "Organization",

@@ -30,24 +30,24 @@ class PublishScope:
     gates: tuple[str, ...]
 
 
-SITE, PAPERS, SCHEDULE = "site", "papers", "schedule"
+SITE, PAPERS, SCHEDULE = GATES
 PUBLISH_SCOPES = {
     part.name: part
     for part in (
         PublishScope("everything", _("Everything"), _("everything"), GATES),
-        PublishScope(SITE, _("Site"), _("the site"), GATES[:1]),
-        PublishScope(PAPERS, _("Papers"), _("the papers"), GATES[1:2]),
-        PublishScope(SCHEDULE, _("Schedule"), _("the schedule"), GATES[2:]),
+        PublishScope("site", _("Site"), _("the site"), (SITE,)),
+        PublishScope("papers", _("Papers"), _("the papers"), (PAPERS,)),
+        PublishScope("schedule", _("Schedule"), _("the schedule"), (SCHEDULE,)),
     )
 }
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedRows:
-    """Rows that a part shows. `words` take `count`, in both numbers; `lookup` finds their edition."""
+    """Rows that a gate opens. `words` take `count`, in both numbers; `lookup` finds their edition."""
 
     model: type[Model]
-    part: str
+    gate: str
     words: "StrPromise"
     lookup: str = "edition"
     place: int = 50
@@ -57,13 +57,11 @@ class PublishedRows:
         return f"{count:,} {self.words % {'count': count}}"
 
     def public(self, edition: Edition, at: datetime) -> QuerySet[Model]:
-        """Return the rows that can be seen at a moment."""
         rows: QuerySet[Model] = self.model._default_manager.published(at)  # type: ignore[attr-defined]
         return rows.filter(**{self.lookup: edition})
 
     @property
     def has_drafts(self) -> bool:
-        """Whether its rows have a status of their own."""
         return any(field.name == "status" for field in self.model._meta.fields)
 
     def drafts(self, rows: QuerySet[Model], edition: Edition) -> QuerySet[Model]:
@@ -78,9 +76,7 @@ PUBLISHED_ROWS: list[PublishedRows] = []
 
 
 def rows_of_scope(part: PublishScope) -> list[PublishedRows]:
-    """Return what a part shows."""
-    wanted = {SITE: GATES[0], PAPERS: GATES[1], SCHEDULE: GATES[2]}
-    found = [shown for shown in PUBLISHED_ROWS if wanted[shown.part] in part.gates]
+    found = [shown for shown in PUBLISHED_ROWS if shown.gate in part.gates]
     return sorted(found, key=lambda shown: shown.place)
 
 

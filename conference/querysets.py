@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class EditionQuerySet(ContentQuerySet[Any]):
-    """Editions, newest first."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(edition_public("", at))
 
@@ -36,8 +34,6 @@ class EditionQuerySet(ContentQuerySet[Any]):
 
 
 class ConferenceQuerySet[M: "Content"](ContentQuerySet[M]):
-    """Conference series."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(
             models.Exists(self.published_related("editions", at).filter(conference=models.OuterRef("pk")))

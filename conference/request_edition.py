@@ -88,12 +88,6 @@ CONDITIONAL_HEADERS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE")
 SAFE_METHODS = frozenset(("GET", "HEAD"))
 
 
-def is_page(path: str) -> bool:
-    """Whether this is the address of a page, or of its colors: files have extensions."""
-    first, _, _ = path.removeprefix("/").partition("/")
-    return first not in EXCLUDED_PREFIXES and (path.endswith("/") or "/accent-" in path)
-
-
 def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | None:
     """Return the edition with this key, if somebody may see it in the admin."""
     desk = admin.site.get_model_admin(Edition)
@@ -106,7 +100,11 @@ def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | No
 def wanted(request: HttpRequest) -> Edition | None:
     """Return the edition that this page is a preview of, if its reader asked for that and may see it."""
     # A reader without a session gets none: the response does not vary with an unread cookie.
-    if settings.SESSION_COOKIE_NAME not in request.COOKIES or not is_page(request.path_info):
+    path = request.path_info
+    # Files have extensions; an edition's colors are part of its pages.
+    is_page = path.endswith("/") or "/accent-" in path
+    is_excluded = path.removeprefix("/").partition("/")[0] in EXCLUDED_PREFIXES
+    if settings.SESSION_COOKIE_NAME not in request.COOKIES or is_excluded or not is_page:
         return None
     return visible_edition(request, request.session.get(SESSION_KEY))
 

@@ -26,7 +26,6 @@ class ShownFinder(AppDirectoriesFinder):
     """Finds the files of apps but for those that nothing here asks for: they are a third of all bytes."""
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterable[tuple[str, object]]:
-        """Return each path with the storage that holds it."""
         return super().list([*(ignore_patterns or ()), *UNSHOWN])
 
 

@@ -12,21 +12,18 @@ FOR_A_YEAR = "public, max-age=31536000, immutable"
 
 @edition_page
 def page_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
-    """Show a free page of an edition."""
     page = get_object_or_404(edition.pages.published(), slug=slug)
     return render(request, "conference/page.html", {"page": page})
 
 
 @require_safe
 def site_page_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a free page of the whole site."""
     page = get_object_or_404(Page.objects.published().filter(edition=None), slug=slug)
     return render(request, "conference/page.html", {"page": page})
 
 
 @edition_page
 def sponsor_list(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show the sponsors of an edition by tier."""
     tiers = edition.sponsors.published().grouped("tier")
     return render(request, "conference/sponsors.html", {"tiers": tiers})
 

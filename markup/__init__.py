@@ -114,17 +114,14 @@ def inline(source: str) -> SafeString:
     A line in another script than Latin has a `lang`, for screen readers.
     """
     source = " ".join(tidy(source).split())
-    shown = _inline(source)
+    if len(source) > MAX_CACHED_CHARS or not MARKUP.search(source):
+        shown = mark_safe(escape(source, quote=False))
+    else:
+        tokens, env = _line_tokens(source)
+        line = [_on_one_line(token) for token in tokens if token.type not in ("link_open", "link_close")]
+        shown = mark_safe(CLEANER.clean(RENDERER.renderInline(line, PARSER.options, env)).strip())
     tag = language_of_line(source)
     return format_html('<span lang="{}">{}</span>', tag, shown) if tag else shown
-
-
-def _inline(source: str) -> SafeString:
-    if len(source) > MAX_CACHED_CHARS or not MARKUP.search(source):
-        return mark_safe(escape(source, quote=False))
-    tokens, env = _line_tokens(source)
-    shown = [_on_one_line(token) for token in tokens if token.type not in ("link_open", "link_close")]
-    return mark_safe(CLEANER.clean(RENDERER.renderInline(shown, PARSER.options, env)).strip())
 
 
 def plain(source: str) -> str:
@@ -185,14 +182,6 @@ def language_of_line(line: str) -> str:
 
 
 # Markdown
-
-
-def _parser() -> MarkdownIt:
-    md = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable("table").use(tex_plugin)
-    # Authors indent and underline without meaning code or headings; `&amp;` is what they wrote.
-    md.disable(["code", "lheading", "reference", "html_block", "html_inline", "entity"])
-    md.validateLink = lambda url: ADDRESS.match(url) is not None  # type: ignore[method-assign]
-    return md
 
 
 class _Renderer(RendererHTML):
@@ -317,5 +306,8 @@ def _latex_token(token: Token) -> str:
             return LATEX_MARKS.get(kind) or _escaped(token.content)
 
 
-PARSER = _parser()
+PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable("table").use(tex_plugin)
+# Authors indent and underline without meaning code or headings; `&amp;` is what they wrote.
+PARSER.disable(["code", "lheading", "reference", "html_block", "html_inline", "entity"])
+PARSER.validateLink = lambda url: ADDRESS.match(url) is not None  # type: ignore[method-assign]
 RENDERER = _Renderer(PARSER)

@@ -35,7 +35,6 @@ class Parsed:
 
     @property
     def rest(self) -> str:
-        """The source without its formulas."""
         rest = self.source
         for tex in self.formulas:
             rest = re.sub(rf"\$+\s*{re.escape(tex)}\s*\$+", " ", rest).replace(tex, " ")
@@ -64,7 +63,6 @@ def advice(source: str, *, is_title: bool = False) -> list[str]:
 
 
 def unseen(source: str) -> Iterator[str]:
-    """Report invisible characters."""
     for sign in sorted(set(UNSEEN.findall(source))):
         words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
         yield _("Contains an invisible character: U+%(code)s, %(name)s.") % words
@@ -100,7 +98,6 @@ def problems(text: Parsed) -> Iterator[str]:
 
 
 def _left_raw(prose: str) -> Iterator[str]:
-    """Report markup that would be shown as raw text."""
     kinds = (
         (_("The LaTeX escape “%(raw)s” is shown as written."), r"\\[A-Za-z]*"),
         (_("The group in braces “%(raw)s” is shown as written."), r"\{[A-Za-z][^{},]{3,80}\}"),

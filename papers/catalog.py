@@ -16,10 +16,9 @@ import markup
 from conference.models import Edition
 from content import times
 from pagecache.per_revision import cached_per_revision
-from papers.board_order import Board, natural
 from papers.models import Authorship, Material, Paper
 from papers.querysets import called_off
-from papers.rows import grouped, labels_of
+from papers.rows import Board, grouped, labels_of, natural
 from people.models import Institution
 
 # About 1 MB each for 6,000 papers.
@@ -111,7 +110,7 @@ def papers_by_institution(edition: Edition) -> Members[str]:
     return {slug: found[key] for key, slug in slugs}
 
 
-def papers_by_material(edition: Edition) -> Members[str]:
+def papers_by_material(edition: Edition) -> Mapping[str, Sequence[int]]:
     """Return the papers by kind of their visible material. One query."""
     rows = Material._base_manager.filter(paper__edition=edition, visible=True)
     return grouped(rows.order_by().values_list("kind", "paper_id"))
@@ -163,33 +162,6 @@ def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: Pape
     return ordered
 
 
-def track_choices(papers: Sequence[ListedPaper], numbers: PaperNumbers) -> Choices:
-    """Return the tracks by name."""
-    members = grouped((paper.track, paper.key) for paper in papers)
-    return numbers.choices({track: members[track] for track in sorted(members) if track})
-
-
-def material_choices(members: Members[str], talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
-    """Return the kinds of material; a recording of a talk counts as a video of its paper."""
-    recorded = [talk.paper for talk in talks if talk.is_recorded]
-    labels: dict[str, Any] = dict(Material.Kind.choices)
-    offered = {kind: [*members[kind], *(recorded if kind == "video" else ())] for kind in MATERIAL_KINDS}
-    return numbers.choices(offered, label=labels.__getitem__)
-
-
-def day_choices(edition: Edition, talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
-    """Return the program days on which something is presented, by date."""
-    days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
-    members = grouped((days[talk.start], talk.paper) for talk in talks if talk.start in days)
-    return numbers.choices(members, date.isoformat, times.short_day)
-
-
-def session_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
-    """Return the sessions by the time of their first talk."""
-    members = grouped((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
-    return numbers.choices(members, itemgetter(0), lambda session: markup.plain(session[1]))
-
-
 def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     """Return the kinds of presentations that occur: a kind of the conference's own, and what it counts as."""
     own = sorted({(talk.kind, talk.kind_name) for talk in talks if talk.kind_name})
@@ -213,12 +185,10 @@ class Catalog:
 
     @property
     def everything(self) -> int:
-        """The bitmap of all papers."""
         return (1 << len(self.papers)) - 1
 
     @property
     def has_boards(self) -> bool:
-        """Whether some poster has a board."""
         return any(paper.key in self.boards for paper in self.papers)
 
     def matching(self, chosen: dict[str, list[str]], but: str = "") -> int:
@@ -254,16 +224,24 @@ def catalog(edition: Edition, at: datetime) -> Catalog:
     numbers = PaperNumbers(papers)
     talks = paper_talks(edition, at)
     awards = grouped(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
+    tracks = grouped((paper.track, paper.key) for paper in papers if paper.track)
+    days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
+    by_day = grouped((days[talk.start], talk.paper) for talk in talks if talk.start in days)
+    sessions = grouped((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
+    materials, labels = papers_by_material(edition), dict[str, Any](Material.Kind.choices)
+    # A recording of a talk counts as a video of its paper.
+    videos = [*materials["video"], *(talk.paper for talk in talks if talk.is_recorded)]
+    offered = {kind: videos if kind == "video" else materials[kind] for kind in MATERIAL_KINDS}
     facets = {
         "topic": topic_choices(edition, papers, numbers),
-        "track": track_choices(papers, numbers),
+        "track": numbers.choices({track: tracks[track] for track in sorted(tracks)}),
         "kind": kind_choices(talks, numbers),
         "award": numbers.choices(awards, itemgetter(0), itemgetter(1)),
-        "day": day_choices(edition, talks, numbers),
-        "session": session_choices(talks, numbers),
+        "day": numbers.choices(by_day, date.isoformat, times.short_day),
+        "session": numbers.choices(sessions, itemgetter(0), lambda session: markup.plain(session[1])),
         # By slug alone: a name may change without a new revision of the edition.
         "institution": numbers.choices(papers_by_institution(edition), label=lambda _slug: ""),
-        "has": material_choices(papers_by_material(edition), talks, numbers),
+        "has": numbers.choices(offered, label=labels.__getitem__),
     }
     starts = {talk.paper: talk.start for talk in reversed(talks)}
     boards = grouped((talk.paper, natural(talk.board)) for talk in talks if talk.board)

@@ -78,7 +78,6 @@ class Facet:
 
     @property
     def more(self) -> list[FacetChoice]:
-        """What is shown on request."""
         first = self.first
         return [offer for offer in self.offers if offer not in first]
 
@@ -132,7 +131,6 @@ class PaperFilter(forms.Form):
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether some papers may be left out."""
         return bool(self.values or self.chosen["q"])
 
     def query(self, but: Iterable[str] = (), **changes: str | list[str]) -> str:
@@ -148,7 +146,6 @@ class PaperFilter(forms.Form):
 
     @property
     def fields_but_words(self) -> list[tuple[str, str]]:
-        """What the form for words sends along."""
         return parse_qsl(self.query(but=["q"]))
 
     # What is found

@@ -173,7 +173,6 @@ class Paper(Content):
 
     @property
     def doi_url(self) -> str:
-        """Where the DOI resolves."""
         return f"https://doi.org/{quote(self.doi, safe='/:;().-_')}"
 
     @property
@@ -274,7 +273,6 @@ class Material(Ordered, Content):
 
     @property
     def href(self) -> str:
-        """Where the material is."""
         return self.url or (self.file.url if self.file else "")
 
 
@@ -308,7 +306,6 @@ class Award(Ordered, Content):
 
     @property
     def anchor(self) -> str:
-        """Return its address on the page of awards."""
         return f"award-{self.uid}"
 
     def derive(self) -> None:

@@ -69,19 +69,16 @@ def byline(authorships: Iterable["Authorship"]) -> Byline:
 
 
 def paper_head(paper: "Paper", card: Card) -> Head:
-    """Return the head of a paper's page."""
     tags = [*citation(paper), *dublin_core(paper), *open_graph("article", lead(paper.abstract), card)]
     schema = HeadLink("schema.DC", DUBLIN_CORE)
     return Head(str(paper), tags, [schema], [json_ld(article(paper, card))])
 
 
 def card_text(paper: "Paper") -> str:
-    """Return what the paper's card shows, in words."""
     return ". ".join(filter(None, (str(paper), byline_words(paper), paper.edition.name)))
 
 
 def byline_words(paper: Any) -> str:
-    """Return the authors in order, names as shown."""
     return ", ".join(author.shown_name for author in paper.shown_authors)
 
 
@@ -111,7 +108,6 @@ def citation(paper: Any) -> list[HeadTag]:
 
 
 def dublin_core(paper: Any) -> list[HeadTag]:
-    """Return the paper in Dublin Core."""
     edition = paper.edition
     pairs = [
         ("DC.title", str(paper)),
@@ -140,13 +136,11 @@ def pages(written: str) -> tuple[str, str]:
 
 def own_pdf(paper: "Paper") -> str:
     """Return the address of the paper's PDF where it is a file of this host: Scholar takes no other."""
-    files: Iterable[object] = (one for one in paper.shown_materials if one.kind == "pdf")
-    addresses = (absolute(address) for one in files for address in file_addresses(one))
-    return next((address for address in addresses if address.startswith(f"{settings.SITE_URL}/")), "")
-
-
-def file_addresses(material: Any) -> list[str]:
-    return [material.file.url if material.file else "", material.url]
+    for material in paper.shown_materials:
+        for address in (material.file.url if material.file else "", material.url):
+            if material.kind == "pdf" and absolute(address).startswith(f"{settings.SITE_URL}/"):
+                return absolute(address)
+    return ""
 
 
 # Linked data
@@ -157,6 +151,7 @@ def article(paper: Any, card: Card) -> Thing:
     edition, url = paper.edition, absolute(paper.get_absolute_url())
     first, last = pages(paper.pages)
     series = edition.conference.full_name or edition.conference.name
+    pdf = own_pdf(paper)
     return {
         "@type": "ScholarlyArticle",
         "@id": url,
@@ -164,7 +159,16 @@ def article(paper: Any, card: Card) -> Thing:
         "mainEntityOfPage": url,
         "headline": str(paper),
         "name": str(paper),
-        "author": [author_of(author) for author in paper.shown_authors],
+        "author": [
+            {
+                "@type": "Person",
+                "name": author.shown_name,
+                "url": absolute(author.person.get_absolute_url()),
+                "sameAs": author.person.orcid and f"https://orcid.org/{author.person.orcid}",
+                "affiliation": [{"@type": "Organization", "name": name} for name in author.affiliations],
+            }
+            for author in paper.shown_authors
+        ],
         "datePublished": edition.start_date.isoformat(),
         "inLanguage": LANGUAGE,
         "abstract": lead(paper.abstract, 5000),
@@ -178,30 +182,12 @@ def article(paper: Any, card: Card) -> Thing:
         "sameAs": paper.doi and paper.doi_url,
         "isPartOf": {"@type": "Book", "name": f"{series} ({edition.name})"},
         "publisher": organizer(edition),
-        "encoding": pdf_object(paper),
+        "encoding": pdf and {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": pdf},
         "subjectOf": [appearance(one, paper) for one in paper.appearances if one.begins],
     }
 
 
-def author_of(author: Any) -> Thing:
-    """Return an author under the name as shown."""
-    orcid = author.person.orcid and f"https://orcid.org/{author.person.orcid}"
-    return {
-        "@type": "Person",
-        "name": author.shown_name,
-        "url": absolute(author.person.get_absolute_url()),
-        "sameAs": orcid,
-        "affiliation": [{"@type": "Organization", "name": name} for name in author.affiliations],
-    }
-
-
-def pdf_object(paper: "Paper") -> Thing | None:
-    url = own_pdf(paper)
-    return {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": url} if url else None
-
-
 def appearance(one: Any, paper: "Paper") -> Thing:
-    """Return when and where the paper is presented."""
     edition, url = paper.edition, absolute(paper.get_absolute_url())
     mode, places = where(edition, url, one.place)
     return {

@@ -49,10 +49,7 @@ def called_off() -> Q:
 
 
 class TopicQuerySet(ContentQuerySet[Any]):
-    """Topics of an edition, a tree."""
-
     def published(self, at: datetime | None = None) -> Self:
-        """Topics that have a published paper."""
         papers = self.published_related("papers", at)
         used = (Q(Exists(papers.filter(**{path: OuterRef("pk")}))) for path in TOPIC_PATHS)
         return self.filter(papers_public("edition__", at), reduce(or_, used))
@@ -68,8 +65,6 @@ class TopicQuerySet(ContentQuerySet[Any]):
 
 
 class PaperQuerySet(ContentQuerySet[Any]):
-    """Papers of an edition."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(paper_published("", at))
 
@@ -83,20 +78,16 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return rows.prefetch_related(Prefetch("authorships", authors.order_by("position"), "shown_authors"))
 
     def below(self, topic: "Topic") -> Self:
-        """Papers in the topic or in one below it."""
         return self.filter(reduce(or_, (Q(**{path: topic}) for path in TOPIC_PATHS)))
 
     def matching(self, words: str, at: datetime | None = None) -> Self:
         """Papers each of these words is found in: in the title or in a name of an author."""
-        rows = self
+        rows, authors = self, self.published_related("authorships", at).filter(paper=OuterRef("pk"))
         for word in dict.fromkeys(fold(words).split()):
-            rows = rows.filter(Q(sort_title__contains=word) | Q(self._author_named(word, at)))
+            spelling = Q(person__names__folded__contains=word, person__names__hidden=False)
+            named = Exists(authors.filter(Q(person__folded__contains=word) | spelling))
+            rows = rows.filter(Q(sort_title__contains=word) | Q(named))
         return rows
-
-    def _author_named(self, word: str, at: datetime | None) -> Exists:
-        spelling = Q(person__names__folded__contains=word, person__names__hidden=False)
-        authors = self.published_related("authorships", at).filter(paper=OuterRef("pk"))
-        return Exists(authors.filter(Q(person__folded__contains=word) | spelling))
 
     def by_title(self) -> Self:
         return self.order_by("sort_title", "uid")
@@ -108,7 +99,6 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return rows.order_by(Case(*places, output_field=IntegerField())) if places else rows
 
     def _rows_of(self, relation: str, at: datetime | None) -> Any:
-        """Public rows that belong to these papers."""
         return self.published_related(relation, at).filter(paper__in=self.order_by().values("pk")).order_by()
 
     def award_rows(self, at: datetime | None = None) -> Any:
@@ -153,14 +143,12 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return cards(self, at, detailed=detailed)
 
     def in_full(self, at: datetime | None = None) -> Self:
-        """With what a paper's page shows."""
         rows = self.select_related("edition", "topic__parent__parent", "topic__edition")
         return rows.with_authors(at).with_awards(at).with_appearances(at).with_materials(at)
 
     # What chairs have to see to, public or not; papers that were withdrawn need nothing any more
 
     def kept(self) -> Self:
-        """Papers that are not withdrawn."""
         return self.exclude(status="withdrawn")
 
     def without_abstract(self) -> Self:
@@ -201,8 +189,6 @@ class PaperPartQuerySet(ContentQuerySet[Any]):
 
 
 class AuthorshipQuerySet(PaperPartQuerySet):
-    """Authors of papers."""
-
     def people_by_edition(self, conference: int) -> dict[int, int]:
         """Return how many people wrote for a conference, by the key of the edition."""
         rows = self.filter(paper__edition__conference=conference).order_by().values_list("paper__edition")
@@ -219,20 +205,15 @@ class AuthorshipQuerySet(PaperPartQuerySet):
 
 
 class MaterialQuerySet(PaperPartQuerySet):
-    """Files and links of papers."""
-
     def published(self, at: datetime | None = None) -> Self:
         return super().published(at).filter(visible=True)
 
 
 class AwardQuerySet(ContentQuerySet[Any]):
-    """Awards of an edition, in the chairs' order."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(papers_public("edition__", at), or_draft(Q(status="published")))
 
     def newest_first(self) -> Self:
-        """Awards of all years."""
         return self.order_by("-edition__start_date", "edition__slug", "position", "pk")
 
     def with_winners(self, at: datetime | None = None) -> Self:
@@ -245,8 +226,6 @@ class AwardQuerySet(ContentQuerySet[Any]):
 
 
 class AwardGrantQuerySet(ContentQuerySet[Any]):
-    """What awards went to."""
-
     def published(self, at: datetime | None = None) -> Self:
         award_public = papers_public("award__edition__", at) & or_draft(
             Q(award__status="published"), "award__"

@@ -13,10 +13,9 @@ from typing import Any
 from conference.models import Edition
 from content.querysets import published_rows
 from pagecache.per_revision import cached_per_revision
-from papers.board_order import running_order
 from papers.models import Paper
 from papers.querysets import PaperQuerySet
-from papers.rows import PaperRow, RoomRow, TalkRow, authors, grouped, labels_of, paper_rows
+from papers.rows import PaperRow, RoomRow, TalkRow, authors, grouped, labels_of, paper_rows, running_order
 from search import hits
 
 # So many papers and so many posters are shown.
@@ -44,8 +43,6 @@ class Neighbors:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Where one may go on to from a paper."""
-
     neighbors: list[Neighbors]
     posters: list[TalkRow]
     related: list[PaperRow]
@@ -134,7 +131,6 @@ def distinctive(title: str) -> set[str]:
 
 
 def folded(keywords: Collection[str] | None) -> frozenset[str]:
-    """Return keywords as they are compared."""
     return frozenset(keyword.casefold() for keyword in keywords or ())
 
 

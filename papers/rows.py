@@ -4,10 +4,12 @@ A thousand lines of rows of models took ten times as long to fetch and to write.
 that `pagecache.fragments` can keep what was written of them.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple, Self
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, Self
 
 from django.core.files.storage import default_storage
 from django.db.models.functions import Coalesce
@@ -20,6 +22,11 @@ from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
 from people.rows import PersonLink
 
+NO_TIME = datetime.max.replace(tzinfo=UTC)
+# The number of cached label keys; halls use the same ones every day.
+CACHE_ENTRIES = 4_000
+# What a board is sorted by.
+type Board = tuple[tuple[int, str], ...]
 EDITION_COLUMNS = tuple(f"edition__{name}" for name in EditionSummary._fields)
 
 
@@ -38,8 +45,6 @@ class AwardRow(NamedTuple):
 
 
 class MaterialLink(NamedTuple):
-    """A file or link of a paper, with what it is called."""
-
     kind: str
     label: str
     href: str
@@ -62,25 +67,19 @@ class Appearing:
 
     @property
     def shown_title_html(self) -> str:
-        """Its own title, else its paper's."""
         return self.title_html or (self.paper.title_html if self.paper else "")
 
     @property
     def shown_abstract_html(self) -> str:
-        """Its own abstract, else its paper's."""
         return self.abstract_html or (self.paper.abstract_html if self.paper else "")
 
 
 class TopicRow(NamedTuple):
-    """What a paper is about."""
-
     slug: str
     name: str
 
 
 class PaperRow(NamedTuple):
-    """A paper as a line shows it."""
-
     uid: str
     title: str
     title_html: str
@@ -101,8 +100,6 @@ class PaperRow(NamedTuple):
 
 
 class RoomRow(NamedTuple):
-    """The room of a talk."""
-
     slug: str
     name: str
 
@@ -160,7 +157,6 @@ class TalkRow(Appearing, _Talk):
 
     @property
     def starts(self) -> datetime | None:
-        """Its own start, else its session's."""
         return self.start or (self.session.start if self.session else None)
 
 
@@ -269,3 +265,37 @@ def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) ->
         )
         for row in rows
     ]
+
+
+# In which order one meets what a session holds
+
+
+class OrderedTalk(Protocol):
+    """A row of a session: with a time of its own, on a board, or only with a position."""
+
+    @property
+    def starts(self) -> datetime | None: ...
+    @property
+    def board(self) -> str: ...
+    @property
+    def position(self) -> int: ...
+
+
+@lru_cache(maxsize=CACHE_ENTRIES)
+def natural(label: str) -> Board:
+    """Return a key that sorts "Position 9" before "Position 10"."""
+    parts = re.split(r"([0-9]+)", label.casefold())
+    return tuple((int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part)
+
+
+def running_order[T: OrderedTalk](talks: Iterable[T]) -> list[T]:
+    """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them.
+
+    A poster without a board comes after the one that it follows in the chairs' order.
+    """
+    ranked, board = [], ""
+    for talk in sorted(talks, key=lambda talk: talk.position):
+        board = talk.board or board
+        start = talk.starts.astimezone(UTC) if talk.starts else NO_TIME
+        ranked.append(((start, natural(board), talk.position), talk))
+    return [talk for _, talk in sorted(ranked, key=lambda pair: pair[0])]

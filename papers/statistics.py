@@ -44,12 +44,12 @@ class Mark:
 
     value: Value
     label: str
-    x: str
     y: str
     width: str
-    height: str
-    text_x: str
     text_y: str
+    x: str = "0"
+    height: str = "10"
+    text_x: str = "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,6 @@ def institutions(edition: Edition, at: datetime | None) -> Chart:
 
 
 def team_sizes(edition: Edition, at: datetime | None) -> Chart:
-    """How many authors papers have."""
     sizes = Counter(min(size, LARGE_TEAM) for size in edition.papers.published(at).team_sizes(at))
     span = range(1, max(sizes, default=0) + 1)
     values = [Value(f"{size}+" if size == LARGE_TEAM else str(size), sizes[size]) for size in span]
@@ -107,7 +106,6 @@ def team_sizes(edition: Edition, at: datetime | None) -> Chart:
 
 
 def kinds(edition: Edition, at: datetime | None) -> Chart:
-    """Presentations that take place, by kind."""
     rows = edition.presentations.published(at).filter(~called_off()).order_by()
     found = Counter(rows.values_list("kind", "kind_name"))
     labels = {**labels_of(Paper, "presentations"), **{kind: name for kind, name in sorted(found) if name}}
@@ -165,11 +163,8 @@ def bars(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
         Mark(
             value=value,
             label=shortened(value.label),
-            x="0",
             y=str(row * ROW + BAR),
             width=f"{100 * value.number / most:.2f}%",
-            height="10",
-            text_x="0",
             text_y=str(row * ROW + TEXT),
         )
         for row, value in enumerate(values)

@@ -27,13 +27,11 @@ DETAILED_SIZE = 20
 
 
 def papers_crumb(edition: Edition) -> tuple[str, str]:
-    """Return the way up from a paper or a topic."""
     return gettext("Papers"), reverse("papers:list", args=[edition.slug])
 
 
 @edition_page
 def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show the papers of an edition: narrowed by facets and words, sorted, in groups or with abstracts."""
     chooser = PaperFilter(request.GET, edition)
     chosen = chooser.chosen
     if chosen["sort"] == "random" and not chosen["seed"]:
@@ -61,7 +59,6 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 @edition_page
 def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
-    """Show a topic with the papers in it and below it."""
     topics = edition.topics.published().select_related("parent__parent", "edition")
     topic = get_object_or_404(topics, slug=slug)
     page = page_of(request, edition.papers.published().below(topic).by_title(), PAGE_SIZE)
@@ -82,13 +79,14 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
 
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
-    """Show a paper with all its appearances, awards and materials."""
-    paper = edition.papers.published().in_full().filter(uid=uid).first()
-    if paper is None:
-        return withdrawn_paper(request, edition, uid)
+    published = edition.papers.published().in_full().filter(uid=uid).first()
+    paper: Paper = published or get_object_or_404(edition.papers.withdrawn_after_release(), uid=uid)
     paper.edition = edition
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
+    if published is None:
+        # It was announced, and others may have cited it.
+        return render(request, "papers/withdrawn.html", {"paper": paper, "crumbs": [papers_crumb(edition)]})
     picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_text(paper))
     context = {
         "paper": paper,
@@ -102,7 +100,6 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
 
 @edition_page
 def paper_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
-    """Draw the card of a paper."""
     paper: Paper = get_object_or_404(edition.papers.published().with_authors(), uid=uid)
     return card(
         request,
@@ -111,29 +108,17 @@ def paper_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse
     )
 
 
-def withdrawn_paper(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
-    """Say at the address of a paper that was announced that it was withdrawn: others may have cited it."""
-    paper: Paper = get_object_or_404(edition.papers.withdrawn_after_release(), uid=uid)
-    paper.edition = edition
-    if request.path != paper.get_absolute_url():
-        return redirect(paper, permanent=True)
-    return render(request, "papers/withdrawn.html", {"paper": paper, "crumbs": [papers_crumb(edition)]})
-
-
 @edition_page
 def award_list(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show the awards of an edition, each paper once, in the chairs' order."""
     return render(request, "papers/awards.html", {"awards": edition.awards.published().with_winners()})
 
 
 @edition_page
 def statistics_page(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show the edition in numbers: pictures, and the same as tables."""
     return render(request, "papers/statistics.html", {"charts": statistics(edition)})
 
 
 @require_safe
 def all_awards(request: HttpRequest) -> HttpResponse:
-    """Show the awards of all years, newest first."""
     awards = Award.objects.published().newest_first().with_winners()
     return render(request, "papers/all_awards.html", {"years": awards.grouped("edition")})

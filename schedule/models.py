@@ -14,9 +14,8 @@ from conference.models import Edition
 from content.fields import HttpURLField, SlugKey, UidField
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import path_of
-from papers.board_order import running_order
 from papers.models import Paper
-from papers.rows import Appearing, TalkRow
+from papers.rows import Appearing, TalkRow, running_order
 from people.models import Person
 from people.printed_names import NamedAsPrinted
 from schedule.entries import Status, TimetableEntry, set_null

@@ -10,7 +10,6 @@ from django.db.models.functions import Coalesce
 from conference.models import EditionSummary
 from content.array_lookup import Among, Keys
 from content.querysets import moment
-from papers.board_order import running_order
 from papers.models import Paper
 from papers.rows import (
     PaperRow,
@@ -23,6 +22,7 @@ from papers.rows import (
     grouped,
     labels_of,
     material_links,
+    running_order,
 )
 from people.querysets import with_shown_names
 from people.rows import PersonLink

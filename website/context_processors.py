@@ -40,7 +40,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         ),
         "accent_url": edition and reverse("conference:accent", args=[edition.slug, edition.accent[1:]]),
         "canonical_url": canonical_url(request, edition),
-        "head": default_head(edition),
+        "head": Head(tags=open_graph("website", "", edition_card(edition) if edition else None)),
         "feeds": feeds(edition),
         "preview": preview_of(request),
     }
@@ -51,11 +51,10 @@ def preview_of(request: HttpRequest) -> dict[str, object] | None:
     edition: Edition | None = vars(request).get("preview")
     if edition is None:
         return None
-    desk = f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}"
     return {
         "edition": edition,
         "public_url": public_address(edition, request.get_full_path()),
-        "desk_url": desk,
+        "desk_url": f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}",
     }
 
 
@@ -78,11 +77,6 @@ def edition_card(edition: Edition) -> Card:
     return Card(reverse("website:card", args=[edition.slug]), words)
 
 
-def default_head(edition: Edition | None) -> Head:
-    """Return the head of any page of an edition, or of the whole site."""
-    return Head(tags=open_graph("website", "", edition_card(edition) if edition else None))
-
-
 def home_head(edition: Edition) -> Head:
     """Return the head of an edition's home. No query."""
     has_schedule = public_parts(edition)[GATES.index("schedule_public_from")]
@@ -91,7 +85,6 @@ def home_head(edition: Edition) -> Head:
 
 
 def feeds(edition: Edition | None) -> list[HeadLink]:
-    """Return the feeds that readers are offered on every page."""
     if edition is None:
         return []
     offered = {

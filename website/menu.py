@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Model, QuerySet, Subquery
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.formats import number_format
@@ -49,7 +49,11 @@ def menus(
     Up to three queries after a change, else none. Any of the site's `editions` knows the site's revision.
     """
     revision = site_revision(editions[0]) if editions else None
-    site_lines = [*fixed_links(), *(_site_lines(editions[0], at, revision) if revision else site_pages())]
+    site_lines = [
+        MenuLink(gettext("People"), reverse("people:list")),
+        MenuLink(gettext("Awards"), reverse("papers:all_awards")),
+        *(_site_lines(editions[0], at, revision) if revision else site_pages()),
+    ]
     if edition is None:
         return [], site_lines
     lines = _lines(edition, at, revision) if revision else edition_menu(edition, at)
@@ -70,26 +74,20 @@ def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
     """Return the chairs' own menu, else the sections with content in the usual order, and the pages."""
     found = filled_sections(edition, at)
     if found.has_menu:
-        return own_menu(edition)
+        children: dict[int | None, list[MenuItem]] = {}
+        for line in edition.menu_items.published().with_targets():
+            children.setdefault(line.parent_id, []).append(line)
+        return [
+            item_link(line, edition, [item_link(child, edition) for child in children.get(line.pk, [])])
+            for line in children.get(None, [])
+        ]
     shown = [one for name, one in SECTIONS.items() if name == "home" or name in found.sections]
     sections = [MenuLink(section.label, section.url(edition)) for section in shown]
     pages = ((title, reverse("conference:page", args=[edition.slug, slug])) for slug, title in found.pages)
     return sections + [MenuLink(*page) for page in pages]
 
 
-def own_menu(edition: Edition) -> list[MenuLink]:
-    """Return the menu that the chairs wrote."""
-    children: dict[int | None, list[MenuItem]] = {}
-    for line in edition.menu_items.published().with_targets():
-        children.setdefault(line.parent_id, []).append(line)
-    return [
-        item_link(line, edition, [item_link(child, edition) for child in children.get(line.pk, [])])
-        for line in children.get(None, [])
-    ]
-
-
 def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = ()) -> MenuLink:
-    """Return a line of the menu with the address of its target."""
     url = line.url or (line.page.get_absolute_url() if line.page else SECTIONS[line.section].url(edition))
     return MenuLink(line.label, url, children=children)
 
@@ -102,41 +100,26 @@ def mark_current(link: MenuLink, edition: Edition, path: str) -> MenuLink:
     return replace(link, current=path == link.url or is_below, children=children)
 
 
-def fixed_links() -> list[MenuLink]:
-    """Return the links of all years that are always there."""
-    return [
-        MenuLink(gettext("People"), reverse("people:list")),
-        MenuLink(gettext("Awards"), reverse("papers:all_awards")),
-    ]
-
-
 def site_pages() -> list[MenuLink]:
-    """Return the links to the pages of the whole site."""
     pages = Page.objects.published().filter(edition=None)
     return [MenuLink(page.title, page.get_absolute_url()) for page in pages]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramLink:
-    """A way into the program, with how much is there."""
-
     label: str
     url: str
     words: str
 
 
-def counted(words: "StrPromise", number: int) -> str:
-    """Return "1,200 papers"."""
-    return str(words % {"count": number, "number": number_format(number, force_grouping=True)})
-
-
 def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
     """Return the ways into an edition's program that lead somewhere."""
-    found = [
-        ProgramLink(str(section.label), section.url(edition), counted(section.counted, counts[name]))
-        for name, section in SECTIONS.items()
-        if section.counted and counts[name]
-    ]
+    found = []
+    for name, section in SECTIONS.items():
+        if section.counted and counts[name]:
+            number = number_format(counts[name], force_grouping=True)
+            words = str(section.counted % {"count": counts[name], "number": number})
+            found.append(ProgramLink(str(section.label), section.url(edition), words))
     people = SECTIONS["people"]
     words = gettext("Authors and speakers, A to Z")
     return [*found, ProgramLink(str(people.label), people.url(edition), words)] if found else []
@@ -155,7 +138,11 @@ def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSecti
     """Return what an edition has. One query."""
     key, at = edition.pk, moment(at)
     exists = {
-        f"has_{section.name}": any_of(*section.rows(key, at)) for section in SECTIONS.values() if section.rows
+        f"has_{section.name}": ExpressionWrapper(
+            reduce(or_, map(Exists, section.rows(key, at))), BooleanField()
+        )
+        for section in SECTIONS.values()
+        if section.rows
     }
     menu = Exists(MenuItem.objects.published(at).filter(edition=edition))
     found = Edition.objects.filter(pk=key).beside_pages().annotate(**exists, has_menu=menu)
@@ -163,11 +150,6 @@ def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSecti
     pages = [(row["page__slug"], row["page__title"]) for row in rows if row["page__slug"]]
     sections = {name for name in SECTIONS if rows[0].get(f"has_{name}")}
     return FilledSections(sections, pages, rows[0]["has_menu"])
-
-
-def any_of(*several: QuerySet[Model]) -> ExpressionWrapper[Exists]:
-    """Return whether one of these has rows."""
-    return ExpressionWrapper(reduce(or_, map(Exists, several)), BooleanField())
 
 
 def counts(edition: Edition, at: datetime | None = None) -> dict[str, int]:

@@ -56,14 +56,12 @@ def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
 
 @require_safe
 def old_events(request: HttpRequest, year: int, kind: str) -> HttpResponse:
-    """Redirect the list of a type of event."""
     view = EVENT_PAGES.get(kind.lower().replace("-", " ").strip(), "schedule:index")
     return redirect(reverse(view, args=[edition_of(year).slug]), permanent=True)
 
 
 @require_safe
 def old_day(request: HttpRequest, year: int, month: int, day: int) -> HttpResponse:
-    """Redirect a day of the schedule."""
     try:
         shown = date(year, month, day)
     except (OverflowError, ValueError) as error:

@@ -54,20 +54,12 @@ KINDS = {
 }
 
 
-@edition_page
-def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Search one edition, and what belongs to all years: people and pages."""
-    return search_response(request, edition)
-
-
 @require_safe
-def site_search(request: HttpRequest) -> HttpResponse:
-    """Search all years."""
-    return search_response(request, None)
+def site_search(request: HttpRequest, edition: Edition | None = None) -> HttpResponse:
+    """Show one page of what was found; with a typing error, what the right spelling finds.
 
-
-def search_response(request: HttpRequest, edition: Edition | None) -> HttpResponse:
-    """Show one page of what was found; with a typing error, what the right spelling finds."""
+    The search of an edition also finds what belongs to all years: people and pages.
+    """
     words, kind = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), request.GET.get("kind", "")
     if kind and kind not in KINDS:
         raise BadParameter("kind", kind)
@@ -123,27 +115,20 @@ def offset_of(request: HttpRequest) -> int:
 
 
 def narrowed(words: str, kind: str) -> str:
-    """Return the search for these words, narrowed to a kind, as a query string."""
     return f"?{urlencode({name: value for name, value in (('q', words), ('kind', kind)) if value})}"
 
 
-@edition_page
-def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
-    return suggestions(request, edition)
-
-
 @require_safe
-def site_suggestions(request: HttpRequest) -> HttpResponse:
-    return suggestions(request, None)
-
-
-def suggestions(request: HttpRequest, edition: Edition | None) -> HttpResponse:
+def site_suggestions(request: HttpRequest, edition: Edition | None = None) -> HttpResponse:
     """Return the options of the list under the search box while somebody types; see static/js/search.js."""
     words, is_current = request.GET.get("q", ""), refreshed()
     hits = suggest(words, edition.pk if edition else None)
     shown = search_results(hits, parse(words), published_editions(request))
     context = {"findings": shown, "edition": edition}
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
+
+
+edition_search, edition_suggestions = edition_page(site_search), edition_page(site_suggestions)
 
 
 @require_safe
@@ -215,7 +200,6 @@ def public_rows(kind: str) -> Any:
 
 
 def search_result(kind: str, row: Any, query: Query, edition: Edition | None) -> SearchResult:
-    """Return a result as it is shown."""
     if kind == "person":
         title, passage = highlight(row.name, query, Field.PEOPLE), highlight(row.affiliation, query)
         return SearchResult(gettext("Person"), title, row.get_absolute_url(), passage=passage)

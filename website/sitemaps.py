@@ -63,13 +63,11 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def numbers(size: int) -> range:
-    """Return the numbers of the files for this many addresses."""
     return range(1, ceil(size / PER_FILE) + 1)
 
 
 @edition_page
 def edition_sitemap(request: HttpRequest, edition: Edition, section: str, page: int) -> HttpResponse:
-    """List a page of an edition's addresses."""
     if section == "pages":
         return listed(page_paths(edition) if page == 1 else [], edition.changed_at)
     if section not in EDITION_SECTIONS:
@@ -81,7 +79,6 @@ def edition_sitemap(request: HttpRequest, edition: Edition, section: str, page: 
 
 @require_safe
 def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
-    """List a page of the addresses that belong to no edition."""
     changed = revision.current(None).changed_at
     if section == "pages":
         fixed = map(reverse, ("people:list", "people:institutions", "papers:all_awards"))
@@ -104,7 +101,9 @@ def page_paths(edition: Edition) -> list[str]:
     """Return the addresses of an edition, its sections, topics, rooms and own pages, each once."""
     topics, rooms = edition.topics.published().order_by("slug"), edition.rooms.published().order_by("slug")
     parts = paths_of([*topics, *rooms, *edition.pages.published()], edition)
-    return list(dict.fromkeys([edition.get_absolute_url(), *section_links(edition), *parts]))
+    home = edition.get_absolute_url()
+    sections = [SECTIONS[name].url(edition) for name in sorted(filled_sections(edition).sections)]
+    return list(dict.fromkeys([home, *(url for url in sections if url.startswith(home)), *parts]))
 
 
 def paths_of(rows: Iterable[Paper | Session | Topic | Room | Page], edition: Edition) -> list[str]:
@@ -114,12 +113,6 @@ def paths_of(rows: Iterable[Paper | Session | Topic | Room | Page], edition: Edi
         row.edition = edition
         found.append(row.get_absolute_url())
     return found
-
-
-def section_links(edition: Edition) -> list[str]:
-    """Return the pages of an edition that have something to show."""
-    urls = [SECTIONS[name].url(edition) for name in sorted(filled_sections(edition).sections)]
-    return [url for url in urls if url.startswith(edition.get_absolute_url())]
 
 
 def listed(paths: list[str], changed: datetime) -> HttpResponse:
@@ -143,14 +136,12 @@ def reply(root: str, part: str, entries: Iterable[tuple[str, datetime | None]]) 
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Return robots.txt: what crawlers may read, and the site map."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in DISALLOWED), ""]
     return HttpResponse("\n".join([*lines, f"Sitemap: {absolute('/sitemap.xml')}", ""]), content_type=PLAIN)
 
 
 @require_safe
 def llms(request: HttpRequest) -> HttpResponse:
-    """Return llms.txt: what the site holds, and where its data is."""
     editions = published_editions(request)
     lines = [
         f"# {settings.SITE_NAME}",

@@ -39,7 +39,6 @@ def home(request: HttpRequest) -> HttpResponseBase:
 
 @edition_page
 def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show an edition's dates and place, what is on now and next, news, and the ways in."""
     at = timezone.now()
     sessions = edition.sessions.published(at)
     context = {
@@ -56,7 +55,6 @@ def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 @edition_page
 def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Draw the card of an edition."""
     place = f"{edition.date_line} · {edition.place_line}" if edition.place_line else edition.date_line
     series = edition.conference.full_name
     return card(

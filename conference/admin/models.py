@@ -1,5 +1,6 @@
 """The conference in the admin: editions, and the content of their sites other than the program."""
 
+from contextlib import suppress
 from typing import Any
 
 from django import forms
@@ -112,7 +113,10 @@ class EditionAdmin(ContentAdmin[Edition]):
         stored = super().edition_for_form(request, object_id) if object_id else None
         edition = stored or Edition(timezone="UTC")
         if request.method == "POST":
-            edition.timezone = usable_zone(request.POST.get("timezone", ""), edition.timezone)
+            # The form will refuse any other.
+            with suppress(ValidationError):
+                validate_timezone(request.POST.get("timezone", ""))
+                edition.timezone = request.POST["timezone"]
         return edition
 
     def for_list(self, rows: QuerySet[Edition]) -> QuerySet[Edition]:
@@ -152,15 +156,6 @@ class EditionAdmin(ContentAdmin[Edition]):
 
     paper_count = count_column("papers_rows", _("papers"))
     session_count = count_column("sessions_rows", _("sessions"))
-
-
-def usable_zone(wanted: str, otherwise: str) -> str:
-    """Return the zone that was entered, or the other one where the form will refuse it."""
-    try:
-        validate_timezone(wanted)
-    except ValidationError:
-        return otherwise
-    return wanted
 
 
 def program_of(edition: Edition) -> list[str]:
@@ -261,6 +256,6 @@ class SponsorAdmin(OrderedAdmin[Sponsor]):
     actions = [publish, unpublish]
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
-        (_("PublishedRows"), {"fields": ["tier", "url", "logo", "description"]}),
+        (_("Shown"), {"fields": ["tier", "url", "logo", "description"]}),
         (_("Place and status"), {"fields": ["position", "status"]}),
     ]

@@ -59,7 +59,6 @@ class PublishForm(forms.Form):
         return cleaned
 
     def at(self, now: datetime) -> datetime:
-        """Return the moment that was chosen."""
         moment: datetime = self.cleaned_data["moment"] if self.cleaned_data["when"] == LATER else now
         return moment
 
@@ -207,7 +206,6 @@ def desk_of(edition: Edition) -> str:
 
 
 def drafts_address(shown: PublishedRows, edition: Edition) -> str:
-    """Return the address of the list of drafts."""
     meta = shown.model._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
     return f"{page}?{urlencode([(LIST_FILTER, edition.pk), ('status__exact', 'draft')])}"
@@ -228,7 +226,6 @@ def as_public_view(model_admin: ContentAdmin, request: HttpRequest, key: int) ->
 
 
 def get_edition(request: HttpRequest, key: int) -> Edition:
-    """Return the edition, which the user may see, or refuse."""
     edition = visible_edition(request, key)
     if edition is None:
         raise Http404("No such edition.")

@@ -113,7 +113,6 @@ def lead(source: str, length: int = 250) -> str:
 
 @register.filter
 def material_icon(kind: str) -> str:
-    """The name of the drawing for a kind of material."""
     return MATERIAL_ICONS.get(kind, "file")
 
 

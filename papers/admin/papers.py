@@ -3,6 +3,8 @@
 The appearances on a paper's form come from `schedule.admin.sessions`.
 """
 
+from operator import methodcaller
+
 from django.contrib import admin
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
@@ -33,47 +35,28 @@ ROW_COUNTS += [
     ),
 ]
 
-CHECKS += [
-    Check(
-        Paper,
+PAPER_CHECKS = {
+    "without_authors": (
         ngettext_lazy("paper without authors", "papers without authors", "count"),
-        lambda rows: rows.without_authors(),
-        name="without_authors",
-        title=_("Without authors"),
-        place=10,
+        _("Without authors"),
     ),
-    Check(
-        Paper,
+    "without_abstract": (
         ngettext_lazy("paper without abstract", "papers without abstract", "count"),
-        lambda rows: rows.without_abstract(),
-        name="without_abstract",
-        title=_("Without abstract"),
-        place=11,
+        _("Without abstract"),
     ),
-    Check(
-        Paper,
-        ngettext_lazy("paper without PDF", "papers without PDF", "count"),
-        lambda rows: rows.without_pdf(),
-        name="without_pdf",
-        title=_("Without PDF"),
-        place=12,
-    ),
-    Check(
-        Paper,
+    "without_pdf": (ngettext_lazy("paper without PDF", "papers without PDF", "count"), _("Without PDF")),
+    "without_session": (
         ngettext_lazy("paper in no session", "papers in no session", "count"),
-        lambda rows: rows.without_session(),
-        name="without_session",
-        title=_("In no session"),
-        place=13,
+        _("In no session"),
     ),
-    Check(
-        Paper,
+    "worth_a_look": (
         ngettext_lazy("title or abstract to look at", "titles and abstracts to look at", "count"),
-        lambda rows: rows.worth_a_look(),
-        name="worth_a_look",
-        title=_("Title or abstract to look at"),
-        place=14,
+        _("Title or abstract to look at"),
     ),
+}
+CHECKS += [
+    Check(Paper, words, methodcaller(name), name=name, title=title, place=place)
+    for place, (name, (words, title)) in enumerate(PAPER_CHECKS.items(), start=10)
 ]
 
 PUBLISHED_ROWS += [

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from conference.models import Edition
-from papers.board_order import running_order
+from papers.rows import running_order
 from schedule import timetable
 from schedule.agenda.stars import Seen, Star
 from schedule.models import Presentation, Room, Session

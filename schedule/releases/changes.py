@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from django.utils.translation import pgettext_lazy
 
-from papers.board_order import NO_TIME
+from papers.rows import NO_TIME
 from schedule.timetable import instant
 
 # The kinds of change, in the order in which visitors need to hear of them.

@@ -314,3 +314,9 @@ def test_way_to_a_page_of_no_row_is_not_found(key: str, admin_client: Client) ->
     kind = ContentType.objects.get_for_model(Paper)
 
     assert admin_client.get(f"/admin/r/{kind.pk}/{key}/").status_code == 404
+
+
+def test_form_of_a_sponsor_has_headings_in_words(admin_client: Client) -> None:
+    page = admin_client.get("/admin/conference/sponsor/add/").content.decode()
+
+    assert "PublishedRows" not in page

@@ -6,7 +6,6 @@ import pytest
 from django.utils import timezone
 
 from conference.models import Edition
-from papers.board_order import natural
 from papers.catalog import (
     UNSCHEDULED,
     catalog,
@@ -16,6 +15,7 @@ from papers.catalog import (
     papers_by_material,
 )
 from papers.models import Paper
+from papers.rows import natural
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

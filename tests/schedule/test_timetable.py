@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conference.models import Edition
-from papers.board_order import running_order
+from papers.rows import running_order
 from schedule import timetable
 
 BERLIN = ZoneInfo("Europe/Berlin")
