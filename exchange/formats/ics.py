@@ -6,11 +6,11 @@ here: `icalendar` takes twelve times as long. It writes the rest, and reads all 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache
-from itertools import chain, starmap
+from functools import lru_cache
+from itertools import chain
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -21,39 +21,23 @@ from icalendar import Calendar, Component, Event, Timezone, vText
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.lookup import Lookup, is_cancelled, reason_of
 from exchange.reading.values import zone_of
-from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program, SessionRecord, stated
+from exchange.records import PersonRef, PresentationRecord, Program, SessionRecord, stated
 
 # A description begins with so much of the abstract, in whole words.
 LEAD = 400
 # Before any change that this site knows of.
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
-
-@dataclass(frozen=True, slots=True)
-class Appointment:
-    """One entry of a calendar. `key` is fixed for life; `people` are lines such as "Speakers: …".
-
-    `reason`: why it was called off, where the chairs say so.
-    """
-
-    key: str
-    title: str
-    start: datetime
-    end: datetime
-    place: str
-    kind: str
-    people: tuple[str, ...]
-    within: str
-    abstract: str
-    url: str
-    is_cancelled: bool
-    reason: str
-    changed_at: datetime
+# What an event says, by the names of its properties.
+type Fields = dict[str, object]
+# Start and end in UTC, a key that is fixed for life: what events are sorted by.
+type TimedEvent = tuple[datetime, datetime, str, Fields]
+type Found = tuple[ZoneInfo, list[TimedEvent]]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which rows become appointments, by uid. `None`: all sessions, and the talks with times of their own."""
+    """Which rows become events, by uid. `None`: all sessions, and the talks with times of their own."""
 
     sessions: Collection[str] | None = None
     presentations: Collection[str] | None = None
@@ -67,19 +51,6 @@ class Wanted:
         return shown.uid in self.presentations
 
 
-EVERYTHING = Wanted()
-
-
-def appointments(program: Program, context: Context, wanted: Wanted = EVERYTHING) -> list[Appointment]:
-    """Return the appointments of a program by time. What has no time has no appointment."""
-    return sorted(_Calendar(program, context).appointments(wanted), key=by_time)
-
-
-def by_time(one: Appointment) -> tuple[datetime, datetime, str]:
-    """Return what appointments are sorted by."""
-    return one.start.astimezone(UTC), one.end.astimezone(UTC), one.key
-
-
 def lead(text: str) -> str:
     """Return the beginning of a plain text, in whole words."""
     text = " ".join(text.split())
@@ -88,88 +59,129 @@ def lead(text: str) -> str:
     return f"{text[: LEAD + 1].rpartition(' ')[0] or text.partition(' ')[0]} \u2026"
 
 
-def _one_line(context: Context) -> Callable[[str], str]:
-    """Return what writes texts on one line, each once. It does not hold the calendar that holds it."""
-
-    @cache
-    def line(text: str) -> str:
-        return " ".join(context.plain(text).split())
-
-    return line
-
-
-class _Calendar(Lookup):
-    """Makes the appointments of a program."""
+class _Events(Lookup):
+    """Makes the events of a program."""
 
     def __init__(self, program: Program, context: Context) -> None:
         super().__init__(program)
         self.program, self.context = program, context
+        self.zone = zone_of(program, context)
+        self.site = context.site_url.rstrip("/")
+        self.host = urlsplit(context.site_url).hostname or "plenary.invalid"
         self.venue = stated(program.edition.venue, "") if program.edition else ""
-        # A session is named by each talk in it.
-        self._line = _one_line(context)
 
-    def appointments(self, wanted: Wanted) -> Iterator[Appointment]:
+    def events(self, wanted: Wanted) -> Iterator[TimedEvent]:
+        """Yield the events that are wanted; what has no time is none."""
         yield from filter(None, map(self._session, filter(wanted.session, self.program.sessions)))
-        yield from filter(
-            None, map(self._presentation, filter(wanted.presentation, self.program.presentations))
-        )
+        shown = filter(wanted.presentation, self.program.presentations)
+        yield from filter(None, map(self._presentation, shown))
 
-    def _session(self, session: SessionRecord) -> Appointment | None:
-        start, end = stated(session.start, None), stated(session.end, None)
+    def _session(self, session: SessionRecord) -> TimedEvent | None:
+        start = stated(session.start, None)
         if start is None:
             return None
+        by_role: dict[str, list[PersonRef]] = {}
+        for role in stated(session.roles, ()):
+            by_role.setdefault(role.role, []).append(role.person)
         whole = self.parent(session)
-        return Appointment(
-            key=self._key("session", session.uid),
-            title=self._line(stated(session.title, "")),
+        return self._event(
+            "session",
+            session,
             start=start,
-            end=end or start,
-            place=self._place(stated(session.room, None)),
-            kind=self._kind("session", stated(session.kind, "")),
-            people=tuple(self._roles(session)),
-            within=self._line(stated(whole.title, "")) if whole else "",
-            abstract=lead(self.context.plain(stated(session.abstract, ""))),
-            url=self._url("sessions", session.uid),
-            is_cancelled=is_cancelled(session, whole),
-            reason=reason_of(session, whole),
-            changed_at=_changed(session, whole),
+            end=stated(session.end, None) or start,
+            room=stated(session.room, None),
+            title=stated(session.title, ""),
+            people=[_people(name, people) for name, people in by_role.items()],
+            within=stated(whole.title, "") if whole else "",
+            abstract=stated(session.abstract, ""),
+            page=f"sessions/{session.uid}/",
+            rows=[session, whole],
         )
 
-    def _presentation(self, shown: PresentationRecord) -> Appointment | None:
+    def _presentation(self, shown: PresentationRecord) -> TimedEvent | None:
         session, paper = self.session(shown), self.paper(shown)
         start = stated(shown.start, None) or (stated(session.start, None) if session else None)
         if start is None:
             return None
         end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
-        whole = self.parent(session)
-        own = self._url("sessions", session.uid) if session else ""
-        return Appointment(
-            key=self._key("presentation", shown.uid),
-            title=self._line(self.title(shown)),
+        board = stated(shown.board, "")
+        speakers = [speaker.person for speaker in stated(shown.speakers, ())]
+        authors = [author.person for author in stated(paper.authors, ())] if paper else []
+        return self._event(
+            "presentation",
+            shown,
             start=start,
-            end=max(start, end, key=_instant),
-            place=self._place(stated(shown.room, None) or (stated(session.room, None) if session else None)),
-            kind=self._kind("presentation", stated(shown.kind, "")),
-            people=tuple(filter(None, (_board(shown), self._by(shown, paper)))),
-            within=self._line(stated(session.title, "")) if session else "",
-            abstract=lead(self.context.plain(self.abstract(shown))),
-            url=self._url("papers", paper.uid) if paper else own,
-            is_cancelled=is_cancelled(shown, session, whole),
-            reason=reason_of(shown, session, whole),
-            changed_at=_changed(shown, session, whole),
+            end=end,
+            room=stated(shown.room, None) or (stated(session.room, None) if session else None),
+            title=self.title(shown),
+            people=[
+                gettext("Board: %(board)s") % {"board": board} if board else "",
+                _people("speaker", speakers) if speakers else _people("author", authors),
+            ],
+            within=stated(session.title, "") if session else "",
+            abstract=self.abstract(shown),
+            page=f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "",
+            rows=[shown, session, self.parent(session)],
         )
 
-    def _key(self, kind: str, uid: str) -> str:
-        """Edition slugs have no dots, so the key is unambiguous for any uid."""
-        return f"{kind}.{self.context.edition}.{uid}"
+    def _event(
+        self,
+        applies_to: str,
+        row: SessionRecord | PresentationRecord,
+        *,
+        start: datetime,
+        end: datetime,
+        room: str | None,
+        title: str,
+        people: Iterable[str],
+        within: str,
+        abstract: str,
+        page: str,
+        rows: list[SessionRecord | PresentationRecord | None],
+    ) -> TimedEvent:
+        """Return an event. `rows`: it is called off if one of them is, and changes with each of them."""
+        start, end = start.astimezone(UTC), max(start.astimezone(UTC), end.astimezone(UTC))
+        times = [start.astimezone(self.zone), end.astimezone(self.zone)]
+        if any(time.fold for time in times):
+            # The clock shows a time twice, and the second is meant.
+            times = [start, end]
+        changed_at = max(BEGINNING, *(stated(one.rescheduled_at, BEGINNING) for one in rows if one))
+        changed_at = changed_at.astimezone(UTC)
+        kind = stated(row.kind, "")
+        name, _own = self.context.own_kind(applies_to, kind)
+        category = _text(name or kind.replace("_", " ").capitalize())
+        url = f"{self.site}/{self.context.edition}/{page}" if self.site and page else ""
+        reason = reason_of(*rows)
+        described = (
+            gettext("Cancelled: %(reason)s") % {"reason": reason} if reason else "",
+            "\n".join(filter(None, people)),
+            self._line(within),
+            lead(self.context.plain(abstract)),
+            url,
+        )
+        # Slugs of editions have no dots, so this is unambiguous for any uid.
+        event_key = f"{applies_to}.{self.context.edition}.{row.uid}"
+        fields = {
+            "uid": f"{event_key}@{self.host}",
+            "dtstamp": changed_at,
+            "last-modified": changed_at,
+            # By SEQUENCE calendars move an event. Of several changes that meet in it, the last one counts.
+            "sequence": min(MAX_SEQUENCE, int((changed_at - BEGINNING).total_seconds())),
+            "dtstart": times[0],
+            # An event without end takes no time; an end that is not later than the start is not allowed.
+            "dtend": times[1] if end != start else None,
+            "summary": _text(self._line(title)),
+            "description": _text("\n\n".join(filter(None, described))),
+            "location": _text(self._place(room)),
+            "url": url,
+            "categories": [category] if category else None,
+            "status": "CANCELLED" if is_cancelled(*rows) else "CONFIRMED",
+        }
+        stated_fields = {name: value for name, value in fields.items() if value not in (None, "")}
+        return start, end, event_key, stated_fields
 
-    def _kind(self, applies_to: str, kind: str) -> str:
-        name, _ = self.context.own_kind(applies_to, kind)
-        return name or kind.replace("_", " ").capitalize()
-
-    def _url(self, part: str, uid: str) -> str:
-        site = self.context.site_url.rstrip("/")
-        return f"{site}/{self.context.edition}/{part}/{uid}/" if site else ""
+    def _line(self, text: str) -> str:
+        return " ".join(self.context.plain(text).split())
 
     def _place(self, slug: str | None) -> str:
         room = self.rooms.get(slug or "")
@@ -178,26 +190,10 @@ class _Calendar(Lookup):
         venue = "" if stated(room.virtual, False) else self.venue
         return ", ".join(filter(None, (stated(room.name, "").strip() or room.slug, venue)))
 
-    def _roles(self, session: SessionRecord) -> Iterator[str]:
-        by_role: dict[str, list[PersonRef]] = {}
-        for role in stated(session.roles, ()):
-            by_role.setdefault(role.role, []).append(role.person)
-        for name, people in by_role.items():
-            yield _people(name, people)
-
-    def _by(self, shown: PresentationRecord, paper: PaperRecord | None) -> str:
-        speakers = [speaker.person for speaker in stated(shown.speakers, ())]
-        if speakers:
-            return _people("speaker", speakers)
-        return _people("author", [author.person for author in stated(paper.authors, ())] if paper else [])
-
 
 def _people(role: str, people: Collection[PersonRef]) -> str:
     names = ", ".join(person.name for person in people)
-    if not names:
-        return ""
-    label = _role(role, len(people))
-    return f"{label}: {names}"
+    return f"{_role(role, len(people))}: {names}" if names else ""
 
 
 def _role(role: str, number: int) -> str:
@@ -216,20 +212,6 @@ def _role(role: str, number: int) -> str:
         case "organizer":
             return ngettext("Organizer", "Organizers", number)
     return role.capitalize() + ("s" if number > 1 else "")
-
-
-def _board(shown: PresentationRecord) -> str:
-    board = stated(shown.board, "")
-    return gettext("Board: %(board)s") % {"board": board} if board else ""
-
-
-def _instant(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
-
-
-def _changed(*rows: SessionRecord | PresentationRecord | None) -> datetime:
-    """Return when an appointment last changed: with the session that it is in, too."""
-    return max(BEGINNING, *(stated(row.rescheduled_at, BEGINNING) for row in rows if row))
 
 
 CLOSING = b"END:VCALENDAR\r\n"
@@ -255,12 +237,7 @@ class CalendarScope:
 
     program: Program
     context: Context
-    wanted: Wanted = EVERYTHING
-
-
-type Found = tuple[Context, ZoneInfo, list[Appointment]]
-# What an event says, by the names of its properties.
-type Fields = dict[str, object]
+    wanted: Wanted = Wanted()
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -278,14 +255,14 @@ def name_of(program: Program, context: Context) -> str:
 def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
     """Stream one calendar. `address`: the URL to refresh it from.
 
-    A large edition may be split into parts: only the appointments of each are held.
+    A large edition may be split into parts: only the events of each are held.
     """
     # Read at once: what fails does so before the first byte is sent.
     found = _found(parts)
     return chain(
         [_head(name, address).to_ical().removesuffix(CLOSING)],
         (zone.to_ical() for zone in _zones(found)),
-        map(event_bytes, _events(found)),
+        (event_bytes(fields) for _zone, own in found for _start, _end, _key, fields in own),
         [CLOSING],
     )
 
@@ -295,32 +272,26 @@ def components(parts: Iterable[CalendarScope], name: str) -> Iterator[Component]
     found = _found(parts)
     yield _head(name, "")
     yield from _zones(found)
-    for fields in _events(found):
-        event = Event()
-        for key, value in fields.items():
-            event.add(key, value)
-        yield event
+    for _zone, own in found:
+        for _start, _end, _key, fields in own:
+            event = Event()
+            for key, value in fields.items():
+                event.add(key, value)
+            yield event
 
 
 def _found(parts: Iterable[CalendarScope]) -> list[Found]:
-    """Return the appointments of each edition by time."""
+    """Return the zone and the events by time of each edition."""
     found: dict[str, Found] = {}
     for part in parts:
-        context = part.context
-        known = found.setdefault(context.edition, (context, zone_of(part.program, context), []))
-        known[-1].extend(appointments(part.program, context, part.wanted))
+        reader = _Events(part.program, part.context)
+        _zone, own = found.setdefault(part.context.edition, (reader.zone, []))
+        own.extend(reader.events(part.wanted))
         # The next one is read now.
-        del part
-    for *_edition, own in found.values():
-        own.sort(key=by_time)
+        del part, reader
+    for _zone, own in found.values():
+        own.sort(key=lambda one: one[:3])
     return list(found.values())
-
-
-def _events(found: Iterable[Found]) -> Iterator[Fields]:
-    for context, zone, own in found:
-        host = urlsplit(context.site_url).hostname or "plenary.invalid"
-        for appointment in own:
-            yield fields_of(appointment, zone, host)
 
 
 def _head(name: str, address: str) -> Calendar:
@@ -340,68 +311,19 @@ def _head(name: str, address: str) -> Calendar:
 
 
 def _zones(found: Iterable[Found]) -> Iterator[Timezone]:
-    """Return the zones for the moments that each must cover. A calendar without events still has its zone."""
-    moments: dict[ZoneInfo, list[datetime]] = {}
-    for _context, zone, own in found:
-        moments.setdefault(zone, []).extend(time for one in own for time in (one.start, one.end))
-    return starmap(_zone, moments.items())
-
-
-def _zone(zone: ZoneInfo, moments: list[datetime]) -> Timezone:
-    local = [moment.astimezone(zone).year for moment in moments] or [BEGINNING.year]
-    return _zone_of_years(zone.key, min(local), max(local))
+    """Yield the zones for the years that each must cover. A calendar without events still has its zone."""
+    years: dict[str, list[int]] = {}
+    for zone, own in found:
+        times = (time for start, end, *_ in own for time in (start, end))
+        years.setdefault(zone.key, []).extend(time.astimezone(zone).year for time in times)
+    for key, covered in years.items():
+        yield _zone_of_years(key, min(covered, default=BEGINNING.year), max(covered, default=BEGINNING.year))
 
 
 @lru_cache(maxsize=50)
 def _zone_of_years(key: str, first: int, last: int) -> Timezone:
     """Return the rules of a zone; looking for them takes longer than all else of a small calendar."""
     return Timezone.from_tzinfo(ZoneInfo(key), key, date(first, 1, 1), date(last + 1, 1, 2))
-
-
-def fields_of(appointment: Appointment, zone: ZoneInfo, host: str) -> Fields:
-    """Return what an event says, nothing empty. SEQUENCE, by which calendars move it, follows changes."""
-    start, end = _times(appointment, zone)
-    changed_at = appointment.changed_at.astimezone(UTC)
-    fields = {
-        "uid": f"{appointment.key}@{host}",
-        "dtstamp": changed_at,
-        "last-modified": changed_at,
-        "sequence": _sequence(changed_at),
-        "dtstart": start,
-        # An event without end takes no time; an end that is not later than the start is not allowed.
-        "dtend": end if end != start else None,
-        "summary": _text(appointment.title),
-        "description": _text(_description(appointment)),
-        "location": _text(appointment.place),
-        "url": appointment.url,
-        "categories": [_text(appointment.kind)] if appointment.kind else None,
-        "status": "CANCELLED" if appointment.is_cancelled else "CONFIRMED",
-    }
-    return {name: value for name, value in fields.items() if value not in (None, "")}
-
-
-def _times(appointment: Appointment, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return start and end in the zone; in UTC where a clock shows a time twice and the second is meant."""
-    times = appointment.start.astimezone(zone), appointment.end.astimezone(zone)
-    if any(time.fold for time in times):
-        return times[0].astimezone(UTC), times[1].astimezone(UTC)
-    return times
-
-
-def _sequence(changed_at: datetime) -> int:
-    """Return the seconds since 2000: of several changes that meet in an event, the last one counts."""
-    return max(0, min(MAX_SEQUENCE, int((changed_at - BEGINNING).total_seconds())))
-
-
-def _description(appointment: Appointment) -> str:
-    parts = (
-        gettext("Cancelled: %(reason)s") % {"reason": appointment.reason} if appointment.reason else "",
-        "\n".join(appointment.people),
-        appointment.within,
-        appointment.abstract,
-        appointment.url,
-    )
-    return "\n\n".join(filter(None, parts))
 
 
 def _text(value: str) -> str:
@@ -414,28 +336,23 @@ def _text(value: str) -> str:
 
 def event_bytes(fields: Fields) -> bytes:
     """Return an event with these fields."""
-    said = [line(name, fields[name]) for name in ORDER if name in fields]
-    return b"".join((b"BEGIN:VEVENT\r\n", *said, b"END:VEVENT\r\n"))
+    lines = [line(name, fields[name]) for name in ORDER if name in fields]
+    return b"".join((b"BEGIN:VEVENT\r\n", *lines, b"END:VEVENT\r\n"))
 
 
 def line(name: str, value: object) -> bytes:
     """Return one line: a text, a web address ("url"), several texts, a number, or a moment in its zone."""
     shown = name.upper()
     if isinstance(value, datetime):
-        return folded(f"{shown}{_moment(value)}")
+        written = value.isoformat(timespec="seconds")[:19].replace("-", "").replace(":", "")
+        zone = str(value.tzinfo)
+        return folded(f"{shown}:{written}Z" if zone == "UTC" else f"{shown};TZID={zone}:{written}")
     if isinstance(value, list):
         return folded(f"{shown}:{','.join(map(escaped, value))}")
     return folded(f"{shown}:{value if name == 'url' else escaped(str(value))}")
 
 
-def _moment(value: datetime) -> str:
-    written = value.isoformat(timespec="seconds")[:19].replace("-", "").replace(":", "")
-    zone = str(value.tzinfo)
-    return f":{written}Z" if zone == "UTC" else f";TZID={zone}:{written}"
-
-
 def escaped(text: str) -> str:
-    """Return a text as a value."""
     for sign, shown in ESCAPES:
         text = text.replace(sign, shown)
     return text

@@ -11,7 +11,6 @@ from conference.models import Edition
 from exchange.exports.dump import dump, writing_context
 from exchange.files import Context, Source
 from exchange.formats import program_json, readable, writable
-from exchange.formats.ics import appointments
 from exchange.imports.load import load
 from exchange.jobs.undo import undo
 from exchange.problems import ProgramError, Where
@@ -199,9 +198,11 @@ def test_events_count_as_what_the_format_knows(shown: Presentation) -> None:
 
 
 def test_calendars_name_the_kind(shown: Presentation) -> None:
-    found = appointments(dump(shown.edition), writing_context(shown.edition))
+    lines = written(shown, "ics").splitlines()
 
-    assert {one.kind for one in found} == {"Birds of a feather", "Flash talk!"}
+    assert {"CATEGORIES:Birds of a feather", "CATEGORIES:Flash talk!"} == {
+        line for line in lines if line.startswith("CATEGORIES")
+    }
 
 
 def test_type_that_apps_do_not_know_is_an_own_kind() -> None:
