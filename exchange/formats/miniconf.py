@@ -5,23 +5,24 @@ Read only; from the files, or one ZIP of the folder. Files are recognized by the
 
 import html
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePath
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
-from exchange.problems import Findings, Where
+from exchange.problems import Findings, Where, short
 from exchange.reading.archives import member_names, unpacked
 from exchange.reading.checks import checked
-from exchange.reading.papers import WEB, PaperParts, listed, parsed, uid_of
+from exchange.reading.papers import WEB, PaperParts, kind_of, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, read_csv
-from exchange.reading.textfiles import ending, read_yaml, scalar
+from exchange.reading.textfiles import ending, place_of, read_yaml, scalar
 from exchange.reading.values import UnfitError, moment, slug, stated_zone, tidy
 from exchange.records import (
     UNSTATED,
@@ -36,29 +37,10 @@ from exchange.records import (
     RoleRecord,
     SessionRecord,
     SpeakerRecord,
-    Stated,
     is_stated,
 )
 
 TAG = re.compile(r"<[^<>]*>")
-# The first word that is found decides.
-KINDS = (
-    ("registration", r"registration"),
-    ("opening", r"opening|welcome"),
-    ("panel", r"panel"),
-    ("award_ceremony", r"award"),
-    ("town_hall", r"business meeting|town ?hall|open discussion"),
-    ("invited_talk", r"keynote|invited|plenary talk|speakers?\.ya?ml"),
-    ("tutorial", r"tutorial"),
-    ("workshop", r"workshop"),
-    ("meal", r"\b(lunch|dinner|breakfast)\b"),
-    ("break", r"\b(coffee )?break\b"),
-    ("other", r"sponsor"),
-    ("social", r"social|reception|party|mixer|mentoring|affinity|meetup"),
-    ("spotlight", r"spotlight"),
-    ("poster", r"poster|gather"),
-    ("oral", r"\boral\b|q ?& ?a|\bqa\b"),
-)
 # The kinds whose sessions show papers: what such a session is called may hold any subject.
 SHOWING = frozenset(("poster", "oral", "spotlight"))
 ROLES = {"panel": "panelist", "tutorial": "organizer", "workshop": "organizer"}
@@ -68,25 +50,9 @@ CONFIG = {"tagline", "site_title", "proceedings_title"}
 PRESENTED = {"poster": "poster", "spotlight": "spotlight"}
 
 
-def kind_of(words: str, default: str, among: frozenset[str] | None = None) -> str:
-    """Return the kind of session from a title, type or file name, `among` these if given."""
-    known = [(kind, pattern) for kind, pattern in KINDS if among is None or kind in among]
-    found = (kind for kind, pattern in known if re.search(pattern, words, re.IGNORECASE))
-    return next(found, default)
-
-
 def without_tags(title: str) -> str:
     """Return a title without the HTML that calendars put into it."""
     return tidy(html.unescape(TAG.sub(" ", title)))
-
-
-def names_in(value: object) -> list[str]:
-    """Return the people of a text such as `A, B and C`, or of a list of names."""
-    if isinstance(value, list):
-        names = [scalar(one.get("name")) if isinstance(one, dict) else scalar(one) for one in value]
-    else:
-        names = [one.name for one in parsed(scalar(value).replace("|", ";"))]
-    return list(dict.fromkeys(filter(None, map(tidy, names))))
 
 
 # Papers
@@ -96,17 +62,14 @@ NEEDED = {"uid", "title", "authors"}
 LINKS = {"pdf_url": "pdf", "pdf": "pdf", "paper_link": "pdf", "code_link": "code", "demo_url": "project"}
 
 
-@dataclass
 class PaperReader:
-    """Takes tables of papers; `of_session` keeps the sessions that a paper names itself."""
+    """Takes tables of papers. `of_session`: the papers that name a session themselves."""
 
-    findings: Findings
-    papers: dict[str, PaperRecord] = field(default_factory=dict)
-    of_session: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    has_table: bool = False
-
-    def __post_init__(self) -> None:
-        self.parts = PaperParts(self.findings)
+    def __init__(self, findings: Findings) -> None:
+        self.parts = PaperParts(findings)
+        self.papers: dict[str, PaperRecord] = {}
+        self.of_session: dict[str, list[str]] = defaultdict(list)
+        self.has_table = False
 
     def add(self, sheet: Sheet) -> None:
         self.has_table = True
@@ -156,6 +119,28 @@ STARTS, ENDS = ("start_time", "start", "begin"), ("end_time", "end", "finish")
 OFFSET = re.compile(r"([T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?(\d\d)?)\Z")
 
 
+@dataclass(frozen=True, slots=True)
+class YamlRow:
+    """One object of a YAML file."""
+
+    content: dict[str, object]
+    where: Where
+
+    def text(self, *names: str) -> str:
+        """Return the single value that the row has by the first of these names."""
+        return next((scalar(self.content[name]) for name in names if scalar(self.content.get(name))), "")
+
+
+def rows_in(part: object, file: str) -> list[YamlRow]:
+    """Return the objects of a list."""
+    rows = enumerate(part if isinstance(part, list) else [])
+    return [
+        YamlRow(row, Where(file, place_of("", index, row.get("UID"))))
+        for index, row in rows
+        if isinstance(row, dict)
+    ]
+
+
 @dataclass
 class SessionReader:
     """Reads the YAML files of a site; calendars come last, as other files are more exact."""
@@ -163,48 +148,49 @@ class SessionReader:
     zone: ZoneInfo
     findings: Findings
     papers: PaperReader
-    sessions: dict[str, SessionRecord] = field(default_factory=dict)
-    presentations: dict[str, PresentationRecord] = field(default_factory=dict)
+    sessions: list[SessionRecord] = field(default_factory=list)
+    presentations: list[PresentationRecord] = field(default_factory=list)
     people: dict[str, PersonRecord] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
-    _calendar: list[tuple[dict[str, object], Where]] = field(default_factory=list)
-    _assumed: dict[str, int] = field(default_factory=dict)
+    _calendar: list[YamlRow] = field(default_factory=list)
+    # Times without a zone, by file.
+    _assumed: Counter[str] = field(default_factory=Counter)
 
     def add(self, part: object, file: str) -> bool:
         """Read a file if its shape fits, and return whether it does."""
         if isinstance(part, dict):
-            rows = {key: row for key, row in part.items() if isinstance(row, dict)}
-            if not rows or not any(_value(row, *STARTS) for row in rows.values()):
+            named = {str(key): row for key, row in part.items() if isinstance(row, dict)}
+            sessions = {key: YamlRow(row, Where(file, short(key))) for key, row in named.items()}
+            if not any(row.text(*STARTS) for row in sessions.values()):
                 return False
-            for key, row in rows.items():
-                self._add_papers(str(key), row, Where(file, str(key)[:60]))
+            for key, row in sessions.items():
+                self._add_papers(key, row)
             return True
-        rows_ = [row for row in part if isinstance(row, dict)] if isinstance(part, list) else []
-        if rows_ and all("UID" in row and "title" in row for row in rows_):
-            for index, row in enumerate(rows_):
-                self._add_event(row, Where(file, f"[{index}] ({scalar(row['UID'])[:40]})"), file)
+        rows = rows_in(part, file)
+        if rows and all({"UID", "title"} <= row.content.keys() for row in rows):
+            for row in rows:
+                self._add_event(row)
             return True
-        if rows_ and all("title" in row and _value(row, *STARTS) for row in rows_):
-            self._calendar += [(row, Where(file, f"[{index}]")) for index, row in enumerate(rows_)]
+        if rows and all("title" in row.content and row.text(*STARTS) for row in rows):
+            self._calendar += rows
             return True
         return False
 
-    # Sessions of papers
-
-    def _add_papers(self, key: str, row: dict[str, object], where: Where) -> None:
-        name = tidy(_value(row, "long_name", "name", "title") or key)
-        kind = kind_of(f"{_value(row, 'name')} {key} {where.file}", "oral", SHOWING)
-        session = self._session(uid_of(key), name, row, where, kind)
-        papers = row.get("papers")
+    def _add_papers(self, key: str, row: YamlRow) -> None:
+        """Add a session of papers."""
+        name = tidy(row.text("long_name", "name", "title") or key)
+        kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", SHOWING)
+        session = self._session(row, row.where, uid=uid_of(key), title=name, kind=kind)
+        papers = row.content.get("papers")
         named = [scalar(one) for one in papers] if isinstance(papers, list) else []
         named += self.papers.of_session.get(key, ())
         for paper in dict.fromkeys(map(uid_of, filter(None, named))):
             if self.papers.has_table and paper not in self.papers.papers:
                 self.unknown.append(paper)
             elif session:
-                self._put(
+                self.presentations.append(
                     PresentationRecord(
-                        where=where,
+                        where=row.where,
                         uid=uid_of(f"{session.uid}.{paper}"),
                         kind=PRESENTED.get(str(session.kind), "oral"),
                         paper=paper,
@@ -213,109 +199,90 @@ class SessionReader:
                     )
                 )
 
-    # Plenaries, tutorials, workshops, speakers
-
-    def _add_event(self, row: dict[str, object], where: Where, file: str) -> None:
-        title = without_tags(scalar(row["title"]))
-        uid, people = uid_of(scalar(row["UID"])), self._people(row, where)
-        abstract, affiliation = _value(row, "abstract"), tidy(_value(row, "institution", "affiliation"))
-        kind = kind_of(f"{title} {file}", "invited_talk" if people else "other")
-        own_times = row.get("sessions")
-        candidates = own_times if isinstance(own_times, list) else [row]
-        times = [one for one in candidates if isinstance(one, dict) and _value(one, *STARTS)]
-        if not times:
-            self._put(
+    def _add_event(self, row: YamlRow) -> None:
+        """Add a plenary, tutorial or workshop with its times, or a talk without any."""
+        title, uid, people = without_tags(row.text("title")), uid_of(row.text("UID")), self._people(row)
+        abstract, affiliation = row.text("abstract"), tidy(row.text("institution", "affiliation"))
+        kind = kind_of(f"{title} {row.where.file}", "invited_talk" if people else "other")
+        own_times = row.content.get("sessions")
+        slots = rows_in(own_times, row.where.file) if isinstance(own_times, list) else [row]
+        slots = [slot for slot in slots if slot.text(*STARTS)]
+        if not slots:
+            speakers = (SpeakerRecord(where=row.where, person=one, affiliation=affiliation) for one in people)
+            self.presentations.append(
                 PresentationRecord(
-                    where=where,
+                    where=row.where,
                     uid=uid,
                     kind="talk",
                     title=title,
                     abstract=abstract,
                     status="published",
-                    speakers=tuple(
-                        SpeakerRecord(where=where, person=one, affiliation=affiliation) for one in people
-                    ),
+                    speakers=tuple(speakers),
                 )
             )
         role = ROLES.get(kind, "speaker")
-        roles = tuple(
-            RoleRecord(where=where, person=one, role=role, affiliation=affiliation) for one in people
-        )
-        for number, time in enumerate(times, start=1):
+        roles = [
+            RoleRecord(where=row.where, person=one, role=role, affiliation=affiliation) for one in people
+        ]
+        for number, slot in enumerate(slots, start=1):
             own = uid if number == 1 else uid_of(f"{uid}.{number}")
-            self._session(own, title, time, where, kind, roles=roles, abstract=abstract)
+            said = {"title": title, "kind": kind, "roles": tuple(roles), "abstract": abstract}
+            self._session(slot, row.where, uid=own, **said)
 
-    def _people(self, row: dict[str, object], where: Where) -> list[PersonRef]:
-        names = next((row[name] for name in SPEAKERS if row.get(name)), "")
-        found = [PersonRef(where=where, name=name) for name in names_in(names)]
-        biography = _value(row, "bio").strip()
+    def _people(self, row: YamlRow) -> list[PersonRef]:
+        """Return who is named, in a list or in a text such as `A, B and C`."""
+        value = next((row.content[name] for name in SPEAKERS if row.content.get(name)), "")
+        if isinstance(value, list):
+            names = [scalar(one.get("name")) if isinstance(one, dict) else scalar(one) for one in value]
+        else:
+            names = [one.name for one in parsed(scalar(value).replace("|", ";"))]
+        unique = dict.fromkeys(filter(None, map(tidy, names)))
+        found = [PersonRef(where=row.where, name=name) for name in unique]
+        biography = row.text("bio").strip()
         if biography and len(found) == 1:
-            record = PersonRecord(where=where, ref=found[0], biography=biography)
+            record = PersonRecord(where=row.where, ref=found[0], biography=biography)
             self.people.setdefault(found[0].name, record)
         return found
 
-    # All of them
-
-    def _session(
-        self,
-        uid: str,
-        title: str,
-        row: dict[str, object],
-        where: Where,
-        kind: str,
-        roles: Stated[tuple[RoleRecord, ...]] = UNSTATED,
-        abstract: Stated[str] = UNSTATED,
-    ) -> SessionRecord | None:
-        start, end = self._moment(row, STARTS, where), self._moment(row, ENDS, where)
+    def _session(self, slot: YamlRow, where: Where, **values: Any) -> SessionRecord | None:
+        """Add a session with the times of this row, if they can be read."""
+        start, end = self._moment(slot, STARTS, where), self._moment(slot, ENDS, where)
         if start is None or end is None:
             return None
-        session = SessionRecord(
-            where=where,
-            uid=uid,
-            kind=kind,
-            title=title,
-            start=start,
-            end=end,
-            status="published",
-            roles=roles,
-            abstract=abstract,
-        )
-        self.sessions[uid if uid not in self.sessions else f"{uid} {where}"] = session
+        session = SessionRecord(where=where, start=start, end=end, status="published", **values)
+        self.sessions.append(session)
         return session
 
-    def _moment(self, row: dict[str, object], names: Iterable[str], where: Where) -> datetime | None:
-        text = _value(row, *names).strip()
+    def _moment(self, slot: YamlRow, names: tuple[str, ...], where: Where) -> datetime | None:
+        text = slot.text(*names).strip()
         found = OFFSET.search(text)
         if found and found[2] != "Z":
             sign = found[2].replace(":", "")
             text = f"{text[: found.start()]}{found[1]}{sign[:3]}:{sign[3:] or '00'}"
         elif text and not found:
-            self._assumed[where.file] = self._assumed.get(where.file, 0) + 1
+            self._assumed[where.file] += 1
         try:
             return moment(text, self.zone)
         except UnfitError as error:
-            self.findings.problem(where, next(iter(names)), str(error))
+            self.findings.problem(where, names[0], str(error))
             return None
-
-    def _put(self, presentation: PresentationRecord) -> None:
-        uid, where = presentation.uid, presentation.where
-        self.presentations[uid if uid not in self.presentations else f"{uid} {where}"] = presentation
 
     def finish(self) -> None:
         """Add what only calendars hold, and report what is assumed or left out."""
-        starts = {(slug(str(one.title)), one.start) for one in self.sessions.values()}
-        has_days = any(_value(row, "view") == "day" for row, _ in self._calendar)
-        for row, where in self._calendar:
-            title, link = without_tags(scalar(row["title"])), _value(row, "link")
-            is_told = any(is_stated(one.title) and one.uid in link for one in self.sessions.values())
-            if is_told or (has_days and _value(row, "view") == "week"):
+        starts = {(slug(str(one.title)), one.start) for one in self.sessions}
+        has_days = any(row.text("view") == "day" for row in self._calendar)
+        for row in self._calendar:
+            title, link = without_tags(row.text("title")), row.text("link")
+            is_known = any(is_stated(one.title) and one.uid in link for one in self.sessions)
+            if is_known or (has_days and row.text("view") == "week"):
                 continue
-            start = self._moment(row, STARTS, where)
+            start = self._moment(row, STARTS, row.where)
             if start is None or (slug(title), start) in starts:
                 continue
             starts.add((slug(title), start))
             uid = slug(f"{title} {start:%Y-%m-%d %H%M}")
-            self._session(uid, title, row, where, kind_of(f"{title} {_value(row, 'type')}", "other"))
+            kind = kind_of(f"{title} {row.text('type')}", "other")
+            self._session(row, row.where, uid=uid, title=title, kind=kind)
         for file, count in self._assumed.items():
             message = gettext("%(count)s times name no zone; they were taken as times in %(zone)s.")
             self.findings.note("doubt", Where(file), message, count=count, zone=self.zone.key)
@@ -323,28 +290,6 @@ class SessionReader:
             message = gettext("Left out because no table holds the paper: %(count)s appearances (%(keys)s).")
             count = len(self.unknown)
             self.findings.note("warning", Where(), message, count=count, keys=listed(self.unknown))
-
-
-def _value(row: Mapping[str, object], *names: str) -> str:
-    """Return the single value that a row has by the first of these names."""
-    return next((scalar(row[name]) for name in names if scalar(row.get(name))), "")
-
-
-def committee_of(rows: list[object], file: str, findings: Findings) -> tuple[CommitteeRecord, ...]:
-    """Read the members of `committee.yml`: role, name, affiliation."""
-    found = []
-    for index, row in enumerate(rows):
-        where = Where(file, f"committee[{index}]")
-        row = row if isinstance(row, dict) else {}
-        name = tidy(_value(row, "name"))
-        if not name or "@" in name:
-            findings.problem(where, "name", gettext("The name is missing."))
-            continue
-        role = tidy(_value(row, "role")) or "Committee"
-        affiliation = tidy(_value(row, "aff", "affiliation"))
-        person = PersonRef(where=where, name=name)
-        found.append(CommitteeRecord(where=where, person=person, role=role, affiliation=affiliation))
-    return tuple(found)
 
 
 # The files of a site
@@ -394,24 +339,25 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 def _program(papers: PaperReader, parts: dict[str, object], context: Context, findings: Findings) -> Program:
     config = next((part for part in parts.values() if isinstance(part, dict) and CONFIG & set(part)), {})
-    zone_name = _value(config, "timezone", "time_zone")
-    zone = stated_zone(zone_name, context, Where("config.yml"), "timezone", findings)
+    site = YamlRow(config, Where("config.yml"))
+    zone_name = site.text("timezone", "time_zone")
+    zone = stated_zone(zone_name, context, site.where, "timezone", findings)
     sessions = SessionReader(zone, findings, papers)
     committee = None
     for name, part in parts.items():
         if part is config or not part:
             continue
         if isinstance(part, dict) and isinstance(part.get("committee"), list):
-            committee = committee_of(part["committee"], name, findings)
+            committee = tuple(_members(part["committee"], name, findings))
         elif not sessions.add(part, name):
             message = gettext("This is no file of Mini-Conf that is known here; it was left out.")
             findings.note("warning", Where(name), message)
     sessions.finish()
     edition = EditionRecord(
-        where=Where("config.yml"),
+        where=site.where,
         slug=context.edition,
-        name=tidy(_value(config, "name")) or UNSTATED,
-        description=_value(config, "tagline") or UNSTATED,
+        name=tidy(site.text("name")) or UNSTATED,
+        description=site.text("tagline") or UNSTATED,
         timezone=zone_name or UNSTATED,
         committee=UNSTATED if committee is None else committee,
     )
@@ -419,9 +365,24 @@ def _program(papers: PaperReader, parts: dict[str, object], context: Context, fi
         papers.parts.program(papers.papers.values()),
         edition=edition if config or committee else None,
         people=tuple(sessions.people.values()),
-        sessions=tuple(sessions.sessions.values()),
-        presentations=tuple(sessions.presentations.values()),
+        sessions=tuple(sessions.sessions),
+        presentations=tuple(sessions.presentations),
     )
+
+
+def _members(rows: list[object], file: str, findings: Findings) -> Iterator[CommitteeRecord]:
+    """Read `committee.yml`: role, name, affiliation."""
+    for index, content in enumerate(rows):
+        row = YamlRow(content if isinstance(content, dict) else {}, Where(file, f"committee[{index}]"))
+        name = tidy(row.text("name"))
+        if not name or "@" in name:
+            findings.problem(row.where, "name", gettext("The name is missing."))
+        yield CommitteeRecord(
+            where=row.where,
+            person=PersonRef(where=row.where, name=name),
+            role=tidy(row.text("role")) or "Committee",
+            affiliation=tidy(row.text("aff", "affiliation")),
+        )
 
 
 FORMAT = Format(

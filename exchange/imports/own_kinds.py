@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, ngettext
 
 from conference.models import Edition
-from exchange.formats.miniconf import kind_of
 from exchange.problems import Findings, Where, closest, short
+from exchange.reading.papers import kind_of
 from exchange.reading.values import slug
 from exchange.records import KindRecord, PresentationRecord, Program, SessionRecord, is_stated, stated
 from schedule.session_kinds import (

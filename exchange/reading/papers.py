@@ -24,6 +24,25 @@ ACCEPTED = re.compile(
     r"accept|oral|poster|spotlight|talk|presentation|publish|camera|notable|top|yes\b", re.IGNORECASE
 )
 
+# What sessions of a kind are called. The first word that is found decides.
+WORDS_OF_KINDS = (
+    ("registration", r"registration"),
+    ("opening", r"opening|welcome"),
+    ("panel", r"panel"),
+    ("award_ceremony", r"award"),
+    ("town_hall", r"business meeting|town ?hall|open discussion"),
+    ("invited_talk", r"keynote|invited|plenary talk|speakers?\.ya?ml"),
+    ("tutorial", r"tutorial"),
+    ("workshop", r"workshop"),
+    ("meal", r"\b(lunch|dinner|breakfast)\b"),
+    ("break", r"\b(coffee )?break\b"),
+    ("other", r"sponsor"),
+    ("social", r"social|reception|party|mixer|mentoring|affinity|meetup"),
+    ("spotlight", r"spotlight"),
+    ("poster", r"poster|gather"),
+    ("oral", r"\boral\b|q ?& ?a|\bqa\b"),
+)
+
 
 def uid_of(text: str) -> str:
     """Return the key of a source as a uid: as it is where it can be one, else made of it."""
@@ -36,6 +55,13 @@ def listed(keys: Iterable[str]) -> str:
     names = list(keys)
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return f"{', '.join(names[:NAMES_SHOWN])}{more}"
+
+
+def kind_of(words: str, default: str, allowed: frozenset[str] | None = None) -> str:
+    """Return the kind of session that a title, type or file name suggests, one of `allowed` if given."""
+    known = [(kind, pattern) for kind, pattern in WORDS_OF_KINDS if allowed is None or kind in allowed]
+    found = (kind for kind, pattern in known if re.search(pattern, words, re.IGNORECASE))
+    return next(found, default)
 
 
 @dataclass
