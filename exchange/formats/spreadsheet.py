@@ -7,8 +7,8 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from django.utils.translation import gettext
@@ -19,7 +19,7 @@ from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import ZIP
 from exchange.reading.checks import checked
 from exchange.reading.papers import ACCEPTED, DECLINED, WEB, PaperParts, listed, parsed, uid_of
-from exchange.reading.sheets import Row, Sheet, columns, heading, read_csv, read_workbook, sheets
+from exchange.reading.sheets import Row, Sheet, columns, heading, read_csv, read_workbook, sheet_names
 from exchange.reading.textfiles import decode, ending
 from exchange.reading.values import tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
@@ -71,54 +71,38 @@ def folded(name: str) -> str:
 COLUMNS = {folded(name): column for column, names in NAMES.items() for name in names.split(", ")}
 
 
-@dataclass
-class Mapping:
-    """Which columns are which, by the user's own file first: name in the sheet -> column, or left out."""
-
-    own: dict[str, str] = field(default_factory=dict)
-
-    def column(self, name: str) -> str:
-        key = folded(name)
-        return self.own[key] if key in self.own else COLUMNS.get(key, "")
-
-    def is_left_out(self, name: str) -> bool:
-        """Whether the mapping file excludes this column."""
-        return self.own.get(folded(name)) == ""
-
-    def read(self, source: Source, findings: Findings) -> None:
-        """Take a mapping file: `[columns]`, then lines such as `"Titel" = "title"`."""
-        where, found = Where(source.name), _parsed(source, findings)
-        columns = found.get("columns") if found is not None else {}
-        if not isinstance(columns, dict):
-            message = gettext('The mapping must hold "columns": names in the sheet and what they are.')
-            findings.problem(where, "columns", message)
-            return
-        for name, column in columns.items():
-            if column == "" or (isinstance(column, str) and column in NAMES):
-                self.own[folded(name)] = column
-                continue
-            message = gettext("There is no such column: “%(column)s”. %(hint)s Known are: %(known)s.")
-            findings.problem(
-                where,
-                f"columns.{short(name)}",
-                message,
-                column=short(str(column)),
-                hint=nearest(str(column), NAMES).strip(),
-                known=", ".join(NAMES),
-            )
-
-
-def _parsed(source: Source, findings: Findings) -> dict[str, object] | None:
+def read_mapping(source: Source, findings: Findings) -> dict[str, str]:
+    """Read a mapping file: `[columns]`, then lines such as `"Titel" = "title"`; `""` leaves a column out."""
+    where, found = Where(source.name), None
     text = decode(source, findings, advice=ADVICE)
-    if text is None:
-        return None
     try:
-        found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        if text is not None:
+            found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         message = gettext("The mapping cannot be read: %(error)s. %(advice)s")
-        findings.problem(Where(source.name), "", message, error=short(str(error)), advice=ADVICE)
-        return None
-    return found if isinstance(found, dict) else {}
+        findings.problem(where, "", message, error=short(str(error)), advice=ADVICE)
+    if found is None:
+        return {}
+    columns = found.get("columns") if isinstance(found, dict) else None
+    if not isinstance(columns, dict):
+        message = gettext('The mapping must hold "columns": names in the sheet and what they are.')
+        findings.problem(where, "columns", message)
+        return {}
+    mapping = {}
+    for name, column in columns.items():
+        if column == "" or (isinstance(column, str) and column in NAMES):
+            mapping[folded(name)] = column
+            continue
+        message = gettext("There is no such column: “%(column)s”. %(hint)s Known are: %(known)s.")
+        findings.problem(
+            where,
+            f"columns.{short(name)}",
+            message,
+            column=short(str(column)),
+            hint=nearest(str(column), NAMES).strip(),
+            known=", ".join(NAMES),
+        )
+    return mapping
 
 
 # Papers
@@ -129,49 +113,40 @@ LINKS = ("pdf", "code", "video", "slides", "project")
 LISTS = ";|\n"
 
 
-@dataclass
 class PaperReader:
-    """Reads sheets one by one, those of papers first."""
+    """Reads sheets one by one. `mapping`: what the column of a folded name is; nothing if it is left out."""
 
-    mapping: Mapping
-    findings: Findings
-    papers: dict[str, PaperRecord] = field(default_factory=dict)
-    declined: dict[str, str] = field(default_factory=dict)
-    undecided: list[str] = field(default_factory=list)
-    authors: dict[str, list[tuple[int, AuthorRecord]]] = field(default_factory=lambda: defaultdict(list))
-    titles: dict[str, tuple[str, Where]] = field(default_factory=dict)
-    has_papers: bool = False
-
-    def __post_init__(self) -> None:
-        self.parts = PaperParts(self.findings)
+    def __init__(self, mapping: dict[str, str], findings: Findings) -> None:
+        self.mapping, self.findings = mapping, findings
+        self.parts = PaperParts(findings)
+        self.papers: dict[str, PaperRecord] = {}
+        self.declined: dict[str, str] = {}
+        self.undecided: list[str] = []
+        self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
+        self.titles: dict[str, tuple[str, Where]] = {}
+        self.has_papers = False
 
     def add(self, sheet: Sheet) -> bool:
         """Take a sheet if it is one of papers or of authors; say which columns were not taken."""
-        names = {self.mapping.column(heading(name)): name for name in reversed(sheet.columns)}
-        names.pop("", None)
+        columns = {name: self.mapping.get(folded(heading(name))) for name in reversed(sheet.columns)}
+        names = {column: name for name, column in columns.items() if column}
         is_authors = bool({"last", "name"} & set(names)) and "uid" in names and "authors" not in names
         is_papers = "title" in names and not is_authors
         if not (is_papers or is_authors):
             return False
-        if is_papers:
-            self.has_papers = True
-        self._say_what_is_not_taken(sheet, set(names.values()))
-        for row in sheet.rows:
-            cells = {column: row.cells[name].strip() for column, name in names.items()}
-            if any(cells.values()):
-                self._add_author(cells, row) if is_authors else self._add_paper(cells, row)
-        return True
-
-    def _say_what_is_not_taken(self, sheet: Sheet, taken: set[str]) -> None:
-        left = [heading(name) for name in sheet.columns if name not in taken]
-        left = [name for name in left if not self.mapping.is_left_out(name)]
+        self.has_papers = self.has_papers or is_papers
+        taken = set(names.values())
+        left = [heading(name) for name in sheet.columns if name not in taken and columns[name] != ""]
         if left:
             message = gettext(
                 "These columns were not taken: %(names)s. A mapping file can say what they are."
             )
             self.findings.note("warning", sheet.where, message, names=", ".join(left))
-
-    # Papers
+        for row in sheet.rows:
+            cells = {column: row.cells[name].strip() for column, name in names.items()}
+            if any(cells.values()):
+                self._add_author(cells, row) if is_authors else self._add_paper(cells, row)
+        return True
 
     def _add_paper(self, cells: dict[str, str], row: Row) -> None:
         where = row.where
@@ -241,8 +216,6 @@ class PaperReader:
                 message = gettext("This is no address and was left out: %(link)s")
                 self.findings.note("warning", where, message, link=link[:60])
 
-    # Authors with a row each
-
     def _add_author(self, cells: dict[str, str], row: Row) -> None:
         uid = uid_of(cells.get("uid", ""))
         if not uid:
@@ -280,23 +253,20 @@ class PaperReader:
             if uid in self.papers:
                 ordered = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
                 self.papers[uid] = replace(self.papers[uid], authors=ordered)
-        self._say_what_was_decided()
-        return tuple(self.papers.values())
-
-    def _say_what_was_decided(self) -> None:
         groups: dict[str, list[str]] = defaultdict(list)
         for uid, word in self.declined.items():
             groups[tidy(word)].append(uid)
         for word, uids in sorted(groups.items()):
             message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
-            values = {"word": word[:60], "count": len(uids), "keys": listed(uids)}
-            self.findings.note("warning", Where(), message, **values)
+            count, keys = len(uids), listed(uids)
+            self.findings.note("warning", Where(), message, word=word[:60], count=count, keys=keys)
         if self.undecided:
             message = gettext(
                 "Without a decision that accepts them, new papers are drafts: %(count)s (%(keys)s)."
             )
-            values = {"count": len(self.undecided), "keys": listed(self.undecided)}
-            self.findings.note("warning", Where(), message, **values)
+            count, keys = len(self.undecided), listed(self.undecided)
+            self.findings.note("warning", Where(), message, count=count, keys=keys)
+        return tuple(self.papers.values())
 
 
 def words(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
@@ -316,19 +286,32 @@ MAPPINGS = (".toml", ".json")
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read sheets of papers and of authors, in any order, with or without a mapping file."""
     findings = Findings()
-    mapping = Mapping()
-    tables = [source for source in sources if PurePath(source.name).suffix.casefold() not in MAPPINGS]
+    mapping, sheets = dict(COLUMNS), []
     for source in sources:
-        if source not in tables:
-            mapping.read(source, findings)
+        if PurePath(source.name).suffix.casefold() in MAPPINGS:
+            mapping |= read_mapping(source, findings)
+        elif source.content.startswith(ZIP):
+            sheets += [sheet for _, sheet in read_workbook(source, findings)]
+        elif sheet := read_csv(source, findings):
+            sheets.append(sheet)
     reader = PaperReader(mapping, findings)
-    found = list(_sheets(tables, findings))
-    strange = [sheet for sheet in found if not reader.add(sheet)]
-    _judge(strange, found, findings)
+    strange = [sheet for sheet in sheets if not reader.add(sheet)]
+    for sheet in strange:
+        if len(strange) < len(sheets):
+            message = gettext("This sheet holds no papers and no authors; it was left out.")
+            findings.note("warning", sheet.where, message)
+            continue
+        message = gettext(
+            "No column is the title of a paper. Found are: %(names)s. "
+            "Name it “title”, or give a mapping file."
+        )
+        findings.problem(sheet.where, "", message, names=listed(map(heading, sheet.columns)))
+    if not sheets and not findings.has_problems:
+        findings.problem(Where(), "", gettext("There is no table to read. Give a CSV or XLSX file."))
     program = reader.parts.program(reader.finish())
     if not (program.papers or reader.declined or findings.has_problems):
         message = gettext("The table has columns of papers, but no rows.")
-        findings.problem(found[0].where, "", message)
+        findings.problem(sheets[0].where, "", message)
     return checked(program, findings)
 
 
@@ -340,33 +323,9 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 def _may_be_papers(table: Source) -> bool:
     if ending(table) == "xlsx":
-        return bool(sheets(table))
+        return bool(sheet_names(table))
     known = {COLUMNS.get(folded(column)) for column in columns(table)}
     return ending(table) in FORMAT.extensions and bool(known - {None})
-
-
-def _sheets(sources: Sequence[Source], findings: Findings) -> Iterator[Sheet]:
-    for source in sources:
-        if source.content.startswith(ZIP):
-            yield from (sheet for _, sheet in read_workbook(source, findings))
-        elif sheet := read_csv(source, findings):
-            yield sheet
-
-
-def _judge(strange: Sequence[Sheet], found: Sequence[Sheet], findings: Findings) -> None:
-    """Report sheets without papers: as a note if there are others, else as a problem."""
-    for sheet in strange:
-        if len(strange) < len(found):
-            message = gettext("This sheet holds no papers and no authors; it was left out.")
-            findings.note("warning", sheet.where, message)
-            continue
-        message = gettext(
-            "No column is the title of a paper. Found are: %(names)s. "
-            "Name it “title”, or give a mapping file."
-        )
-        findings.problem(sheet.where, "", message, names=listed(map(heading, sheet.columns)))
-    if not found and not findings.has_problems:
-        findings.problem(Where(), "", gettext("There is no table to read. Give a CSV or XLSX file."))
 
 
 FORMAT = Format(

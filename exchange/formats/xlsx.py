@@ -8,7 +8,7 @@ from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats import tables
 from exchange.formats.tables.rows import ALONE, TABLES, table_lines
 from exchange.formats.tables.workbook import workbook
-from exchange.reading.sheets import NOTES, sheets
+from exchange.reading.sheets import NOTES, sheet_names
 from exchange.reading.values import zone_of
 from exchange.records import Program
 
@@ -20,7 +20,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are workbooks whose sheets are tables of ours."""
-    found = [sheets(source) for source in sources]
+    found = [sheet_names(source) for source in sources]
     return all(titles and {*titles} <= {*TABLES, NOTES} for titles in found)
 
 

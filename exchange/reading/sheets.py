@@ -287,7 +287,7 @@ def columns(source: Source) -> set[str]:
     return {column_name(cell) for cell in row} - {""}
 
 
-def sheets(source: Source) -> list[str]:
+def sheet_names(source: Source) -> list[str]:
     """Return the names of the sheets of a workbook; nothing if it is none."""
     if not is_workbook(source):
         return []
