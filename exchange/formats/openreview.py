@@ -7,7 +7,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from django.utils.translation import gettext
@@ -19,10 +18,9 @@ from exchange.reading.checks import checked
 from exchange.reading.papers import WEB, PaperParts, listed
 from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, place_of, read_list
 from exchange.reading.values import noted_text, tidy
-from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program, Stated
+from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 LIMIT = 1000
-TOKEN = "OPENREVIEW_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def page_url(url: str, offset: int) -> str:
@@ -49,8 +47,7 @@ def read_page(content: bytes) -> Page:
     return Page(len(notes), count if type(count) is int and count >= 0 else None)
 
 
-PAGES = Pages(page_url, read_page, TOKEN)
-
+PAGES = Pages(page_url, read_page, token="OPENREVIEW_TOKEN")  # noqa: S106 - the name of a variable
 
 SITE = "https://openreview.net"
 SCHEME = "openreview.net"
@@ -68,19 +65,15 @@ LISTS = ("keywords", "authors", "authorids")
 KINDS = ("oral", "spotlight", "poster")
 
 
-@dataclass
 class NoteReader:
     """Takes notes one by one and keeps the papers among them."""
 
-    findings: Findings
-    papers: dict[str, PaperRecord] = field(default_factory=dict)
-    left_out: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    undecided: list[str] = field(default_factory=list)
-    replies: int = 0
-    seen: int = 0
-
-    def __post_init__(self) -> None:
-        self.parts = PaperParts(self.findings)
+    def __init__(self, findings: Findings) -> None:
+        self.findings, self.parts = findings, PaperParts(findings)
+        self.papers: dict[str, PaperRecord] = {}
+        self.left_out: dict[str, list[str]] = defaultdict(list)
+        self.undecided: list[str] = []
+        self.replies = self.seen = 0
 
     def add(self, row: object, where: Where) -> None:
         self.seen += 1
@@ -109,7 +102,8 @@ class NoteReader:
         is_decided = bool(content.line("venue") or content.line("venueid"))
         if not is_decided:
             self.undecided.append(key)
-        abstract, keywords = content.text("abstract"), words(content, "keywords")
+        kind = next((kind for kind in KINDS if kind in content.line("venue").lower()), "")
+        decision = f"Accept ({kind})" if kind else "Accept"
         summary = content.text("lay_summary") or content.text("TLDR") or content.text("TL;DR")
         topic = content.line("primary_area") or content.line("subject_area")
         bibtex = content.text("_bibtex")
@@ -117,15 +111,15 @@ class NoteReader:
             where=where,
             uid=paper_uid(key),
             title=content.line("title"),
-            abstract=abstract if content.has("abstract") else UNSTATED,
+            abstract=content.text("abstract") if content.has("abstract") else UNSTATED,
             lay_summary=summary or UNSTATED,
             topic=self.parts.topic(topic, where) or UNSTATED,
-            keywords=keywords if content.has("keywords") else UNSTATED,
-            decision=decision(content.line("venue")) if is_decided else UNSTATED,
+            keywords=keywords(content) if content.has("keywords") else UNSTATED,
+            decision=decision if is_decided else UNSTATED,
             status="published" if is_decided else UNSTATED,
             doi=_bibtex_field(bibtex, "doi") or UNSTATED,
             pages=_bibtex_field(bibtex, "pages").replace("--", "-") or UNSTATED,
-            authors=authors(content, self.parts),
+            authors=authors(content, self.parts) if content.has("authors") else UNSTATED,
             materials=materials(content, key),
         )
 
@@ -151,15 +145,15 @@ def bare(content: dict[str, object]) -> dict[str, object]:
     return found
 
 
-def words(content: JsonObject, name: str) -> tuple[str, ...]:
-    """Return a list of words; text is split at semicolons, else at commas."""
-    value = content.content.get(name)
+def keywords(content: JsonObject) -> tuple[str, ...]:
+    """Return the list of keywords; text is split at semicolons, else at commas."""
+    value = content.content.get("keywords")
     if isinstance(value, list):
         parts = [part for part in value if isinstance(part, str)]
     else:
-        text = content.text(name)
+        text = content.text("keywords")
         parts = text.split(";" if ";" in text else ",")
-    cleaned = (tidy(noted_text(part, content.where, name, content.findings)) for part in parts)
+    cleaned = (tidy(noted_text(part, content.where, "keywords", content.findings)) for part in parts)
     return tuple(dict.fromkeys(filter(None, cleaned)))
 
 
@@ -181,18 +175,9 @@ def left_out(content: JsonObject) -> str:
     return words.get(word[:4], "not decided")
 
 
-def decision(venue: str) -> str:
-    """Return the decision named in a venue such as `ICLR 2025 Oral`."""
-    words = venue.lower()
-    kind = next((kind for kind in KINDS if kind in words), "")
-    return f"Accept ({kind})" if kind else "Accept"
-
-
-def authors(content: JsonObject, parts: PaperParts) -> Stated[tuple[AuthorRecord, ...]]:
+def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
     """Return the authors with their profiles' names; e-mail addresses in place of profiles are dropped."""
     rows, profiles = content.items("authors"), content.items("authorids")
-    if not content.has("authors"):
-        return UNSTATED
     found = []
     for index, row in enumerate(rows):
         profile = profiles[index] if len(profiles) == len(rows) else ""
@@ -248,11 +233,11 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 def recognizes(sources: Sequence[Source]) -> bool:
     """Whether every file is a list of notes, or an object with one."""
-    return all(_has_notes(head(source)) for source in sources)
-
-
-def _has_notes(text: str) -> bool:
-    return "notes" in outer_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)
+    beginnings = [head(source) for source in sources]
+    return all(
+        "notes" in outer_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)
+        for text in beginnings
+    )
 
 
 FORMAT = Format(
