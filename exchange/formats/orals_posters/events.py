@@ -6,7 +6,7 @@ Such files come from elsewhere: fields that are not needed may be absent, and ne
 import html
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -39,44 +39,39 @@ class EventAuthor:
     institution: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventMedia:
-    name: str
-    type: str
-    url: str
-    visible: bool
-
-
-@dataclass(frozen=True, slots=True)
 class InputRow:
     """One appearance of a paper. Empty text means null; `named` holds the fields of the row."""
 
-    where: Where
-    named: frozenset[str]
-    id: int
-    uid: str
-    kind: str
-    name: str
-    authors: tuple[EventAuthor, ...]
-    abstract: str | None
-    topic: tuple[str, ...]
-    keywords: tuple[str, ...]
-    decision: str
-    session: str
-    parent_id: int | None
-    room: str
-    start: datetime | None
-    end: datetime | None
-    start2: datetime | None
-    end2: datetime | None
-    board: str
-    url: str
-    paper_url: str
-    pdf_url: str
-    media: tuple[EventMedia, ...]
-    sourceurl: str
-    visible: bool
-    related: tuple[int, ...]
+    def __init__(self, row: JsonObject) -> None:
+        self.where, self.named = row.where, frozenset(row.content)
+        self.name = _name(row, "name", gettext("The title is missing."))
+        self.id = _number(row, "id", gettext("The number of the event is missing.")) or 0
+        self.uid = row.text("uid").strip()
+        words = row.text("eventtype").lower()
+        self.kind = next((kind for kind in KINDS if kind in words), "")
+        if not self.kind:
+            message = gettext('This must be Poster, Oral or Spotlight, not "%(words)s".')
+            row.problem("eventtype", message, words=short(words))
+        self.authors = tuple(map(_author, row.objects("authors")))
+        self.abstract = row.text("abstract") if row.has("abstract") else None
+        self.topic = levels(_name(row, "topic"))
+        if len(self.topic) > MAX_TOPIC_LEVELS:
+            message = gettext("This topic has more than %(count)s levels.")
+            row.problem("topic", message, count=MAX_TOPIC_LEVELS)
+        keywords = (word for word in row.items("keywords") if isinstance(word, str))
+        cleaned = (noted_text(word, row.where, f"{row.path}keywords", row.findings) for word in keywords)
+        self.keywords = tuple(filter(None, (_decoded(word, row, "keywords") for word in cleaned)))
+        self.decision, self.session = _name(row, "decision"), _name(row, "session")
+        self.parent_id = _number(row, "parent_id")
+        self.room, self.board = _name(row, "room_name"), _name(row, "poster_position")
+        self.start, self.end = _time(row, "starttime"), _time(row, "endtime")
+        self.start2, self.end2 = _time(row, "starttime2"), _time(row, "endtime2")
+        self.url, self.paper_url = row.text("url").strip(), row.text("paper_url").strip()
+        self.pdf_url = row.text("paper_pdf_url").strip()
+        self.media = tuple(map(_media, row.objects("eventmedia")))
+        self.sourceurl = row.text("sourceurl").strip()
+        self.visible = row.content.get("visible") is not False
+        self.related = tuple(one for one in row.items("related_events_ids") if type(one) is int)
 
 
 def levels(topic: str) -> tuple[str, ...]:
@@ -98,39 +93,8 @@ def read_event(row: object, where: Where, findings: Findings) -> InputRow | None
         message = gettext('The field "%(name)s" is not known to this format and was left out.')
         findings.note("warning", Where(where.file), message, name=short(name))
     before = findings.problem_count
-    event = _event(JsonObject(row, where, findings))
+    event = InputRow(JsonObject(row, where, findings))
     return event if findings.problem_count == before else None
-
-
-def _event(row: JsonObject) -> InputRow:
-    return InputRow(
-        where=row.where,
-        named=frozenset(row.content),
-        name=_name(row, "name", gettext("The title is missing.")),
-        id=_number(row, "id", gettext("The number of the event is missing.")) or 0,
-        uid=row.text("uid").strip(),
-        kind=_kind(row),
-        authors=tuple(map(_author, row.objects("authors"))),
-        abstract=row.text("abstract") if row.has("abstract") else None,
-        topic=_topic(row),
-        keywords=_words(row, "keywords"),
-        decision=_name(row, "decision"),
-        session=_name(row, "session"),
-        parent_id=_number(row, "parent_id"),
-        room=_name(row, "room_name"),
-        start=_time(row, "starttime"),
-        end=_time(row, "endtime"),
-        start2=_time(row, "starttime2"),
-        end2=_time(row, "endtime2"),
-        board=_name(row, "poster_position"),
-        url=row.text("url").strip(),
-        paper_url=row.text("paper_url").strip(),
-        pdf_url=row.text("paper_pdf_url").strip(),
-        media=tuple(map(_media, row.objects("eventmedia"))),
-        sourceurl=row.text("sourceurl").strip(),
-        visible=row.content.get("visible") is not False,
-        related=tuple(one for one in row.items("related_events_ids") if type(one) is int),
-    )
 
 
 def _author(row: JsonObject) -> EventAuthor:
@@ -138,9 +102,11 @@ def _author(row: JsonObject) -> EventAuthor:
     return EventAuthor(name, _number(row, "id"), row.text("url").strip(), _name(row, "institution"))
 
 
-def _media(row: JsonObject) -> EventMedia:
-    url = row.text("uri").strip() or row.text("file").strip()
-    return EventMedia(_name(row, "name"), row.text("type"), url, row.content.get("visible") is not False)
+def _media(row: JsonObject) -> MaterialRecord:
+    url, label = row.text("uri").strip() or row.text("file").strip(), _name(row, "name")
+    is_visible = row.content.get("visible") is not False
+    kind = media_kind(row.text("type"), label, url)
+    return MaterialRecord(where=row.where, kind=kind, url=url, label=label, visible=is_visible)
 
 
 def _name(row: JsonObject, name: str, missing: str = "") -> str:
@@ -162,12 +128,6 @@ def _decoded(text: str, row: JsonObject, name: str) -> str:
     return tidy(text)
 
 
-def _words(row: JsonObject, name: str) -> tuple[str, ...]:
-    words = (word for word in row.items(name) if isinstance(word, str))
-    cleaned = (noted_text(word, row.where, f"{row.path}{name}", row.findings) for word in words)
-    return tuple(filter(None, (_decoded(word, row, name) for word in cleaned)))
-
-
 def _number(row: JsonObject, name: str, missing: str = "") -> int | None:
     """Return a number, which may be written as text. `missing`: what is said where there is none."""
     value, before = row.content.get(name), row.findings.problem_count
@@ -180,14 +140,6 @@ def _number(row: JsonObject, name: str, missing: str = "") -> int | None:
     return found
 
 
-def _topic(row: JsonObject) -> tuple[str, ...]:
-    path = levels(_name(row, "topic"))
-    if len(path) > MAX_TOPIC_LEVELS:
-        message = gettext("This topic has more than %(count)s levels.")
-        row.problem("topic", message, count=MAX_TOPIC_LEVELS)
-    return path
-
-
 def _time(row: JsonObject, name: str) -> datetime | None:
     text = row.text(name).strip()
     try:
@@ -197,13 +149,7 @@ def _time(row: JsonObject, name: str) -> datetime | None:
         return None
 
 
-def _kind(row: JsonObject) -> str:
-    words = row.text("eventtype").lower()
-    kind = next((kind for kind in KINDS if kind in words), "")
-    if not kind:
-        message = gettext('This must be Poster, Oral or Spotlight, not "%(words)s".')
-        row.problem("eventtype", message, words=short(words))
-    return kind
+# Links
 
 
 UNKNOWN_HOST = "orals-posters"
@@ -283,20 +229,15 @@ def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> t
     found: dict[str, MaterialRecord] = {}
     for event in events:
         project = "code" if link_kind(absolute(event.url, host)) == "code" else "project"
-        links = [("pdf", event.pdf_url, "", True), ("review", event.paper_url, "", True)]
-        links += [(project, event.url, "", True)]
-        links += [
-            (media_kind(medium.type, medium.name, medium.url), medium.url, medium.name, medium.visible)
-            for medium in event.media
-        ]
-        for kind, address, label, visible in links:
-            url = absolute(address, host)
+        links = (("pdf", event.pdf_url), ("review", event.paper_url), (project, event.url))
+        own = [MaterialRecord(where=event.where, kind=kind, url=url) for kind, url in links]
+        for material in (*own, *event.media):
+            url = absolute(material.url, host)
             if url:
-                material = MaterialRecord(where=event.where, kind=kind, url=url, label=label, visible=visible)
-                found.setdefault(url, material)
-            elif address:
+                found.setdefault(url, replace(material, url=url))
+            elif material.url:
                 message = gettext("This link was left out, because its host is not known: %(address)s")
-                findings.note("warning", event.where, message, address=short(address, 120))
+                findings.note("warning", event.where, message, address=short(material.url, 120))
     return tuple(found.values())
 
 

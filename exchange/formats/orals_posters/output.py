@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 from exchange.files import Context, OutputFile
 from exchange.formats.orals_posters.events import (
@@ -69,7 +68,11 @@ class OutputRow:
 def appearances(program: Program, context: Context) -> list[OutputRow]:
     """Return what papers have that counts as oral, poster or spotlight; second slots with their first."""
     papers = {paper.uid: paper for paper in program.papers if stated(paper.title, "").strip()}
-    sessions = {session.uid: session for session in program.sessions if _is_timed(session)}
+    sessions = {
+        session.uid: session
+        for session in program.sessions
+        if stated(session.start, None) and stated(session.end, None) and stated(session.title, "").strip()
+    }
     found: dict[str, OutputRow] = {}
     for shown in program.presentations:
         paper = papers.get(stated(shown.paper, None) or "")
@@ -85,11 +88,6 @@ def appearances(program: Program, context: Context) -> list[OutputRow]:
     ]
 
 
-def _is_timed(session: SessionRecord) -> bool:
-    has_times = isinstance(session.start, datetime) and isinstance(session.end, datetime)
-    return has_times and bool(stated(session.title, "").strip())
-
-
 def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
     """Whether this differs from the presentation it is named after by its time alone."""
     own = shown.presentation
@@ -102,11 +100,9 @@ def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
 
 
 class EventWriter:
-    """Makes the rows of one program."""
-
     def __init__(self, program: Program, context: Context) -> None:
-        self.program, self.context = program, context
-        self.zone: ZoneInfo = zone_of(program, context)
+        self.context, self.site = context, context.site_url.rstrip("/")
+        self.zone = zone_of(program, context)
         self.shown = appearances(program, context)
         self.numbers = numbered(context.edition, "event", (shown.presentation.uid for shown in self.shown))
         self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
@@ -125,6 +121,10 @@ class EventWriter:
             yield {**empty, **self._paper(shown.paper), **self._event(shown)}
 
     def _paper(self, paper: PaperRecord) -> dict[str, object]:
+        track = tidy(stated(paper.track, ""))
+        # Our files know no venue group elsewhere: the address is that of the track's papers here.
+        has_address = self.site and track
+        source = f"{self.site}/{self.context.edition}/papers/?track={quote(track)}" if has_address else None
         return {
             "uid": paper.uid,
             "name": encoded(tidy(stated(paper.title, ""))),
@@ -133,14 +133,18 @@ class EventWriter:
             "topic": self._topic(stated(paper.topic, None)),
             "keywords": [encoded(word) for word in map(tidy, stated(paper.keywords, ())) if word],
             "decision": encoded(tidy(stated(paper.decision, ""))),
-            "sourceurl": self._track(tidy(stated(paper.track, ""))),
+            "sourceurl": source,
             **sorted_links(stated(paper.materials, ()), self.context.site_url),
         }
 
     def _event(self, shown: OutputRow) -> dict[str, object]:
         others = [other for other in self.by_paper[shown.paper.uid] if other is not shown]
         kind = str(shown.presentation.kind).capitalize()
-        room = shown.room
+        room = None
+        if shown.room:
+            # In one spelling for all names that make the same slug.
+            name = tidy(self.room_names.get(shown.room, shown.room)) or shown.room
+            room = encoded(self.rooms.setdefault(slug(name), name))
         title = encoded(tidy(stated(shown.session.title, ""))) if shown.session else None
         parent = number(self.context.edition, "session", shown.session.uid) if shown.session else None
         slots = (*shown.times(shown.presentation), *shown.times(shown.second))
@@ -150,7 +154,7 @@ class EventWriter:
             "session": title,
             "eventtype": kind,
             "event_type": kind,
-            "room_name": self._room(room) if room else None,
+            "room_name": room,
             "virtualsite_url": self._path(shown),
             **dict(zip(("starttime", "endtime", "starttime2", "endtime2"), times, strict=True)),
             "parent1": title,
@@ -163,24 +167,13 @@ class EventWriter:
         }
 
     def _path(self, shown: OutputRow) -> str:
-        return (
-            f"/virtual/{self.context.year}/{shown.presentation.kind}/{self.numbers[shown.presentation.uid]}"
-        )
-
-    def _room(self, key: str) -> str:
-        """Return the room's name, in one spelling for all names that make the same slug."""
-        name = tidy(self.room_names.get(key, key)) or key
-        return encoded(self.rooms.setdefault(slug(name), name))
+        number = self.numbers[shown.presentation.uid]
+        return f"/virtual/{self.context.year}/{shown.presentation.kind}/{number}"
 
     def _topic(self, key: str | None) -> str | None:
         """Return the path `Computer Vision->Other`, each level in one spelling."""
         path = (levels("->".join(self.own_topics.path(key))) or levels(key or ""))[:MAX_TOPIC_LEVELS]
         return encoded("->".join(self.topics.path(self.topics.add(path)))) or None
-
-    def _track(self, track: str) -> str | None:
-        """Return the address of the track's papers here: our files know no venue group elsewhere."""
-        site = self.context.site_url.rstrip("/")
-        return f"{site}/{self.context.edition}/papers/?track={quote(track)}" if site and track else None
 
     def _authors(self, paper: PaperRecord) -> list[dict[str, object]]:
         """Return the paper's authors in order, each once, with public addresses only."""
@@ -197,11 +190,11 @@ class EventWriter:
 
     def _author(self, author: AuthorRecord) -> EventAuthor | None:
         """Return an author with a number for joining: of the person here, else the one they came with."""
-        site, person, name = self.context.site_url.rstrip("/"), author.person, tidy(author.person.name)
+        person, name = author.person, tidy(author.person.name)
         key = next((int(value) for _, value in person.ids if is_number(value)), None)
         if person.uid:
             key = number("", "person", person.uid)
-        url = f"{site}/people/{person.uid}/" if site and person.uid else ""
+        url = f"{self.site}/people/{person.uid}/" if self.site and person.uid else ""
         printed = author.affiliations or [self.institutions.get(key, "") for key in author.institutions]
         institution = "; ".join(split_affiliations(";".join(printed)))
         return EventAuthor(name, key, url, institution) if name else None

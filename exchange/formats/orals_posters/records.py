@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -44,7 +43,6 @@ from exchange.records import (
 
 MAX_TOPIC_SLUG_CHARS = 120
 UNKNOWN = Where()
-# The most specific decision about a paper wins.
 TELLING = ("oral", "top-5%", "spotlight", "top-25%", "accept")
 
 
@@ -118,16 +116,13 @@ def split_affiliations(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(tidy, text.split(";"))))
 
 
-@dataclass
 class PaperReader:
     """Makes papers of groups of events, and gathers the topics and institutions that they name."""
 
-    context: Context
-    host: str
-    abstracts: Mapping[str, str]
-    findings: Findings
-    topics: TopicTree = field(default_factory=TopicTree)
-    institutions: dict[str, InstitutionRecord] = field(default_factory=dict)
+    def __init__(self, context: Context, host: str, abstracts: Mapping[str, str], findings: Findings) -> None:
+        self.context, self.host, self.abstracts, self.findings = context, host, abstracts, findings
+        self.topics = TopicTree()
+        self.institutions: dict[str, InstitutionRecord] = {}
 
     def paper(self, events: Sequence[InputRow]) -> PaperRecord:
         main = events[0]
@@ -144,12 +139,14 @@ class PaperReader:
         track = next((event.sourceurl for event in events if event.sourceurl), "")
         topic = next((event.topic for event in events if event.topic), ())
         keywords = next((event.keywords for event in events if event.keywords), ())
-        decisions = sorted((event.decision for event in events if event.decision), key=_telling)
+        decisions = sorted(filter(None, (event.decision for event in events)), key=telling)
+        apart = (self.abstracts.get(str(event.id)) for event in events)
+        own = [event.abstract for event in events if event.abstract is not None]
         return PaperRecord(
             where=main.where,
             uid=next((event.uid for event in events if event.uid), str(min(event.id for event in events))),
             title=main.name,
-            abstract=self._abstract(events),
+            abstract=next(filter(None, (*apart, *own)), "" if own else UNSTATED),
             track=track_of(track) if track else UNSTATED,
             topic=self.topics.add(topic, main.where) if "topic" in named else UNSTATED,
             keywords=keywords if "keywords" in named else UNSTATED,
@@ -158,11 +155,6 @@ class PaperReader:
             authors=self._authors(events),
             materials=materials_of(events, self.host, self.findings),
         )
-
-    def _abstract(self, events: Sequence[InputRow]) -> Stated[str]:
-        apart = (self.abstracts.get(str(event.id)) for event in events)
-        own = [event.abstract for event in events if event.abstract is not None]
-        return next(filter(None, (*apart, *own)), "" if own else UNSTATED)
 
     def _authors(self, events: Sequence[InputRow]) -> Stated[tuple[AuthorRecord, ...]]:
         listed = [event for event in events if event.authors]
@@ -189,28 +181,27 @@ class PaperReader:
         return kept
 
     def _author(self, author: EventAuthor, event: InputRow) -> AuthorRecord:
+        """Return an author: with our own uid in our own exports, else the number at the author's host."""
+        site, uid = self.context.site_url.rstrip("/"), ""
+        ids: tuple[tuple[str, str], ...] = ()
+        own = re.match(re.escape(site) + r"/people/([\w.-]+)/", author.url, re.ASCII)
+        if site and own:
+            uid = own[1]
+        elif author.id is not None:
+            ids = ((public_host(author.url) or UNKNOWN_HOST, str(author.id)),)
         affiliations = split_affiliations(author.institution)
         for name in affiliations:
             self.institutions.setdefault(slug(name), InstitutionRecord(slug=slug(name), name=name))
         return AuthorRecord(
             where=event.where,
-            person=person_ref(author, self.context, event),
+            person=PersonRef(where=event.where, name=author.name, uid=uid, ids=ids),
             affiliations=affiliations,
             institutions=tuple(dict.fromkeys(map(slug, affiliations))),
         )
 
 
-def person_ref(author: EventAuthor, context: Context, event: InputRow) -> PersonRef:
-    """Point at an author: by our own uid in our own exports, else by the number at the author's host."""
-    own = re.match(re.escape(context.site_url.rstrip("/")) + r"/people/([\w.-]+)/", author.url, re.ASCII)
-    if own and context.site_url:
-        return PersonRef(where=event.where, name=author.name, uid=own[1])
-    scheme = public_host(author.url) or UNKNOWN_HOST
-    ids = ((scheme, str(author.id)),) if author.id is not None else ()
-    return PersonRef(where=event.where, name=author.name, ids=ids)
-
-
-def _telling(decision: str) -> int:
+def telling(decision: str) -> int:
+    """Return the place of a decision among those of a paper: the most specific one comes first."""
     words = decision.lower()
     return next((rank for rank, word in enumerate(TELLING) if word in words), len(TELLING))
 
@@ -218,15 +209,14 @@ def _telling(decision: str) -> int:
 # Sessions
 
 
-@dataclass
 class SessionReader:
     """Makes sessions of all events first, then presentations one by one."""
 
-    zone: ZoneInfo
-    findings: Findings
-    rooms: dict[str, str] = field(default_factory=dict)
-    sessions: dict[str, SessionRecord] = field(default_factory=dict)
-    _session_of: dict[int, SessionRecord] = field(default_factory=dict)
+    def __init__(self, zone: ZoneInfo, findings: Findings) -> None:
+        self.zone, self.findings = zone, findings
+        self.rooms: dict[str, str] = {}
+        self.sessions: dict[str, SessionRecord] = {}
+        self._session_of: dict[int, SessionRecord] = {}
 
     def add(self, events: Iterable[InputRow]) -> None:
         groups: dict[tuple[object, ...], list[InputRow]] = {}
@@ -260,7 +250,10 @@ class SessionReader:
             self.findings.note("warning", first.where, message, **values)
         ends = [event.end for event in events if event.end]
         rooms = {slug(event.room) if event.room else None for event in events}
-        uid = str(first.parent_id) if first.parent_id is not None else self._made_uid(first, min(starts))
+        uid = str(first.parent_id)
+        if first.parent_id is None:
+            uid = slug(f"{first.session} {min(starts).astimezone(self.zone):%Y-%m-%d %H%M}")
+            uid = slug(f"{uid} {first.room}") if uid in self.sessions else uid
         session = SessionRecord(
             where=first.where,
             uid=uid,
@@ -273,10 +266,6 @@ class SessionReader:
         )
         self.sessions[uid] = session
         self._session_of.update(dict.fromkeys((event.id for event in events), session))
-
-    def _made_uid(self, event: InputRow, start: datetime) -> str:
-        uid = slug(f"{event.session} {start.astimezone(self.zone):%Y-%m-%d %H%M}")
-        return slug(f"{uid} {event.room}") if uid in self.sessions else uid
 
     def presentations(self, event: InputRow, paper: str) -> list[PresentationRecord]:
         """Return the event as one presentation, or two where it has a second slot."""
@@ -322,7 +311,9 @@ class EventFiles:
         if isinstance(rows, list):
             self._add_page(rows, content, source.name)
         elif all(isinstance(text, str) for text in content.values()):
-            self._add_abstracts(content, source.name)
+            for key, text in content.items():
+                where = Where(source.name, short(key))
+                self.abstracts[key] = noted_text(str(text), where, "", self.findings)
         else:
             message = gettext(
                 'This is neither a page with "results" nor an object of event number -> abstract.'
@@ -347,10 +338,6 @@ class EventFiles:
             self.findings.note("warning", Where(name), message, count=count, rows=len(rows))
         following = content.get("next")
         self.host = self.host or (public_host(following) if isinstance(following, str) else "")
-
-    def _add_abstracts(self, content: dict[str, object], name: str) -> None:
-        for key, text in content.items():
-            self.abstracts[key] = noted_text(str(text), Where(name, short(key)), "", self.findings)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
