@@ -188,7 +188,8 @@ def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpRes
     """Send the calendar of the papers in a topic."""
     topic = get_object_or_404(edition.topics.published().select_related("edition"), slug=slug)
     title = f"{topic}, {edition.name}"
-    return _calendar(request, edition, slug, title, lambda: calendars.of_topic(topic))
+    papers = edition.papers.published().below(topic)
+    return _calendar(request, edition, slug, title, lambda: calendars.of_papers(edition, papers))
 
 
 @edition_page

@@ -1,7 +1,6 @@
 """A visitor's agenda as files: calendar, table, references. Only public rows are exported."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,18 +22,8 @@ from schedule.agenda.stars import Star
 from schedule.agenda.views import agenda_page, stars_of
 
 COLUMNS = (
-    "day",
-    "start",
-    "end",
-    "zone",
-    "kind",
-    "title",
-    "people",
-    "room",
-    "board",
-    "session",
-    "status",
-    "link",
+    *("day", "start", "end", "zone", "kind", "title"),
+    *("people", "room", "board", "session", "status", "link"),
 )
 
 
@@ -94,7 +83,10 @@ def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterabl
 
 def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
     thing, session = row.thing, row.session
-    credits = thing.shown_roles if row.is_session else thing.shown_speakers or _authors(thing)
+    if row.is_session:
+        credits = thing.shown_roles
+    else:
+        credits = thing.shown_speakers or (thing.paper.shown_authors if thing.paper else ())
     return [
         edition.day_of(row.start).isoformat() if row.start else "",
         clock(row.start, edition.zone) if row.start else "",
@@ -109,10 +101,6 @@ def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
         "cancelled" if row.cancelled else "",
         request.build_absolute_uri(thing.get_absolute_url()),
     ]
-
-
-def _authors(thing: Any) -> Iterable[Any]:
-    return thing.paper.shown_authors if thing.paper else ()
 
 
 type FileWriter = Callable[[HttpRequest, Edition, list[Star]], Iterable[bytes]]

@@ -18,9 +18,8 @@ from conference.models import Edition
 from content.array_lookup import Among
 from content.querysets import moment
 from exchange.exports.dump import NOTHING, Dump, dump, writing_context
-from exchange.formats.ics import CalendarScope, Wanted
+from exchange.formats.ics import CalendarScope
 from exchange.records import PaperRecord, PresentationRecord, Program, is_stated
-from papers.models import Topic
 from people.models import Person
 from schedule.models import Room, Session
 from schedule.schedule_filters import ScheduleFilter
@@ -83,11 +82,6 @@ def of_room(room: Room) -> CalendarScope:
     return part(room.edition, sessions=Q(room=room), presentations=Q(room=room) | inside)
 
 
-def of_topic(topic: Topic) -> Iterator[CalendarScope]:
-    """Yield the presentations of the papers in a topic and below it."""
-    return of_papers(topic.edition, topic.edition.papers.published().below(topic))
-
-
 def of_papers(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarScope]:
     """Yield the presentations of these papers of an edition: part by part, as they may be thousands."""
     at = timezone.now()
@@ -122,7 +116,7 @@ def of_person(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarS
     involved = {key for keys in rows for key in keys.order_by().distinct()}
     for edition in (one for one in editions if one.pk in involved):
         found = part(edition, sessions=sessions, presentations=talks | written)
-        if found.wanted.sessions or found.wanted.presentations:
+        if found.sessions or found.presentations:
             yield found
 
 
@@ -150,8 +144,8 @@ def part(
         people=False,
         is_sorted=False,
     ).whole()
-    wanted = Wanted(frozenset(own.values()), frozenset(uid for _, uid, *_ in talks))
-    return CalendarScope(program, writing_context(edition), wanted)
+    shown = frozenset(uid for _, uid, *_ in talks)
+    return CalendarScope(program, writing_context(edition), frozenset(own.values()), shown)
 
 
 # For conference apps: of posters without a time of their own no more than titles
@@ -172,7 +166,9 @@ def app_program(edition: Edition) -> Program:
         fields={"paper": ("title",), "presentation": LISTED},
         people=False,
     )
-    events = _events(listed.presentations)
+    # What may be an event: presentations with a time of their own, or alone in their session.
+    sizes = Counter(one.session for one in listed.presentations)
+    events = [one for one in listed.presentations if one.start or (one.session and sizes[one.session] == 1)]
     whole = dump(
         edition,
         at=at,
@@ -190,12 +186,6 @@ def app_program(edition: Edition) -> Program:
         papers=_replaced(listed.papers, whole.papers),
         presentations=_replaced(listed.presentations, whole.presentations),
     )
-
-
-def _events(shown: tuple[PresentationRecord, ...]) -> list[PresentationRecord]:
-    """Return what may be an event: presentations with a time of their own, or alone in their session."""
-    sizes = Counter(one.session for one in shown)
-    return [one for one in shown if one.start or (one.session and sizes[one.session] == 1)]
 
 
 def _replaced[R: (PaperRecord, PresentationRecord)](

@@ -36,19 +36,17 @@ class SourceState:
 
 def state_of(edition: Edition, at: datetime | None = None) -> SourceState:
     """Return the state of an edition: its revision, and which gates have opened since."""
-    stamp = _stamp(edition)
-    opened = _opened(edition, at or timezone.now())
-    changed = max([stamp.changed_at, *opened])
+    at, held = at or timezone.now(), vars(edition)
+    stamp = revision.current(edition.pk) if "site_revision" not in held else None
+    if stamp is None:
+        # The revision of an edition as it was fetched: rows read later are no older.
+        changed = max(edition.changed_at, held["site_changed_at"] or revision.FIRST_REVISION)
+        stamp = revision.Revision(edition.revision, held["site_revision"] or 0, changed)
+    # What became public on its own, announcements among it.
+    announced = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
+    newest = announced.values_list("published_at", flat=True)[:1]
+    changed = max([stamp.changed_at, *_gates(edition, at), *newest])
     return SourceState(f"{stamp.etag}.{int(changed.timestamp())}", changed)
-
-
-def _stamp(edition: Edition) -> revision.Revision:
-    """Return the revision of an edition as it was fetched: rows read later are no older."""
-    held = vars(edition)
-    if "site_revision" not in held:
-        return revision.current(edition.pk)
-    changed = max(edition.changed_at, held["site_changed_at"] or revision.FIRST_REVISION)
-    return revision.Revision(edition.revision, held["site_revision"] or 0, changed)
 
 
 def state_of_all(request: HttpRequest, at: datetime | None = None) -> SourceState:
@@ -67,13 +65,6 @@ def _gates(edition: Edition, at: datetime) -> list[datetime]:
     return [gate for gate in gates if gate and gate <= at]
 
 
-def _opened(edition: Edition, at: datetime) -> list[datetime]:
-    """Return the moments by which something became public on its own, announcements among it."""
-    announced = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
-    newest = announced.values_list("published_at", flat=True)[:1]
-    return [*_gates(edition, at), *newest]
-
-
 def reply(
     request: HttpRequest,
     state: SourceState,
@@ -85,11 +76,11 @@ def reply(
     etag, changed = quote_etag(state.key), int(state.changed_at.timestamp())
     found = get_conditional_response(request, etag, changed)
     answer: HttpResponse | StreamingHttpResponse
-    if found is None:
+    if found is not None:
+        answer = found
+    else:
         answer = StreamingHttpResponse(make(), content_type=media_type)
         answer.headers["Content-Disposition"] = content_disposition_header(True, name)
-    else:
-        answer = found
     # Other origins may read public data; no cookies are sent.
     answer["Access-Control-Allow-Origin"] = "*"
     answer["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
@@ -103,8 +94,6 @@ APPS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
 
 @dataclass(frozen=True, slots=True)
 class DownloadFile:
-    """One file: what it is called, what it is for, and where it is."""
-
     label: str
     text: str
     url: str

@@ -108,7 +108,6 @@ def dumped_for(fmt: Format, edition: Edition, *, drafts: bool = False) -> Progra
 
 
 def writing_context(edition: Edition) -> Context:
-    """Return what a writer must know of an edition."""
     return Context(
         edition.slug,
         edition.year,
@@ -117,7 +116,7 @@ def writing_context(edition: Edition) -> Context:
         plain=markup.plain,
         latex=markup.latex,
         name_parts=name_parts,
-        version=lambda: version_of(edition),
+        version=partial(version_of, edition),
         uids=partial(uids_of, edition),
         own_kind=partial(own_kind, edition),
         language=settings.LANGUAGE_CODE,
@@ -144,7 +143,6 @@ def uids_of(edition: Edition, kind: str) -> Iterable[str]:
 
 
 def name_parts(name: str) -> tuple[str, str]:
-    """Return the given and the family names of a printed name."""
     parts = split(name)
     return parts.given, parts.family
 
@@ -170,7 +168,6 @@ class Dump:
         return Program(conference=conference, edition=self._edition(), **parts)
 
     def whole(self) -> Program:
-        """Return the program with its lists read."""
         program = self.program()
         lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in LISTS}
         return replace(program, **lists)
@@ -260,17 +257,17 @@ class Dump:
         if listing is MENU:
             return menu_lines(parts)
         names = [name for name in FIELDS[listing.name] if name in parts[0]] if parts else []
-        return tuple(self._part_record(listing, names, part) for part in parts)
-
-    def _part_record(self, listing: Listing, names: list[str], part: Values) -> Record:
-        if "person" in part:
-            part["person"] = self._ref(part) if part["person"] else None
-        return listing.record(**dict(zip(names, _frozen([part[name] for name in names]), strict=True)))
-
-    def _ref(self, part: Values) -> PersonRef:
-        """Return the reference to a person under the printed name, unless that is hidden by now."""
-        name = self._hidden.shown(part["person"], part.get("name", ""), part["known_as"])
-        return PersonRef(name=name, uid=part["person"])
+        records = []
+        for part in parts:
+            if uid := part.get("person"):
+                # The printed name, unless that is hidden by now.
+                name = self._hidden.shown(uid, part.get("name", ""), part["known_as"])
+                part["person"] = PersonRef(name=name, uid=uid)
+            elif "person" in part:
+                part["person"] = None
+            values = _frozen([part[name] for name in names])
+            records.append(listing.record(**dict(zip(names, values, strict=True))))
+        return tuple(records)
 
     @cached_property
     def _hidden(self) -> HiddenNames:
@@ -318,7 +315,6 @@ class Dump:
 
 
 def record_of(kind: Kind, row: Content, **values: object) -> Any:
-    """Return the record of a row that was fetched whole."""
     plain = {name: getattr(row, name) for name in (kind.key, *kind.plain)}
     return kind.record(**plain, **values)  # type: ignore[arg-type]  # the table of kinds says which it has
 

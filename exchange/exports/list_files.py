@@ -5,7 +5,7 @@ Staff's own: drafts are among them, and say so. E-mail addresses and hidden name
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -20,8 +20,8 @@ from django.utils.translation import pgettext_lazy
 from conference.models import Edition, MenuItem
 from content.models import Content
 from editorial.list_export import FILES, ListFile
-from exchange.exports.citation_files import FORMATS
 from exchange.exports.dump import Dump, dump, menu_lines, writing_context
+from exchange.formats import bibtex, xlsx
 from exchange.formats.program_json import NAME, VERSION, fields_of
 from exchange.formats.tables.rows import CHILDREN, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
@@ -114,7 +114,6 @@ def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Ite
 
 
 def _by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | None, list[int]]:
-    """Group the keys of rows by edition."""
     if not lookup:
         return {None: list(rows.order_by().values_list("pk", flat=True))}
     keys: dict[int | None, list[int]] = defaultdict(list)
@@ -158,45 +157,17 @@ def _lines(table: Table, found: Iterable[SelectedRecord], editions: list[Edition
         yield [one.edition.slug if one.edition else "", *cells] if first else cells
 
 
-TABULAR = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])
-WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+def csv_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
+    """Yield the one table."""
+    return sheet_pieces(lines(rows, editions))
 
 
-def reply(
-    pieces: Iterable[bytes], rows: QuerySet[Content], editions: list[Edition], ending: str
-) -> HttpResponseBase:
-    """Stream a file. Admin responses are not cached."""
-    place = f"{editions[0].slug}-" if len(editions) == 1 else ""
-    name = f"{place}{table_of(rows.model).name}-{timezone.now():%Y-%m-%d}.{ending}"
-    types = {"csv": "text/csv; charset=utf-8", "xlsx": WORKBOOK, "json": "application/json"}
-    response = StreamingHttpResponse(pieces, content_type=types.get(ending, FORMATS["bib"][0].media_type))
-    response.headers["Content-Disposition"] = content_disposition_header(True, name)
-    return response
-
-
-def settled(rows: QuerySet[Content]) -> QuerySet[Content]:
-    """Return the same rows, read for their keys alone."""
-    return rows.select_related(None).prefetch_related(None)
-
-
-def as_csv(rows: QuerySet[Content]) -> HttpResponseBase:
-    """Write the one table."""
-    editions = editions_of(rows)
-    return reply(sheet_pieces(lines(settled(rows), editions)), rows, editions, "csv")
-
-
-def as_workbook(rows: QuerySet[Content]) -> HttpResponseBase:
-    """Write the table, and the tables of related rows, such as authors."""
-    editions = editions_of(rows)
-    return reply(workbook(_sheets(settled(rows), editions)), rows, editions, "xlsx")
-
-
-def _sheets(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[tuple[str, Iterator[list[str]]]]:
+def workbook_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
+    """Yield a workbook of the table and the tables of related rows, such as authors."""
     table = table_of(rows.model)
-    yield table.name, lines(rows, editions)
-    for child in CHILDREN:
-        if child.parent == table.name and child.name not in ("menu", "committee"):
-            yield child.name, _lines(child, _below(child, rows), editions)
+    below = [one for one in CHILDREN if one.parent == table.name and one.name not in ("menu", "committee")]
+    related = ((one.name, _lines(one, _below(one, rows), editions)) for one in below)
+    return workbook([(table.name, lines(rows, editions)), *related])
 
 
 def _below(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRecord]:
@@ -206,11 +177,9 @@ def _below(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRecord]:
             yield SelectedRecord(getattr(one.record, key), part, one.edition)
 
 
-def as_json(rows: QuerySet[Content]) -> HttpResponseBase:
-    """Write records as `program_json` holds them, a program for each edition; parts of things as lines."""
-    editions = editions_of(rows)
-    written = _programs if rows.model in KINDS_BY_MODEL else _json_lines
-    return reply(written(settled(rows), editions), rows, editions, "json")
+def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
+    """Yield records as `program_json` holds them, a program for each edition; parts of things as lines."""
+    return (_programs if rows.model in KINDS_BY_MODEL else _json_lines)(rows, editions)
 
 
 def _programs(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
@@ -249,13 +218,8 @@ def _json_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
     yield b"\n]\n"
 
 
-def as_bibtex(rows: QuerySet[Content]) -> HttpResponseBase:
-    """Write an entry for each paper. A line on top names those that are not public."""
-    editions = editions_of(rows)
-    return reply(_entries(settled(rows), editions), rows, editions, "bib")
-
-
-def _entries(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
+def bibtex_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
+    """Yield an entry for each paper. A line on top names those that are not public."""
     wanted = Q(pk__in=rows.order_by().values("pk"))
     public = Paper.objects.published().filter(wanted)
     drafts = list(
@@ -264,12 +228,36 @@ def _entries(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes
     if drafts:
         yield f"% Not public, not to be cited yet: {', '.join(sorted(drafts))}\n\n".encode()
     programs = ((dump(one, drafts=True, only={"paper": wanted}), writing_context(one)) for one in editions)
-    yield from FORMATS["bib"][1](programs)
+    yield from bibtex.cite(programs)
 
 
+def sender(
+    extension: str, media_type: str, made: Callable[[QuerySet[Content], list[Edition]], Iterator[bytes]]
+) -> Callable[[QuerySet[Content]], HttpResponseBase]:
+    """Return what streams rows as a file. Admin responses are not cached."""
+
+    def send(rows: QuerySet[Content]) -> HttpResponseBase:
+        editions = editions_of(rows)
+        place = f"{editions[0].slug}-" if len(editions) == 1 else ""
+        name = f"{place}{table_of(rows.model).name}-{timezone.now():%Y-%m-%d}.{extension}"
+        # Only the keys of the rows are read as the list reads them.
+        pieces = made(rows.select_related(None).prefetch_related(None), editions)
+        response = StreamingHttpResponse(pieces, content_type=media_type)
+        response.headers["Content-Disposition"] = content_disposition_header(True, name)
+        return response
+
+    return send
+
+
+TABULAR = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])
 FILES += [
-    ListFile("csv", _("CSV"), TABULAR, as_csv),
-    ListFile("xlsx", _("XLSX"), TABULAR, as_workbook),
-    ListFile("json", _("JSON"), TABULAR, as_json),
-    ListFile("bibtex", pgettext_lazy("file format", "BibTeX"), frozenset([Paper]), as_bibtex),
+    ListFile("csv", _("CSV"), TABULAR, sender("csv", "text/csv; charset=utf-8", csv_pieces)),
+    ListFile("xlsx", _("XLSX"), TABULAR, sender("xlsx", xlsx.FORMAT.media_type, workbook_pieces)),
+    ListFile("json", _("JSON"), TABULAR, sender("json", "application/json", json_pieces)),
+    ListFile(
+        "bibtex",
+        pgettext_lazy("file format", "BibTeX"),
+        frozenset([Paper]),
+        sender("bib", bibtex.FORMAT.media_type, bibtex_pieces),
+    ),
 ]

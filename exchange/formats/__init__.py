@@ -21,7 +21,6 @@ def formats() -> dict[str, Format]:
 
 
 def readable() -> dict[str, Format]:
-    """Return the formats that can be imported."""
     return {name: fmt for name, fmt in formats().items() if fmt.read}
 
 
@@ -32,5 +31,4 @@ def citation_formats() -> dict[str, tuple[Format, CitationWriter]]:
 
 
 def writable() -> dict[str, Format]:
-    """Return the formats that can be exported."""
     return {name: fmt for name, fmt in formats().items() if fmt.write}

@@ -27,12 +27,10 @@ PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether every file holds entries."""
     return all(ENTRY.search(head(source)) for source in sources)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read one file or several."""
     # It takes longer to load than all else of this package, and is needed for files that are imported alone.
     from exchange.reading import bibtex
 

@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 
 from django.utils.translation import gettext_lazy as _
 
-from exchange.citations import Author, Citation, citations, one_file
+from exchange.citations import Citation, citations, one_file
 from exchange.files import Context, Format
 from exchange.records import Program
 
 
 def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
-    """Return one list with the papers of all these programs, piece by piece."""
+    """Yield one list with the papers of all these programs."""
     opening = "[\n"
     for program, context in parts:
         for citation in citations(program, context):
@@ -27,7 +28,9 @@ def entry(citation: Citation, context: Context) -> dict[str, object]:
         "id": citation.key,
         "type": "paper-conference",
         "title": " ".join(context.plain(citation.title).split()),
-        "author": [_name(author) for author in citation.authors],
+        "author": [
+            {name: part for name, part in asdict(author).items() if part} for author in citation.authors
+        ],
         "container-title": citation.booktitle,
         "event-title": citation.event,
         "event-place": citation.place,
@@ -39,11 +42,6 @@ def entry(citation: Citation, context: Context) -> dict[str, object]:
         "abstract": context.plain(citation.abstract),
     }
     return {name: value for name, value in fields.items() if value}
-
-
-def _name(author: Author) -> dict[str, str]:
-    parts = {"family": author.family, "given": author.given, "suffix": author.suffix}
-    return {name: part for name, part in parts.items() if part}
 
 
 write = one_file(cite, "csl.json")

@@ -15,13 +15,11 @@ from exchange.records import Program
 
 
 def table(name: str, program: Program, context: Context) -> OutputFile:
-    """Return one table as a file."""
     pieces = sheet_pieces(table_lines(name, program, zone_of(program, context)))
     return OutputFile(f"{context.edition}-{name}.csv", pieces)
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write a file for each table."""
     for name in ALONE:
         yield table(name, program, context)
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.reading import read_one, site_of
-from exchange.formats.frab.schedule import DayObject, schedule_of
+from exchange.formats.frab.schedule import schedule_of
 from exchange.problems import Findings, Where
 from exchange.reading.textfiles import head, outer_names, read_object
 from exchange.records import Program
@@ -20,7 +20,6 @@ ZONE = re.compile(r"[A-Z][a-z]+/[A-Z][a-z]+|UTC\Z")
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read one file of frab, pretalx or this site."""
     return read_one(sources, context, _loaded)
 
 
@@ -37,7 +36,6 @@ def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether the one file is an object with a schedule."""
     return len(sources) == 1 and "schedule" in outer_names(head(sources[0]))
 
 
@@ -58,19 +56,15 @@ def _pieces(program: Program, context: Context) -> Iterator[bytes]:
     yield f'"version": {_json(schedule["version"])}, "base_url": {_json(schedule["base_url"])},\n'.encode()
     yield f'"conference": {_json(head).removesuffix("}")},\n"days": ['.encode()
     for index, day in enumerate(conference["days"]):
-        yield from _day(day, "," if index else "")
+        head = {name: value for name, value in day.items() if name != "rooms"}
+        yield f'{"," if index else ""}\n{_json(head).removesuffix("}")}, "rooms": {{'.encode()
+        for number, (room, events) in enumerate(day["rooms"].items()):
+            yield f"{',' if number else ''}\n {_json(room)}: [".encode()
+            for place, event in enumerate(events):
+                yield f"{',' if place else ''}\n  {_json(event)}".encode()
+            yield b"]"
+        yield b"}}"
     yield b"\n]}}}\n"
-
-
-def _day(day: DayObject, before: str) -> Iterator[bytes]:
-    head = {name: value for name, value in day.items() if name != "rooms"}
-    yield f'{before}\n{_json(head).removesuffix("}")}, "rooms": {{'.encode()
-    for index, (room, events) in enumerate(day["rooms"].items()):
-        yield f"{',' if index else ''}\n {_json(room)}: [".encode()
-        for place, event in enumerate(events):
-            yield f"{',' if place else ''}\n  {_json(event)}".encode()
-        yield b"]"
-    yield b"}}"
 
 
 def _json(value: object) -> str:

@@ -35,12 +35,10 @@ MAX_DEPTH = 12
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read one file of frab, pretalx or this site."""
     return read_one(sources, context, _loaded)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether the one file has a schedule as its root."""
     return len(sources) == 1 and bool(ROOT.match(head(sources[0])))
 
 
@@ -56,7 +54,13 @@ def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
         message = gettext("This is not XML: %(msg)s.") % {"msg": short(str(error))}
     else:
         if root is not None and root.tag == "schedule":
-            return _schedule(root)
+            parts = root.findall("conference/*")
+            conference: dict[str, object] = {
+                part.tag: part.text or "" for part in parts if part.tag != "track"
+            }
+            conference["days"] = [_day(one) for one in root.findall("day")]
+            address = conference.get("base_url") or root.findtext("url") or ""
+            return {"base_url": address, "conference": conference}
         message = gettext("The elements of this file are nested too deeply for a schedule.")
         if root is not None:
             message = gettext("This is no schedule of frab or pretalx: it does not begin with <schedule>.")
@@ -73,13 +77,6 @@ def _root(content: bytes) -> Element | None:
         if depth > MAX_DEPTH:
             return None
     return root
-
-
-def _schedule(root: Element) -> dict[str, object]:
-    parts = root.findall("conference/*")
-    conference: dict[str, object] = {part.tag: part.text or "" for part in parts if part.tag != "track"}
-    conference["days"] = [_day(one) for one in root.findall("day")]
-    return {"base_url": conference.get("base_url") or root.findtext("url") or "", "conference": conference}
 
 
 def _day(one: Element) -> dict[str, object]:

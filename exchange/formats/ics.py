@@ -36,19 +36,13 @@ type Found = tuple[ZoneInfo, list[TimedEvent]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which rows become events, by uid. `None`: all sessions, and the talks with times of their own."""
+class CalendarScope:
+    """What a calendar takes of one edition, by uid. `None`: all sessions; talks with times of their own."""
 
+    program: Program
+    context: Context
     sessions: Collection[str] | None = None
     presentations: Collection[str] | None = None
-
-    def session(self, session: SessionRecord) -> bool:
-        return self.sessions is None or session.uid in self.sessions
-
-    def presentation(self, shown: PresentationRecord) -> bool:
-        if self.presentations is None:
-            return bool(stated(shown.start, None))
-        return shown.uid in self.presentations
 
 
 def lead(text: str) -> str:
@@ -60,8 +54,6 @@ def lead(text: str) -> str:
 
 
 class _Events(Lookup):
-    """Makes the events of a program."""
-
     def __init__(self, program: Program, context: Context) -> None:
         super().__init__(program)
         self.program, self.context = program, context
@@ -70,21 +62,25 @@ class _Events(Lookup):
         self.host = urlsplit(context.site_url).hostname or "plenary.invalid"
         self.venue = stated(program.edition.venue, "") if program.edition else ""
 
-    def events(self, wanted: Wanted) -> Iterator[TimedEvent]:
+    def events(self, scope: CalendarScope) -> Iterator[TimedEvent]:
         """Yield the events that are wanted; what has no time is none."""
-        yield from filter(None, map(self._session, filter(wanted.session, self.program.sessions)))
-        shown = filter(wanted.presentation, self.program.presentations)
-        yield from filter(None, map(self._presentation, shown))
+        for session in self.program.sessions:
+            if scope.sessions is None or session.uid in scope.sessions:
+                yield from self._session(session)
+        own = scope.presentations
+        for shown in self.program.presentations:
+            if stated(shown.start, None) if own is None else shown.uid in own:
+                yield from self._presentation(shown)
 
-    def _session(self, session: SessionRecord) -> TimedEvent | None:
+    def _session(self, session: SessionRecord) -> Iterator[TimedEvent]:
         start = stated(session.start, None)
         if start is None:
-            return None
+            return
         by_role: dict[str, list[PersonRef]] = {}
         for role in stated(session.roles, ()):
             by_role.setdefault(role.role, []).append(role.person)
         whole = self.parent(session)
-        return self._event(
+        yield self._event(
             "session",
             session,
             start=start,
@@ -98,16 +94,16 @@ class _Events(Lookup):
             rows=[session, whole],
         )
 
-    def _presentation(self, shown: PresentationRecord) -> TimedEvent | None:
+    def _presentation(self, shown: PresentationRecord) -> Iterator[TimedEvent]:
         session, paper = self.session(shown), self.paper(shown)
         start = stated(shown.start, None) or (stated(session.start, None) if session else None)
         if start is None:
-            return None
+            return
         end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
         board = stated(shown.board, "")
         speakers = [speaker.person for speaker in stated(shown.speakers, ())]
         authors = [author.person for author in stated(paper.authors, ())] if paper else []
-        return self._event(
+        yield self._event(
             "presentation",
             shown,
             start=start,
@@ -231,15 +227,6 @@ MAX_SEQUENCE = 2**31 - 1
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarScope:
-    """What a calendar takes of one edition."""
-
-    program: Program
-    context: Context
-    wanted: Wanted = Wanted()
-
-
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
     yield OutputFile(
@@ -248,7 +235,6 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 
 def name_of(program: Program, context: Context) -> str:
-    """Return what the calendar of a whole edition is called."""
     return (stated(program.edition.name, "") if program.edition else "") or context.edition
 
 
@@ -286,7 +272,7 @@ def _found(parts: Iterable[CalendarScope]) -> list[Found]:
     for part in parts:
         reader = _Events(part.program, part.context)
         _zone, own = found.setdefault(part.context.edition, (reader.zone, []))
-        own.extend(reader.events(part.wanted))
+        own.extend(reader.events(part))
         # The next one is read now.
         del part, reader
     for _zone, own in found.values():
@@ -335,7 +321,6 @@ def _text(value: str) -> str:
 
 
 def event_bytes(fields: Fields) -> bytes:
-    """Return an event with these fields."""
     lines = [line(name, fields[name]) for name in ORDER if name in fields]
     return b"".join((b"BEGIN:VEVENT\r\n", *lines, b"END:VEVENT\r\n"))
 

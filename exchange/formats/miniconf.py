@@ -132,7 +132,6 @@ class YamlRow:
 
 
 def rows_in(part: object, file: str) -> list[YamlRow]:
-    """Return the objects of a list."""
     rows = enumerate(part if isinstance(part, list) else [])
     return [
         YamlRow(row, Where(file, place_of("", index, row.get("UID"))))
@@ -177,7 +176,6 @@ class SessionReader:
         return False
 
     def _add_papers(self, key: str, row: YamlRow) -> None:
-        """Add a session of papers."""
         name = tidy(row.text("long_name", "name", "title") or key)
         kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", SHOWING)
         session = self._session(row, row.where, uid=uid_of(key), title=name, kind=kind)

@@ -232,7 +232,6 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether every file is a list of notes, or an object with one."""
     beginnings = [head(source) for source in sources]
     return all(
         "notes" in outer_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)

@@ -305,7 +305,6 @@ FIELDS: dict[type[Record], ObjectShape] = {}
 
 
 def fields_of(record: type[Record]) -> ObjectShape:
-    """Return the one shape of this kind of record."""
     return FIELDS.setdefault(record, ObjectShape(record))
 
 

@@ -9,8 +9,8 @@ from exchange.files import Context, Format
 
 
 def entry(citation: Citation, context: Context) -> str:
-    """Return the record of one paper, ending with a line end."""
-    return "".join(f"{_line(field)}\r\n" for field in _fields(citation, context))
+    # A value has no line ends, which begin the next field.
+    return "".join(f"{tag}  - {' '.join(value.split())}\r\n" for tag, value in _fields(citation, context))
 
 
 def _fields(citation: Citation, context: Context) -> Iterator[tuple[str, str]]:
@@ -33,11 +33,6 @@ def _fields(citation: Citation, context: Context) -> Iterator[tuple[str, str]]:
     )
     yield from ((tag, value) for tag, value in optional if value.strip())
     yield "ER", ""
-
-
-def _line(field: tuple[str, str]) -> str:
-    """Return one line: a value has no line ends, which begin the next field."""
-    return f"{field[0]}  - {' '.join(field[1].split())}"
 
 
 def _name(author: Author) -> str:

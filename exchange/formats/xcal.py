@@ -27,7 +27,6 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 
 def calendar(parts: Sequence[CalendarScope], name: str) -> Iterator[bytes]:
-    """Return one calendar, piece by piece."""
     inside = components(parts, name)
     yield f"{OPENING}{_properties(next(inside).to_jcal()[1])}<components>\n".encode()
     for component in inside:

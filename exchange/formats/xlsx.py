@@ -25,7 +25,6 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def table(name: str, program: Program, context: Context) -> OutputFile:
-    """Return one table as a workbook of its own."""
     sheet = name, table_lines(name, program, zone_of(program, context))
     return OutputFile(f"{context.edition}-{name}.xlsx", workbook([sheet]))
 

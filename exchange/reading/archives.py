@@ -38,7 +38,6 @@ def member_names(source: Source) -> list[str]:
 
 
 def is_workbook(source: Source) -> bool:
-    """Whether this is an Excel workbook, whatever its name."""
     return BOOK in member_names(source)
 
 
@@ -95,7 +94,6 @@ def _members(
 
 
 def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return a ZIP of these files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in files:

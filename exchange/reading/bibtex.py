@@ -7,7 +7,6 @@ authors of the program.
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares.names import (
@@ -66,9 +65,11 @@ def decoded(tex: str) -> str:
     Raises `IncompleteError` where a command lacks what belongs to it, `ValueError` where braces nest too
     deeply.
     """
-    tex = PRIVATE.sub("", tex)
-    if _depth(tex) > MAX_DEPTH:
-        raise ValueError("nested too deeply")
+    tex, depth = PRIVATE.sub("", tex), 0
+    for sign in re.findall(r"(?<!\\)[{}]", tex):
+        depth = max(depth + (1 if sign == "{" else -1), 0)
+        if depth > MAX_DEPTH:
+            raise ValueError("nested too deeply")
     formulas: list[str] = []
 
     def kept(found: re.Match[str]) -> str:
@@ -79,26 +80,15 @@ def decoded(tex: str) -> str:
     text = EMPHASIS.sub(rf"{EMPHASIS_MARK}\1\2{EMPHASIS_MARK}", text)
     text = STRONG.sub(rf"{STRONG_MARK}\1\2{STRONG_MARK}", text)
     if TEX.search(text):
-        text = _decoded(PERCENT.sub(r"\%", text)).replace("\u00a0", " ")
+        try:
+            text = decoder.latex_to_text(PERCENT.sub(r"\%", text), tolerant_parsing=True)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            # The decoder takes it that what belongs to a command is there.
+            raise IncompleteError(tex) from error
+        text = text.replace("\u00a0", " ")
     text = QUOTED.sub(r"‘\1’", text)
     text = MARKUP.sub(r"\\\g<0>", text).replace(EMPHASIS_MARK, "*").replace(STRONG_MARK, "**")
     return MARKS.sub(lambda found: formulas[int(found[1])], text)
-
-
-def _decoded(tex: str) -> str:
-    try:
-        return str(decoder.latex_to_text(tex, tolerant_parsing=True))
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        # The decoder takes it that what belongs to a command is there.
-        raise IncompleteError(tex) from error
-
-
-def _depth(text: str) -> int:
-    deepest = depth = 0
-    for sign in re.findall(r"(?<!\\)[{}]", text):
-        depth = max(depth + (1 if sign == "{" else -1), 0)
-        deepest = max(deepest, depth)
-    return deepest
 
 
 # Entries
@@ -114,7 +104,6 @@ logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read one file or several."""
     findings = Findings()
     reader = EntryReader(context, findings)
     papers = [paper for source in sources for paper in reader.papers(source)]
@@ -126,16 +115,12 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return checked(Program(papers=tuple(papers)), findings)
 
 
-@dataclass
 class EntryReader:
-    """Makes papers of the entries of files."""
+    """Makes papers of the entries of files. `books`: the keys of whole volumes."""
 
-    context: Context
-    findings: Findings
-
-    def __post_init__(self) -> None:
+    def __init__(self, context: Context, findings: Findings) -> None:
+        self.context, self.findings, self.parts = context, findings, PaperParts(findings)
         self.books: list[str] = []
-        self.parts = PaperParts(self.findings)
 
     def papers(self, source: Source) -> Iterable[PaperRecord]:
         if is_too_large(source, MAX_BYTES, self.findings):
@@ -154,7 +139,8 @@ class EntryReader:
 
     def _report(self, block: ParsingFailedBlock, file: str) -> None:
         inner = getattr(block, "ignore_error_block", None)
-        key = getattr(inner, "key", "") or _key_in(block.raw or "")
+        begin = re.match(r"@\s*\w+\s*[{(]\s*([^\s,{}()=]{1,60})", block.raw or "")
+        key = getattr(inner, "key", "") or (begin[1] if begin else "")
         if isinstance(block, DuplicateBlockKeyBlock):
             message = gettext("Another entry has this key too. Give each its own.")
         elif isinstance(block, DuplicateFieldKeyBlock):
@@ -168,10 +154,14 @@ class EntryReader:
     def _paper(self, entry: Entry, where: Where) -> PaperRecord:
         fields = {field.key.lower(): str(field.value) for field in entry.fields}
         abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")
+        # Of a key as we write it, `mlsys2021.17`, the uid in it.
+        ours = re.match(
+            rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", entry.key
+        )
         doi = DOI.search(fields.get("doi", "").replace("\\", ""))
         return PaperRecord(
             where=where,
-            uid=self._uid(entry.key),
+            uid=uid_of(ours[1] if ours else entry.key),
             title=tidy(self._text(fields.get("title", ""), where, "title")),
             status="published",
             abstract=UNSTATED if abstract is None else self._text(abstract, where, "abstract").strip(),
@@ -186,11 +176,6 @@ class EntryReader:
         words = self._text(value, where, "keywords")
         parts = words.split(";" if ";" in words else ",")
         return tuple(dict.fromkeys(filter(None, map(tidy, parts))))
-
-    def _uid(self, key: str) -> str:
-        """Return the key; of a key as we write it, `mlsys2021.17`, the uid in it."""
-        ours = re.match(rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", key)
-        return uid_of(ours[1] if ours else key)
 
     def _text(self, tex: str, where: Where, name: str) -> str:
         try:
@@ -237,8 +222,3 @@ class EntryReader:
 def _place(line: int | None, key: str) -> str:
     number = f"line {line + 1}" if line is not None else "?"
     return f"{number} ({short(key)})" if key else number
-
-
-def _key_in(raw: str) -> str:
-    found = re.match(r"@\s*\w+\s*[{(]\s*([^\s,{}()=]{1,60})", raw)
-    return found[1] if found else ""

@@ -32,13 +32,6 @@ RECORD_LISTS = tuple(
 
 def checked(program: Program, findings: Findings) -> Program:
     """Return the program with its notes; raise everything that was found wrong, here or while reading."""
-    check(program, findings)
-    findings.settle()
-    return replace(program, notes=findings.notes)
-
-
-def check(program: Program, findings: Findings) -> None:
-    """Report every rule that the program breaks by itself."""
     _check_edition(program, findings)
     for name in RECORD_LISTS:
         _check_keys(getattr(program, name), findings)
@@ -47,8 +40,13 @@ def check(program: Program, findings: Findings) -> None:
         if is_stated(record.title) and not record.title.strip():
             findings.problem(record.where, "title", gettext("The title is missing."))
     timed: Iterable[SessionRecord | PresentationRecord] = chain(program.sessions, program.presentations)
-    for appearance in timed:
-        _check_times(appearance, findings)
+    for record in timed:
+        start, end = record.start, record.end
+        if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
+            message = gettext("It ends before it starts (%(isoformat)s). Put both times right.")
+            findings.problem(record.where, "end", message, isoformat=start.isoformat())
+    findings.settle()
+    return replace(program, notes=findings.notes)
 
 
 def key_of(record: Record) -> tuple[str, str | Unset]:
@@ -84,13 +82,6 @@ def _bad_key(field: str, key: str) -> str:
         return gettext("The %(field)s is missing. Use %(rule)s.") % {"field": field, "rule": rule}
     message = gettext('"%(key)s" cannot be a %(field)s. Use %(rule)s.')
     return message % {"key": short(key), "field": field, "rule": rule}
-
-
-def _check_times(record: SessionRecord | PresentationRecord, findings: Findings) -> None:
-    start, end = record.start, record.end
-    if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
-        message = gettext("It ends before it starts (%(isoformat)s). Put both times right.")
-        findings.problem(record.where, "end", message, isoformat=start.isoformat())
 
 
 def _check_edition(program: Program, findings: Findings) -> None:

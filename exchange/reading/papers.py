@@ -1,7 +1,7 @@
 """What readers of papers share: authors and affiliations in many spellings, topics, links, decisions."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
@@ -51,7 +51,6 @@ def uid_of(text: str) -> str:
 
 
 def listed(keys: Iterable[str]) -> str:
-    """Name the first of many keys."""
     names = list(keys)
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return f"{', '.join(names[:NAMES_SHOWN])}{more}"
@@ -73,7 +72,6 @@ class PaperParts:
     institutions: dict[str, InstitutionRecord] = field(default_factory=dict)
 
     def program(self, papers: Iterable[PaperRecord]) -> Program:
-        """Return papers with all that they name."""
         return Program(
             institutions=tuple(self.institutions.values()),
             topics=tuple(self.topics.values()),
@@ -107,19 +105,17 @@ class PaperParts:
             message = gettext("The author's name is missing. An e-mail address alone is none.")
             self.findings.problem(where, "authors", message)
         kept = tuple(dict.fromkeys(filter(None, (tidy(E_MAIL.sub(" ", part)) for part in affiliations))))
+        slugs = [slug(part) for part in kept]
+        for key, part in zip(slugs, kept, strict=True):
+            self.institutions.setdefault(key, InstitutionRecord(where=where, slug=key, name=part))
         found = ORCID.search(orcid)
         return AuthorRecord(
             where=where,
             person=PersonRef(where=where, name=printed, ids=ids, orcid=found[0].upper() if found else ""),
             affiliations=kept,
-            institutions=tuple(dict.fromkeys(self._institution(part, where) for part in kept)),
+            institutions=tuple(dict.fromkeys(slugs)),
             corresponding=corresponding,
         )
-
-    def _institution(self, name: str, where: Where) -> str:
-        key = slug(name)
-        self.institutions.setdefault(key, InstitutionRecord(where=where, slug=key, name=name))
-        return key
 
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -140,8 +136,6 @@ MAX_MARK_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One author of a cell."""
-
     name: str
     affiliations: tuple[str, ...] = ()
     is_corresponding: bool = False
@@ -168,27 +162,24 @@ def _parts(text: str) -> list[str]:
     if len(rest) == 1:
         names = _at_commas(rest[0])
         return [*names, *(piece for piece in pieces if piece is not rest[0])]
-    return [_turned(piece) if _is_turned(piece) else piece for piece in pieces]
+    return [_given_name_first(piece) for piece in pieces]
 
 
 def _at_commas(text: str) -> list[str]:
+    # "and" is a comma between names, not within the parentheses of an affiliation.
+    pieces, end = [], 0
+    for inside in PARENTHESES.finditer(text):
+        pieces += [AND.sub(", ", text[end : inside.start()]), inside[0]]
+        end = inside.end()
+    text = "".join([*pieces, AND.sub(", ", text[end:])])
+    text = re.sub(r"\)\s*(?:and|und|et|&)\s+", "), ", text)
     found: list[str] = []
-    for piece in split_outside(AND.sub(", ", text) if "(" not in text else _and_outside(text), ","):
+    for piece in split_outside(text, ","):
         if found and SUFFIX.match(piece.strip()):
             found[-1] = f"{found[-1].rstrip()} {piece.strip()}"
         elif piece.strip():
             found.append(piece)
     return found
-
-
-def _and_outside(text: str) -> str:
-    """Replace `and` by a comma between names, not within the parentheses of an affiliation."""
-    pieces, end = [], 0
-    for found in PARENTHESES.finditer(text):
-        pieces += [AND.sub(", ", text[end : found.start()]), found[0]]
-        end = found.end()
-    joined = "".join([*pieces, AND.sub(", ", text[end:])])
-    return re.sub(r"\)\s*(?:and|und|et|&)\s+", "), ", joined)
 
 
 def split_outside(text: str, separators: str) -> list[str]:
@@ -204,13 +195,11 @@ def split_outside(text: str, separators: str) -> list[str]:
     return [*pieces, text[begin:]]
 
 
-def _is_turned(piece: str) -> bool:
-    """Whether a name is written `Zed, Mia`, as with semicolons between authors."""
+def _given_name_first(piece: str) -> str:
+    """Turn a name that is written `Zed, Mia (MIT)`, as with semicolons between authors."""
     family, comma, given = E_MAIL.sub("", PARENTHESES.sub("", piece)).partition(",")
-    return bool(comma and family.strip() and given.strip()) and not SUFFIX.match(given.strip())
-
-
-def _turned(piece: str) -> str:
+    if not (comma and family.strip() and given.strip()) or SUFFIX.match(given.strip()):
+        return piece
     family, _, rest = piece.partition(",")
     given, parenthesis, more = rest.partition("(")
     return f"{given.strip()} {family.strip()} {parenthesis}{more}"
@@ -218,17 +207,16 @@ def _turned(piece: str) -> str:
 
 def _name(part: str, numbered: dict[str, str]) -> Name:
     part = E_MAIL.sub(" ", part)
-    inside: Sequence[str] = [found for found in PARENTHESES.findall(part) if not found.strip("0123456789+ ")]
-    marked = " ".join(inside)
-    affiliations = [
-        tidy(one)
-        for found in PARENTHESES.findall(part)
-        if found.strip("0123456789+ ")
-        for one in found.split(";")
-    ]
+    affiliations: list[str] = []
+    marked = ""
+    for inside in PARENTHESES.findall(part):
+        if inside.strip("0123456789+ "):
+            affiliations += map(tidy, inside.split(";"))
+        else:
+            marked += f" {inside}"
     bare = PARENTHESES.sub(" ", part).strip()
     found = MARKS.search(bare, max(len(bare) - MAX_MARK_CHARS, 0))
-    numbers = re.findall(r"\d+", f"{found[1] if found else ''} {marked}")
+    numbers = re.findall(r"\d+", f"{found[1] if found else ''}{marked}")
     signs = (found[2] if found else "") + part[-1:]
     name = bare[: found.start()] if found else bare
     affiliations += [numbered[number] for number in numbers if number in numbered]

@@ -68,7 +68,6 @@ def is_too_large(source: Source, max_bytes: int, findings: Findings) -> bool:
 
 
 def ending(source: Source) -> str:
-    """Return the ending of the file's name: "csv"."""
     return PurePath(source.name).suffix[1:].casefold()
 
 
@@ -154,7 +153,6 @@ class JsonObject:
         return ""
 
     def line(self, name: str) -> str:
-        """Return a text on one line."""
         return tidy(self.text(name))
 
     def number(self, name: str) -> int | None:

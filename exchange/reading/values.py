@@ -73,10 +73,7 @@ def day(text: str) -> date:
     """Read `2026-07-08`."""
     if not DATE.match(text):
         raise UnfitError(gettext('"%(text)s" is not a date. Write it as 2026-07-08.'), text=short(text))
-    try:
-        return _plausible(date.fromisoformat(text))
-    except ValueError as error:
-        raise _no_such(text, error) from None
+    return _from_iso(date, text)
 
 
 def moment(text: str, zone: tzinfo | None = None) -> datetime:
@@ -86,26 +83,13 @@ def moment(text: str, zone: tzinfo | None = None) -> datetime:
         example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
         message = gettext('"%(text)s" is not a time. Write it as %(example)s.')
         raise UnfitError(message, text=short(text), example=example)
-    try:
-        value = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise _no_such(text, error) from None
-    _plausible(value)
+    value = _from_iso(datetime, text)
     if value.tzinfo:
         return value
     if zone is None:
         message = gettext('"%(text)s" does not say in which zone. Add the offset, such as %(text)s+00:00.')
         raise UnfitError(message, text=text)
-    return _on_the_wall(value, zone)
-
-
-def is_repeated(value: datetime) -> bool:
-    """Whether the clock shows this wall time twice, as it does when summer time ends."""
-    return value.utcoffset() != value.replace(fold=1 - value.fold).utcoffset()
-
-
-def _on_the_wall(value: datetime, zone: tzinfo) -> datetime:
-    """Place a wall time in a zone: the first of two when summer time ends; refused where there is none."""
+    # The first of two when summer time ends; refused where there is none.
     aware = value.replace(tzinfo=zone)
     if aware.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != value:
         message = gettext("%(value)s does not exist in %(zone)s: the clock is put forward over it.")
@@ -113,17 +97,21 @@ def _on_the_wall(value: datetime, zone: tzinfo) -> datetime:
     return aware
 
 
-def _plausible[D: (date, datetime)](value: D) -> D:
+def is_repeated(value: datetime) -> bool:
+    """Whether the clock shows this wall time twice, as it does when summer time ends."""
+    return value.utcoffset() != value.replace(fold=1 - value.fold).utcoffset()
+
+
+def _from_iso[D: (date, datetime)](kind: type[D], text: str) -> D:
+    try:
+        value = kind.fromisoformat(text)
+    except ValueError:
+        message = gettext('"%(text)s" is not in the calendar or on the clock.')
+        raise UnfitError(message, text=text) from None
     if value.year not in YEARS:
         message = gettext("The year %(year)s is not between %(first)s and %(last)s.")
         raise UnfitError(message, year=value.year, first=YEARS[0], last=YEARS[-1])
     return value
-
-
-def _no_such(text: str, error: ValueError) -> UnfitError:
-    if isinstance(error, UnfitError):
-        return error
-    return UnfitError(gettext('"%(text)s" is not in the calendar or on the clock.'), text=text)
 
 
 @cache

@@ -354,7 +354,6 @@ def parted(text: str) -> tuple[str, str]:
 
 
 def joined(*texts: str) -> str:
-    """Undo `parted`."""
     return "\n\n".join(filter(None, texts))
 
 
@@ -383,5 +382,4 @@ def host_of(address: str) -> str:
 
 
 def is_web(address: str) -> bool:
-    """Whether an app can open the address."""
     return address.startswith(("https://", "http://"))

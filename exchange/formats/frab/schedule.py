@@ -53,19 +53,15 @@ DAWN = 4
 MAX_DAYS = 60
 
 
+# Type, one of the words that the format allows, url and title.
+type LinkObject = dict[str, str]
+
+
 class PersonObject(TypedDict):
     id: int
     guid: str
     name: str
     url: NotRequired[str]
-
-
-class LinkObject(TypedDict):
-    """`type` is one of the words that the format allows."""
-
-    type: str
-    url: str
-    title: str
 
 
 class EventObject(TypedDict):

@@ -352,7 +352,6 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether the files are objects, and one of them a page of events."""
     found = [outer_names(head(source)) for source in sources]
     return all(found) and any("results" in names for names in found)
 

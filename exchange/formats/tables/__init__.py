@@ -3,7 +3,7 @@
 Only the tables that are there are spoken about. Tables and columns: `exchange.formats.tables.rows`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -25,7 +25,6 @@ from exchange.formats.tables.rows import (
     entries_of,
     read_rows,
     records_of,
-    stated_columns,
 )
 from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, packed, unpacked
@@ -54,19 +53,20 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are tables of ours, by their names and columns, or a ZIP of such names."""
-    return all(_is_ours(source) for source in sources)
+    for source in sources:
+        if names := member_names(source):
+            if not all(table_of(name) for name in names if not name.startswith(RESOURCE_FORKS)):
+                return False
+        elif not (name := table_of(source.name)) or columns(source) - {*TABLES[name].headings, AUTHORS}:
+            return False
+    return True
 
 
-def _is_ours(source: Source) -> bool:
-    if packed_names := member_names(source):
-        return all(_is_named(name) for name in packed_names if not name.startswith(RESOURCE_FORKS))
-    name = PurePath(source.name).stem.casefold().rpartition("-")[2]
-    return _is_named(source.name) and columns(source) <= {*TABLES[name].headings, AUTHORS}
-
-
-def _is_named(name: str) -> bool:
-    path = PurePath(name)
-    return path.stem.casefold().rpartition("-")[2] in TABLES and path.suffix[1:].casefold() in EXTENSIONS[1:4]
+def table_of(file: str) -> str:
+    """Return the table that `papers.csv` or `2026-papers.csv` holds by its name; nothing if it is none."""
+    path = PurePath(file)
+    name = path.stem.casefold().rpartition("-")[2]
+    return name if name in TABLES and path.suffix[1:].casefold() in EXTENSIONS[1:] else ""
 
 
 def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
@@ -75,28 +75,26 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
     for source in sources:
         if is_workbook(source):
             for title, sheet in read_workbook(source, findings):
-                if name := _table_called(f"{title}.xlsx", source.name, found, findings):
+                if name := _new_table(f"{title}.xlsx", source.name, found, findings):
                     found[name] = sheet
             continue
         for file in unpacked(source, findings):
             path = PurePath(file.name.replace("\\", "/"))
-            name = _table_called(path.name, file.name, found, findings)
+            name = _new_table(path.name, file.name, found, findings)
             if name and (table := read_csv(Source(path.name, file.content), findings)):
                 found[name] = table
     return found
 
 
-def _table_called(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
-    """Return which table a file is by its name, `papers.csv` or `2026-papers.csv`; nothing if it is none."""
-    path = PurePath(file)
-    name = path.stem.casefold().rpartition("-")[2]
-    if name not in TABLES or path.suffix[1:].casefold() not in EXTENSIONS[1:]:
+def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
+    """Return which table a file is by its name; report one that is none or is among those found."""
+    name = table_of(file)
+    if not name:
         known = [f"{table}.csv" for table in TABLES]
         listed = gettext("Known are: %(tables)s") % {"tables": ", ".join(known)}
-        message = f"{gettext('No table has this name.')}{nearest(path.name, known) or f' {listed}'}"
+        message = f"{gettext('No table has this name.')}{nearest(file, known) or f' {listed}'}"
         findings.problem(Where(short(place)), "", message)
-        return ""
-    if name in found:
+    elif name in found:
         findings.problem(Where(short(place)), "", gettext("This table is given twice. Give it once."))
         return ""
     return name
@@ -121,8 +119,7 @@ def _program(entries: dict[str, list[Entry]], context: Context, findings: Findin
     for name in SINGLE:
         for record in parts[name][1:]:
             findings.problem(record.where, "", gettext("This table holds one row."))
-    own = [replace(edition, slug=edition.slug or context.edition) for edition in parts["edition"]]
-    parts["edition"] = own
+    parts["edition"] = [replace(one, slug=one.slug or context.edition) for one in parts["edition"]]
     for table in CHILDREN:
         if table.name in entries:
             parts[table.parent] = _joined(table, entries, parts[table.parent], context, findings)
@@ -151,8 +148,8 @@ def _joined(
         if link in known or not link:
             continue
         if table.parent in entries:
-            said = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.")
-            message = f"{said % {'column': table.link, 'table': table.parent, 'key': short(link)}}"
+            message = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.")
+            message %= {"column": table.link, "table": table.parent, "key": short(link)}
             findings.problem(group[0].where, table.link, f"{message}{nearest(link, known)}")
         else:
             # The file says nothing of them but what their children say.
@@ -185,18 +182,21 @@ def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tup
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one ZIP, the same bytes for the same program. Times are wall times of the edition's zone."""
-    files = _written(program, zone_of(program, context))
-    yield OutputFile(f"{context.edition}-tables.zip", [packed(files)])
-
-
-def _written(program: Program, zone: ZoneInfo) -> Iterator[tuple[str, bytes]]:
+    zone, files = zone_of(program, context), []
     for table in TABLES.values():
         entries = list(entries_of(table, program))
         if entries or _is_stated_empty(table, program):
-            stated = stated_columns(table, entries)
+            stated = [
+                column
+                for column in table.columns
+                if column.of_person
+                or not entries
+                or any(is_stated(getattr(one.record, column.field)) for one in entries)
+            ]
             headings = [*([table.link] if table.link else []), *(column.name for column in stated)]
             rows = (cells_of(table, stated, entry, zone) for entry in entries)
-            yield f"{table.name}.csv", write_sheet(headings, rows)
+            files.append((f"{table.name}.csv", write_sheet(headings, rows)))
+    yield OutputFile(f"{context.edition}-tables.zip", [packed(files)])
 
 
 def _is_stated_empty(table: Table, program: Program) -> bool:

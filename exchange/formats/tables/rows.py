@@ -111,7 +111,6 @@ CELLS: dict[object, CellType] = {
 
 
 def cell_type(hint: object) -> CellType:
-    """Return the type of cell for a field's type hint."""
     if get_origin(hint) is Stated:
         return cell_type(get_args(hint)[0])
     if get_origin(hint) is types.UnionType:
@@ -132,10 +131,6 @@ class Column:
     kind: CellType
     default: object = MISSING
     of_person: bool = False
-
-    @property
-    def is_trimmed(self) -> bool:
-        return self.name in TRIMMED
 
 
 @dataclass(frozen=True)
@@ -160,7 +155,10 @@ class Table:
         found: list[Column] = []
         for field in fields(self.record):
             hint = hints[field.name]
-            if field.name == "where" or _holds_records(hint):
+            inner = get_args(hint)[0] if get_origin(hint) is Stated else hint
+            parts = get_args(inner)
+            is_list = get_origin(inner) is tuple and isinstance(parts[0], type)
+            if field.name == "where" or (is_list and issubclass(parts[0], Record)):
                 continue
             if PersonRef in (hint, *get_args(hint)):
                 found += _columns_of_person(field.name)
@@ -168,30 +166,19 @@ class Table:
                 found.append(Column(field.name, field.name, cell_type(hint), field.default))
         return tuple(found)
 
-    @property
-    def has_person(self) -> bool:
-        return any(column.of_person for column in self.columns)
-
     @cached_property
     def headings(self) -> tuple[str, ...]:
-        """Name every column, the link to the parent first."""
         return (*([self.link] if self.link else ()), *(column.name for column in self.columns))
-
-
-def _holds_records(hint: object) -> bool:
-    inner = get_args(hint)[0] if get_origin(hint) is Stated else hint
-    parts = get_args(inner)
-    return get_origin(inner) is tuple and isinstance(parts[0], type) and issubclass(parts[0], Record)
 
 
 def _columns_of_person(field: str) -> list[Column]:
     """Return a person's columns: `uid` in the table of people, `person uid` in the others."""
     hints = get_type_hints(PersonRef)
-    names = {"uid": "uid" if field == "ref" else "person_uid"}
-    kinds = {name: cell_type(hints[name]) for name in PERSON}
-    return [
-        Column(names.get(name, name), name, kind, kind.empty, of_person=True) for name, kind in kinds.items()
-    ]
+    found = []
+    for name in PERSON:
+        kind, heading = cell_type(hints[name]), "person_uid" if name == "uid" and field != "ref" else name
+        found.append(Column(heading, name, kind, kind.empty, of_person=True))
+    return found
 
 
 PARENTS = (
@@ -262,16 +249,14 @@ class RowReader:
         self.findings.problem(self.row.where, heading(column), message, **values)
 
     def entry(self) -> Entry:
-        link = self.row.cells.get(self.table.link, "").strip()
+        link, has_person = self.row.cells.get(self.table.link, "").strip(), False
         if self.table.link and self.table.link != LEVEL and not link:
             message = gettext("Say to which %(link)s the row belongs: its uid.")
             self.problem(self.table.link, message, link=self.table.link)
-        return Entry(link, self._record())
-
-    def _record(self) -> Record:
         own: dict[str, Any] = {}
         person: dict[str, Any] = {}
         for column in self.table.columns:
+            has_person = has_person or column.of_person
             value = self._value(column) if column.name in self.row.cells else UNSTATED
             if value is UNSTATED and column.default is not MISSING:
                 continue
@@ -279,17 +264,21 @@ class RowReader:
                 self.problem(column.name, gettext("This cell must not be empty."))
             (person if column.of_person else own)[column.field] = value
         # Only an award's grant may have no person.
-        if any(person.values()) or (self.table.has_person and self.table.name != "grants"):
-            own["ref" if self.table.name == "people" else "person"] = self._person(**person)
+        if any(person.values()) or (has_person and self.table.name != "grants"):
+            if not person.setdefault("name", "").strip():
+                self.problem("name", gettext("The name is missing."))
+            own["ref" if self.table.name == "people" else "person"] = PersonRef(
+                where=self.row.where, **person
+            )
         if self.table.key and not own.get(self.table.key):
             own[self.table.key] = self._made_key(own)
         if self.row.cells.get(AUTHORS, "").strip() and self.table.name == "papers":
             own["authors"] = self._authors()
-        return self.table.record(where=self.row.where, **own)
+        return Entry(link, self.table.record(where=self.row.where, **own))
 
     def _value(self, column: Column) -> object:
         cell = self.row.cells[column.name]
-        text = cell.strip() if column.is_trimmed else cell
+        text = cell.strip() if column.name in TRIMMED else cell
         if not text and column.name in NEVER_EMPTY:
             return UNSTATED
         try:
@@ -315,16 +304,11 @@ class RowReader:
             self.findings.note("warning", self.row.where, message, **values)
         return value.astimezone(UTC)
 
-    def _person(self, *, name: str = "", **fields: Any) -> PersonRef:
-        if not name.strip():
-            self.problem("name", gettext("The name is missing."))
-        return PersonRef(where=self.row.where, name=name, **fields)
-
     def _made_key(self, own: dict[str, Any]) -> str:
         """Make the key of a row that has none: the same words make the same key every time."""
-        words: str = own.get(self.table.words) or ""
         if self.table.name == "presentations" and own.get("paper") and own.get("kind"):
             return f"{own['paper']}-{own['kind']}"
+        words: str = own.get(self.table.words) or ""
         return slug(words) if words.strip() else ""
 
     def _authors(self) -> tuple[AuthorRecord, ...]:
@@ -335,9 +319,6 @@ class RowReader:
             self.problem(AUTHORS, str(error))
             return ()
         return tuple(AuthorRecord(where=where, person=PersonRef(where=where, name=name)) for name in names)
-
-
-# Written
 
 
 def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[str]]:
@@ -360,7 +341,6 @@ def records_of(table: Table, program: Program) -> Iterable[Record]:
 
 
 def entries_of(table: Table, program: Program) -> Iterator[Entry]:
-    """Yield the rows of a table one by one."""
     for record in records_of(table, program):
         if not table.parent:
             yield Entry("", record)
@@ -380,27 +360,10 @@ def menu_entries(lines: Iterable[MenuRecord], level: int = 1) -> Iterator[Entry]
 
 def cells_of(table: Table, columns: Iterable[Column], entry: Entry, zone: ZoneInfo) -> list[str]:
     """Return one row: the key of what it belongs to, where the table has that, and the cells."""
-    record, person = entry.record, person_in(entry.record)
+    record = entry.record
+    person = getattr(record, "person", None) or getattr(record, "ref", None)
     cells = [entry.link] if table.link else []
     for column in columns:
         value = getattr(person, column.field, "") if column.of_person else getattr(record, column.field)
-        if type(value) is str:
-            cells.append(value)
-        else:
-            cells.append("" if value == () else column.kind.write(value, zone))
+        cells.append("" if value == () else column.kind.write(value, zone))
     return cells
-
-
-def stated_columns(table: Table, entries: list[Entry]) -> list[Column]:
-    """Return the columns that some row speaks about; all of them where there is no row."""
-    if not entries:
-        return [*table.columns]
-    return [
-        column
-        for column in table.columns
-        if column.of_person or any(is_stated(getattr(one.record, column.field)) for one in entries)
-    ]
-
-
-def person_in(record: Record) -> PersonRef | None:
-    return getattr(record, "person", None) or getattr(record, "ref", None)

@@ -67,7 +67,7 @@ def _cut(text: str) -> list[str]:
 
 
 class Outlet:
-    """Takes what a ZIP writes, for somebody who fetches it now and then."""
+    """Takes what a ZIP writes until it is fetched."""
 
     def __init__(self) -> None:
         self.waiting: list[bytes] = []
@@ -120,7 +120,7 @@ def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Ite
     for number, row in enumerate(rows, start=1):
         headings = headings or row
         fitted = (
-            notes.fitted(cell, name, number, column) if notes and _may_not_fit(cell) else cell
+            notes.fitted(cell, name, number, column) if notes else cell
             for column, cell in zip(headings, row, strict=True)
         )
         line = f"<row>{''.join(map(_cell, fitted))}</row>"
@@ -130,10 +130,6 @@ def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Ite
             yield "".join(parts)
             parts, size = [], 0
     yield f"{''.join(parts)}</sheetData></worksheet>"
-
-
-def _may_not_fit(cell: str) -> bool:
-    return len(cell) > MAX_CELL_CHARS // 2 or not cell.isprintable() or cell.endswith("]")
 
 
 def _cell(text: str) -> str:
