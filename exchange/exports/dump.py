@@ -32,7 +32,7 @@ from exchange.imports.kinds import (
     Values,
 )
 from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, persons
-from exchange.reading.checks import key_of
+from exchange.reading.values import key_of
 from exchange.records import EditionRecord, KindRecord, MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship
 from people.models import Institution, Person, PersonName

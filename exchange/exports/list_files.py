@@ -21,7 +21,7 @@ from conference.models import Edition, MenuItem
 from content.models import Content
 from editorial.list_export import FILES, ListFile
 from exchange.exports.dump import Dump, dump, menu_lines, writing_context
-from exchange.formats import bibtex, xlsx
+from exchange.formats import bibtex, csv_files, xlsx
 from exchange.formats.program_json import NAME, VERSION, fields_of
 from exchange.formats.tables.rows import CHILDREN, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
@@ -158,7 +158,6 @@ def _lines(table: Table, found: Iterable[SelectedRecord], editions: list[Edition
 
 
 def csv_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
-    """Yield the one table."""
     return sheet_pieces(lines(rows, editions))
 
 
@@ -179,10 +178,9 @@ def _below(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRecord]:
 
 def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
     """Yield records as `program_json` holds them, a program for each edition; parts of things as lines."""
-    return (_programs if rows.model in KINDS_BY_MODEL else _json_lines)(rows, editions)
-
-
-def _programs(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
+    if rows.model not in KINDS_BY_MODEL:
+        yield from _json_lines(rows, editions)
+        return
     kind = KINDS_BY_MODEL[rows.model]
     head = {"format": NAME, "version": VERSION}
     lookup = getattr(rows.model, "edition_lookup", "")
@@ -251,7 +249,7 @@ def sender(
 
 TABULAR = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])
 FILES += [
-    ListFile("csv", _("CSV"), TABULAR, sender("csv", "text/csv; charset=utf-8", csv_pieces)),
+    ListFile("csv", _("CSV"), TABULAR, sender("csv", csv_files.FORMAT.media_type, csv_pieces)),
     ListFile("xlsx", _("XLSX"), TABULAR, sender("xlsx", xlsx.FORMAT.media_type, workbook_pieces)),
     ListFile("json", _("JSON"), TABULAR, sender("json", "application/json", json_pieces)),
     ListFile(

@@ -19,11 +19,10 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.archives import member_names, unpacked
-from exchange.reading.checks import checked
 from exchange.reading.papers import WEB, PaperParts, kind_of, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, read_csv
 from exchange.reading.textfiles import ending, place_of, read_yaml, scalar
-from exchange.reading.values import UnfitError, moment, slug, stated_zone, tidy
+from exchange.reading.values import UnfitError, checked, moment, slug, stated_zone, tidy
 from exchange.records import (
     UNSTATED,
     CommitteeRecord,
@@ -51,7 +50,6 @@ PRESENTED = {"poster": "poster", "spotlight": "spotlight"}
 
 
 def without_tags(title: str) -> str:
-    """Return a title without the HTML that calendars put into it."""
     return tidy(html.unescape(TAG.sub(" ", title)))
 
 

@@ -14,10 +14,9 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where
-from exchange.reading.checks import checked
 from exchange.reading.papers import WEB, PaperParts, listed
 from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, place_of, read_list
-from exchange.reading.values import noted_text, tidy
+from exchange.reading.values import checked, noted_text, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 LIMIT = 1000

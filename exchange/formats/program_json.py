@@ -6,7 +6,7 @@ lies flat in a `PersonRecord`. The schema is in `docs/program-1.schema.json`.
 
 import json
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime, tzinfo
 from functools import cached_property
@@ -18,9 +18,17 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Findings, Where
-from exchange.reading.checks import RECORD_LISTS, checked
 from exchange.reading.textfiles import head, in_words, only_one, outer_names, place_of, read_object
-from exchange.reading.values import UnfitError, day, moment, noted_text, whole_number, zone_of
+from exchange.reading.values import (
+    RECORD_LISTS,
+    UnfitError,
+    checked,
+    day,
+    moment,
+    noted_text,
+    whole_number,
+    zone_of,
+)
 from exchange.records import UNSTATED, ConferenceRecord, EditionRecord, Program, Record, Stated
 
 NAME = "plenary-program"
@@ -158,37 +166,25 @@ def read_part(shape: Shape, value: object, place: Location) -> object:
 
 @dataclass(frozen=True, slots=True)
 class ScalarShape:
-    """A value that JSON has itself: text, a whole number, true or false."""
+    """Text, a whole number, true or false, as JSON has them itself; a date or a time is a text in it."""
 
     kind: type
     words: str
+    parse: Callable[[str], date] | None = None
 
     def read(self, value: object, place: Location) -> object:
         if type(value) is not self.kind:
             message = gettext("This must be %(words)s, not %(value)s.")
             raise UnfitError(message, words=self.words, value=in_words(value))
         if isinstance(value, str):
-            return noted_text(value, place.where, place.path, place.findings)
+            text = noted_text(value, place.where, place.path, place.findings)
+            return self.parse(text) if self.parse else text
         return whole_number(value) if isinstance(value, int) else value
 
     def write(self, value: object, zone: tzinfo) -> object:
-        return value
-
-
-class DateShape:
-    def read(self, value: object, place: Location) -> date:
-        return day(str(TEXT.read(value, place)))
-
-    def write(self, value: date, zone: tzinfo) -> object:
-        return value.isoformat()
-
-
-class DateTimeShape:
-    def read(self, value: object, place: Location) -> datetime:
-        return moment(str(TEXT.read(value, place)))
-
-    def write(self, value: datetime, zone: tzinfo) -> object:
-        return value.astimezone(zone).isoformat()
+        if isinstance(value, datetime):
+            value = value.astimezone(zone)
+        return value.isoformat() if isinstance(value, date) else value
 
 
 class PairShape:
@@ -296,8 +292,8 @@ SCALARS: dict[object, Shape] = {
     str: TEXT,
     int: ScalarShape(int, "a whole number"),
     bool: ScalarShape(bool, "true or false"),
-    date: DateShape(),
-    datetime: DateTimeShape(),
+    date: ScalarShape(str, TEXT.words, day),
+    datetime: ScalarShape(str, TEXT.words, moment),
 }
 
 

@@ -17,11 +17,10 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, Source
 from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import ZIP
-from exchange.reading.checks import checked
 from exchange.reading.papers import ACCEPTED, DECLINED, WEB, PaperParts, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, heading, read_csv, read_workbook, sheet_names
 from exchange.reading.textfiles import decode, ending
-from exchange.reading.values import tidy
+from exchange.reading.values import checked, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."

@@ -24,10 +24,9 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
 
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.checks import checked
 from exchange.reading.papers import WEB, PaperParts, listed, uid_of
 from exchange.reading.textfiles import decode, is_too_large
-from exchange.reading.values import tidy
+from exchange.reading.values import checked, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 FORMULA = re.compile(r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)

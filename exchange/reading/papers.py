@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext
 
 from exchange.problems import Findings, Where
-from exchange.reading.checks import UID
-from exchange.reading.values import noted_text, slug, tidy
+from exchange.reading.values import UID, noted_text, slug, tidy
 from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
 
 # As long as its parts may be: no more is looked at from each place of a long text.

@@ -92,16 +92,13 @@ def heading(column: str) -> str:
     return column.replace("_", " ")
 
 
-def delimiter_of(line: str) -> str:
-    return max(DELIMITERS, key=line.count)
-
-
 def read_csv(source: Source, findings: Findings) -> Sheet | None:
     """Return the rows of a CSV file, or report why there are none."""
     text = decode(source, findings, utf16=True, advice=ADVICE)
     if text is None:
         return None
-    delimiter = delimiter_of(QUOTED.sub("", text.lstrip("\r\n").partition("\n")[0]))
+    headings = QUOTED.sub("", text.lstrip("\r\n").partition("\n")[0])
+    delimiter = max(DELIMITERS, key=headings.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         numbered = enumerate(([unguarded(cell) for cell in line] for line in lines), start=1)
@@ -208,7 +205,14 @@ def _sheets(source: Source, findings: Findings) -> Iterator[tuple[str, Sheet]]:
 
     book = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
     try:
-        rests = _rests(book[NOTES]) if NOTES in book.sheetnames else {}
+        # What long cells continue with, by the number of the note.
+        rests: dict[str, str] = {}
+        if NOTES in book.sheetnames:
+            notes, width = book[NOTES], len(NOTE_HEADINGS)
+            notes.reset_dimensions()
+            for row in notes.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=width, values_only=True):
+                number, rest = plain(row[0]), plain(row[-1]) if len(row) == width else ""
+                rests[number] = rests.get(number, "") + rest
         for page in book.worksheets[: MAX_SHEETS + 1]:
             if page.title != NOTES:
                 name = f"{source.name}: {short(page.title)}"
@@ -220,7 +224,7 @@ def _sheets(source: Source, findings: Findings) -> Iterator[tuple[str, Sheet]]:
 
 
 def _lines(page: "ReadOnlyWorksheet", name: str, rests: dict[str, str], findings: Findings) -> Iterator[Line]:
-    """Yield the rows of a sheet that are not blank as text. `rests`: what long cells continue with."""
+    """Yield the rows of a sheet that are not blank as text."""
     page.reset_dimensions()
     columns: list[str] = []
     blank = 0
@@ -247,15 +251,6 @@ def _lines(page: "ReadOnlyWorksheet", name: str, rests: dict[str, str], findings
         yield number, values
 
 
-def _rests(sheet: "ReadOnlyWorksheet") -> dict[str, str]:
-    sheet.reset_dimensions()
-    rests: dict[str, str] = {}
-    for row in sheet.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=len(NOTE_HEADINGS), values_only=True):
-        number, rest = plain(row[0]), plain(row[-1]) if len(row) == len(NOTE_HEADINGS) else ""
-        rests[number] = rests.get(number, "") + rest
-    return rests
-
-
 def plain(value: object) -> str:
     """Return what a cell holds as the text that a CSV file has for it: whole numbers without a point."""
     if value is None:
@@ -278,7 +273,7 @@ def plain(value: object) -> str:
 def columns(source: Source) -> set[str]:
     line = head(source).lstrip("\r\n").partition("\n")[0]
     try:
-        row = next(csv.reader(io.StringIO(line), delimiter=delimiter_of(line)), [])
+        row = next(csv.reader(io.StringIO(line), delimiter=max(DELIMITERS, key=line.count)), [])
     except csv.Error:
         return set()
     return {column_name(cell) for cell in row} - {""}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from exchange.formats.program_json import HEAD, LISTS
 from exchange.formats.tables.rows import TRIMMED
-from exchange.reading.checks import key_of
+from exchange.reading.values import key_of
 from exchange.records import UNSTATED, Program, Record, Stated
 
 WORDS = {

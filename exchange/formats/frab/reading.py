@@ -16,9 +16,8 @@ from django.utils.translation import gettext
 
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, closest, short
-from exchange.reading.checks import checked
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
-from exchange.reading.values import UnfitError, day, moment, slug, stated_zone, tidy, zone_called
+from exchange.reading.values import UnfitError, checked, day, moment, slug, stated_zone, tidy, zone_called
 from exchange.records import (
     UNSTATED,
     AuthorRecord,

@@ -1,13 +1,256 @@
 """`<conference>-<year>-orals-posters.json`: the public export that many tools read, with its abstracts.
 
-Only papers' orals, posters and spotlights are in it.
+Only papers' orals, posters and spotlights are in it, one row per appearance. This module writes what would
+be read back, so that a file that was read and written again stays the same.
 """
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from urllib.parse import quote
 
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Format
-from exchange.formats.orals_posters.output import write
-from exchange.formats.orals_posters.records import read, recognizes
+from exchange.files import Context, Format, OutputFile
+from exchange.formats.orals_posters.events import (
+    FIELDS,
+    KINDS,
+    MAX_TOPIC_LEVELS,
+    EventAuthor,
+    encoded,
+    levels,
+    sorted_links,
+)
+from exchange.formats.orals_posters.records import TopicTree, distinct, read, recognizes, split_affiliations
+from exchange.reading.values import slug, tidy, zone_of
+from exchange.records import (
+    AuthorRecord,
+    PaperRecord,
+    PresentationRecord,
+    Program,
+    SessionRecord,
+    stated,
+)
+
+SECOND = "-2"
+# Numbers are below 2**53, so that every reader of JSON takes them exactly.
+DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRow:
+    """One row to write: a presentation with its paper, its session if scheduled, and its second slot."""
+
+    presentation: PresentationRecord
+    paper: PaperRecord
+    session: SessionRecord | None
+    second: PresentationRecord | None = None
+
+    def times(self, presentation: PresentationRecord | None) -> tuple[datetime | None, datetime | None]:
+        """Return start and end, those of the session where the presentation has none of its own."""
+        if presentation is None:
+            return None, None
+        start, end = stated(presentation.start, None), stated(presentation.end, None)
+        if self.session:
+            start, end = start or stated(self.session.start, None), end or stated(self.session.end, None)
+        return start, max(start, end) if start and end else end
+
+    @property
+    def room(self) -> str | None:
+        own = stated(self.presentation.room, None)
+        return own or (stated(self.session.room, None) if self.session else None)
+
+    @property
+    def is_public(self) -> bool:
+        statuses = (stated(self.presentation.status, ""), stated(self.paper.status, ""))
+        return all(status in ("", "published") for status in statuses)
+
+
+def appearances(program: Program, context: Context) -> list[OutputRow]:
+    """Return what papers have that counts as oral, poster or spotlight; second slots with their first."""
+    papers = {paper.uid: paper for paper in program.papers if stated(paper.title, "").strip()}
+    sessions = {
+        session.uid: session
+        for session in program.sessions
+        if stated(session.start, None) and stated(session.end, None) and stated(session.title, "").strip()
+    }
+    found: dict[str, OutputRow] = {}
+    for shown in program.presentations:
+        paper = papers.get(stated(shown.paper, None) or "")
+        _name, kind = context.own_kind("presentation", stated(shown.kind, ""))
+        if paper and kind in KINDS:
+            session = sessions.get(stated(shown.session, None) or "")
+            found[shown.uid] = OutputRow(replace(shown, kind=kind), paper, session)
+    seconds = {uid: shown.presentation for uid, shown in found.items() if _is_second(shown, found)}
+    return [
+        replace(shown, second=seconds.get(f"{uid}{SECOND}"))
+        for uid, shown in found.items()
+        if uid not in seconds
+    ]
+
+
+def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
+    """Whether this differs from the presentation it is named after by its time alone."""
+    own = shown.presentation
+    first = found.get(own.uid.removesuffix(SECOND)) if own.uid.endswith(SECOND) else None
+    if first is None or first.presentation.uid.endswith(SECOND) or not isinstance(own.start, datetime):
+        return False
+    other = first.presentation
+    same = ("kind", "paper", "session", "board", "room", "status")
+    return all(getattr(own, name) == getattr(other, name) for name in same)
+
+
+class EventWriter:
+    def __init__(self, program: Program, context: Context) -> None:
+        self.context, self.site = context, context.site_url.rstrip("/")
+        self.zone = zone_of(program, context)
+        self.shown = appearances(program, context)
+        self.numbers = numbered(context.edition, "event", (shown.presentation.uid for shown in self.shown))
+        self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
+        self.room_names = {room.slug: stated(room.name, "") or room.slug for room in program.rooms}
+        self.rooms: dict[str, str] = {}
+        self.topics = TopicTree()
+        self.own_topics = TopicTree({topic.slug: topic for topic in program.topics})
+        self.by_paper: dict[str, list[OutputRow]] = {}
+        for shown in self.shown:
+            self.by_paper.setdefault(shown.paper.uid, []).append(shown)
+
+    def page(self) -> Iterator[bytes]:
+        yield f'{{"count": {len(self.shown)}, "next": null, "previous": null, "results": ['.encode()
+        empty: dict[str, object] = dict.fromkeys(FIELDS)
+        empty |= {"children": [], "children_ids": [], "schedule_html": ""}
+        opening = b"\n"
+        for shown in self.shown:
+            yield opening + _json({**empty, **self._paper(shown.paper), **self._event(shown)})
+            opening = b",\n"
+        yield b"\n]}\n"
+
+    def _paper(self, paper: PaperRecord) -> dict[str, object]:
+        track = tidy(stated(paper.track, ""))
+        # Our files know no venue group elsewhere: the address is that of the track's papers here.
+        has_address = self.site and track
+        source = f"{self.site}/{self.context.edition}/papers/?track={quote(track)}" if has_address else None
+        return {
+            "uid": paper.uid,
+            "name": encoded(tidy(stated(paper.title, ""))),
+            "authors": self._authors(paper),
+            "abstract": stated(paper.abstract, None),
+            "topic": self._topic(stated(paper.topic, None)),
+            "keywords": [encoded(word) for word in map(tidy, stated(paper.keywords, ())) if word],
+            "decision": encoded(tidy(stated(paper.decision, ""))),
+            "sourceurl": source,
+            **sorted_links(stated(paper.materials, ()), self.context.site_url),
+        }
+
+    def _event(self, shown: OutputRow) -> dict[str, object]:
+        others = [other for other in self.by_paper[shown.paper.uid] if other is not shown]
+        kind = str(shown.presentation.kind).capitalize()
+        room = None
+        if shown.room:
+            # In one spelling for all names that make the same slug.
+            name = tidy(self.room_names.get(shown.room, shown.room)) or shown.room
+            room = encoded(self.rooms.setdefault(slug(name), name))
+        title = encoded(tidy(stated(shown.session.title, ""))) if shown.session else None
+        parent = number(self.context.edition, "session", shown.session.uid) if shown.session else None
+        slots = (*shown.times(shown.presentation), *shown.times(shown.second))
+        times = [time.astimezone(self.zone).isoformat() if time else None for time in slots]
+        return {
+            "id": self.numbers[shown.presentation.uid],
+            "session": title,
+            "eventtype": kind,
+            "event_type": kind,
+            "room_name": room,
+            "virtualsite_url": self._path(shown),
+            **dict(zip(("starttime", "endtime", "starttime2", "endtime2"), times, strict=True)),
+            "parent1": title,
+            "parent_id": parent,
+            "show_in_schedule_overview": False,
+            "visible": shown.is_public,
+            "poster_position": encoded(tidy(stated(shown.presentation.board, ""))) or None,
+            "related_events": [self._path(other) for other in others],
+            "related_events_ids": [self.numbers[other.presentation.uid] for other in others],
+        }
+
+    def _path(self, shown: OutputRow) -> str:
+        number = self.numbers[shown.presentation.uid]
+        return f"/virtual/{self.context.year}/{shown.presentation.kind}/{number}"
+
+    def _topic(self, key: str | None) -> str | None:
+        """Return the path `Computer Vision->Other`, each level in one spelling."""
+        path = (levels("->".join(self.own_topics.path(key))) or levels(key or ""))[:MAX_TOPIC_LEVELS]
+        return encoded("->".join(self.topics.path(self.topics.add(path)))) or None
+
+    def _authors(self, paper: PaperRecord) -> list[dict[str, object]]:
+        """Return the paper's authors in order, each once, with public addresses only."""
+        kept, _repeats = distinct(filter(None, map(self._author, stated(paper.authors, ()))))
+        return [
+            {
+                "id": author.id,
+                "fullname": encoded(author.name),
+                "url": author.url or None,
+                "institution": encoded(author.institution) or None,
+            }
+            for author in kept
+        ]
+
+    def _author(self, author: AuthorRecord) -> EventAuthor | None:
+        """Return an author with a number for joining: of the person here, else the one they came with."""
+        person, name = author.person, tidy(author.person.name)
+        key = next((int(value) for _, value in person.ids if is_number(value)), None)
+        if person.uid:
+            key = number("", "person", person.uid)
+        url = f"{self.site}/people/{person.uid}/" if self.site and person.uid else ""
+        printed = author.affiliations or [self.institutions.get(key, "") for key in author.institutions]
+        institution = "; ".join(split_affiliations(";".join(printed)))
+        return EventAuthor(name, key, url, institution) if name else None
+
+
+def write(program: Program, context: Context) -> Iterator[OutputFile]:
+    """Write the page of events and, apart, their abstracts."""
+    writer = EventWriter(program, context)
+    yield OutputFile(f"{context.edition}-orals-posters.json", writer.page())
+    abstracts = {
+        str(writer.numbers[shown.presentation.uid]): shown.paper.abstract
+        for shown in writer.shown
+        if stated(shown.paper.abstract, "")
+    }
+    yield OutputFile(f"{context.edition}-abstracts.json", [_json(abstracts, 1), b"\n"])
+
+
+def _json(value: object, indent: int | None = None) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode()
+
+
+# Numbers for things that have lasting uids: what consumers join by
+
+
+def is_number(uid: str) -> bool:
+    """Whether a uid is a number already, written as numbers are."""
+    return uid.isascii() and uid.isdigit() and len(uid) < 16 and str(int(uid)) == uid and uid != "0"
+
+
+def number(edition: str, kind: str, uid: str) -> int:
+    """Return the number of a uid: itself where it is one, else always the same one of its digest."""
+    if is_number(uid):
+        return int(uid)
+    return int(sha256(f"{edition}/{kind}/{uid}".encode()).hexdigest()[:DIGITS], 16) + 1
+
+
+def numbered(edition: str, kind: str, uids: Iterable[str]) -> dict[str, int]:
+    """Number all uids, no number twice: a taken one moves on by one, in the order of the uids."""
+    wanted = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
+    taken: set[int] = set()
+    found: dict[str, int] = {}
+    for uid in wanted:
+        value = number(edition, kind, uid)
+        while value in taken:
+            value += 1
+        taken.add(value)
+        found[uid] = value
+    return found
+
 
 FORMAT = Format(
     name="orals_posters",

@@ -23,9 +23,8 @@ from exchange.formats.orals_posters.events import (
     track_of,
 )
 from exchange.problems import Findings, Where, short
-from exchange.reading.checks import checked
 from exchange.reading.textfiles import head, outer_names, place_of, read_object
-from exchange.reading.values import noted_text, shortened, slug, tidy, zone_of
+from exchange.reading.values import checked, noted_text, shortened, slug, tidy, zone_of
 from exchange.records import (
     UNSTATED,
     AuthorRecord,

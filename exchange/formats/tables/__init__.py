@@ -28,9 +28,8 @@ from exchange.formats.tables.rows import (
 )
 from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, packed, unpacked
-from exchange.reading.checks import checked, key_of
 from exchange.reading.sheets import Sheet, columns, read_csv, read_workbook, write_sheet
-from exchange.reading.values import UnfitError, zone_called, zone_of
+from exchange.reading.values import UnfitError, checked, key_of, zone_called, zone_of
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
 EXTENSIONS = ("zip", "csv", "tsv", "txt", "xlsx")

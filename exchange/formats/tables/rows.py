@@ -18,9 +18,17 @@ from django.utils.translation import gettext
 from exchange import records
 from exchange.files import Rows
 from exchange.problems import Findings, short
-from exchange.reading.checks import key_of
 from exchange.reading.sheets import Row, Sheet, heading
-from exchange.reading.values import UnfitError, checked_text, day, is_repeated, moment, slug, whole_number
+from exchange.reading.values import (
+    UnfitError,
+    checked_text,
+    day,
+    is_repeated,
+    key_of,
+    moment,
+    slug,
+    whole_number,
+)
 from exchange.records import UNSTATED, AuthorRecord, MenuRecord, PersonRef, Program, Record, Stated, is_stated
 
 FLAGS = {
@@ -176,8 +184,8 @@ def _columns_of_person(field: str) -> list[Column]:
     hints = get_type_hints(PersonRef)
     found = []
     for name in PERSON:
-        kind, heading = cell_type(hints[name]), "person_uid" if name == "uid" and field != "ref" else name
-        found.append(Column(heading, name, kind, kind.empty, of_person=True))
+        kind, title = cell_type(hints[name]), "person_uid" if name == "uid" and field != "ref" else name
+        found.append(Column(title, name, kind, kind.empty, of_person=True))
     return found
 
 

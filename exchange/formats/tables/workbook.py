@@ -44,7 +44,11 @@ class Notes:
             self.rows.append([str(len(self.rows) + 1), sheet, str(row), column, note, ""])
         if _units(text) <= MAX_CELL_CHARS and not CONTINUED.search(text):
             return text
-        first, *rest = _cut(text)
+        parts, left = [], text
+        while _units(left) > ROOM:
+            parts.append(left.encode("utf-16-le")[: 2 * ROOM].decode("utf-16-le", "ignore"))
+            left = left[len(parts[-1]) :]
+        first, *rest = [*parts, left]
         number = len(self.rows) + 1
         note = gettext(
             "The text is longer than a cell can be (%(most)d characters): it was cut, the rest is here."
@@ -55,15 +59,6 @@ class Notes:
 
 def _units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-
-
-def _cut(text: str) -> list[str]:
-    parts = []
-    while _units(text) > ROOM:
-        part = text.encode("utf-16-le")[: 2 * ROOM].decode("utf-16-le", "ignore")
-        parts.append(part)
-        text = text[len(part) :]
-    return [*parts, text]
 
 
 class Outlet:

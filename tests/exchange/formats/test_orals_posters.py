@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 
 from exchange.files import Context, Source
+from exchange.formats.orals_posters import write
 from exchange.formats.orals_posters.events import FIELDS, absolute, public_host, track_of
-from exchange.formats.orals_posters.output import write
 from exchange.formats.orals_posters.records import read
 from exchange.problems import ProgramError
 from exchange.records import (
