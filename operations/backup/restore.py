@@ -32,7 +32,6 @@ AT_ONCE = 500
 
 
 def is_in_use() -> bool:
-    """Whether the database holds a program, or an account."""
     try:
         rows: list[type[Model]] = [Edition, SiteRevision, get_user_model()]
         return any(model._default_manager.exists() for model in rows)
@@ -45,7 +44,7 @@ def restore(archive: Archive) -> None:
     archive.check()
     before = last_revision()
     # The database is exchanged first: until then every file is as it was.
-    with arriving() as put, built_anew():
+    with arriving() as put, _beside() if connection.vendor == "sqlite" else _within():
         apps = shaped(archive.targets)
         load(archive, apps)
         try:
@@ -123,11 +122,7 @@ def outdate_kept_pages(before: int) -> None:
 LEFTOVERS = ("", "-wal", "-shm", "-journal")
 
 
-@contextmanager
-def built_anew() -> Iterator[None]:
-    """Let `connection` inside be an empty database; at the end it takes the place of the one in use."""
-    with _beside() if connection.vendor == "sqlite" else _within():
-        yield
+# Let `connection` inside be an empty database; at the end it takes the place of the one in use.
 
 
 @contextmanager

@@ -17,8 +17,7 @@ from bench.generate import fill
 from conference.models import Edition
 from exchange.jobs import private_files, tasks
 from exchange.models import ImportJob
-from operations.backup import writer
-from operations.backup.archive import Archive
+from operations.backup.archive import Archive, write
 from papers.models import Paper
 from people.merging import merge
 from people.models import Person
@@ -131,7 +130,7 @@ def backing_up(number: int) -> Job:
                 archive.check()
         return float(path.exists())
 
-    return Job(lambda: writer.write(path, timezone.now()), share)
+    return Job(lambda: write(path, timezone.now()), share)
 
 
 JOBS: dict[str, Callable[[int], Any]] = {

@@ -8,8 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.utils import timezone
 
-from operations.backup.archive import BadArchiveError
-from operations.backup.writer import write
+from operations.backup.archive import BadArchiveError, write
 
 NAME = "plenary-{:%Y%m%dT%H%M%SZ}.zip"
 

@@ -12,9 +12,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from operations.backup.archive import Archive, BadArchiveError
+from operations.backup.archive import Archive, BadArchiveError, write
 from operations.backup.restore import is_in_use, shaped
-from operations.backup.writer import write
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -207,7 +207,7 @@ def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) 
 WRITE_BESIDE = """
 import sqlite3
 from django.conf import settings
-from operations.backup.writer import snapshot
+from operations.backup.archive import snapshot
 from people.models import Person
 with snapshot():
     before = Person.objects.count()
@@ -267,7 +267,7 @@ from pathlib import Path
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
-from operations.backup import writer
+from operations.backup import archive as writer
 graph = MigrationLoader(connection).graph
 last = [leaf for leaf in graph.leaf_nodes() if not graph.node_map[leaf].children]
 back = {{leaf: [one.key for one in graph.node_map[leaf].parents if one.key[0] == leaf[0]] for leaf in last}}
