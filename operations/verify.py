@@ -45,7 +45,6 @@ MAX_DELAY = timedelta(minutes=30)
 
 
 def content_models() -> Iterator[type[Content]]:
-    """Walk the models of the program."""
     yield from (model for model in apps.get_models() if issubclass(model, Content))
 
 
@@ -96,7 +95,6 @@ def texts_too_long() -> Iterator[str]:
 
 
 def is_numbered(places: Iterable[int]) -> bool:
-    """Whether the positions are 1 to n, each once."""
     taken = sorted(places)
     return taken == [*range(1, len(taken) + 1)]
 

@@ -97,13 +97,11 @@ def shown_in() -> Iterator[tuple[int, int]]:
 
 
 def sessions(edition: Edition) -> Iterator[DocumentRecord]:
-    """Sessions by title, people in them, abstract."""
     roles = SessionRole.objects.published().filter(session__edition=edition).order_by("session", "position")
     return timed("session", edition.sessions.published(), shown_names(roles, "session_id"), edition)
 
 
 def talks(edition: Edition) -> Iterator[DocumentRecord]:
-    """Presentations that are no paper's, by title, speakers, abstract."""
     speakers = Speaker.objects.published().filter(presentation__edition=edition)
     names = shown_names(speakers.order_by("presentation", "position"), "presentation_id")
     rows = Presentation.objects.published().filter(edition=edition, paper=None)
@@ -127,7 +125,6 @@ def timed(
 
 
 def pages(edition: Edition | None) -> Iterator[DocumentRecord]:
-    """Free pages of an edition, or of the whole site."""
     year = edition.year if edition else None
     for page in Page.objects.published().filter(edition=edition).order_by("pk"):
         yield DocumentRecord(

@@ -4,7 +4,6 @@ With `METRICS_DIR` set the counts of all processes are added up there; without i
 """
 
 import os
-from functools import lru_cache
 
 from django.conf import settings
 
@@ -30,31 +29,19 @@ requests = Counter(
 latency = Histogram(
     "plenary_view_seconds", "Seconds that a view took.", ["view"], buckets=BUCKETS, registry=OWN
 )
-kept = Counter(
+outcomes = Counter(
     "plenary_page_cache", "What the page cache did: hit, stale, miss, or nothing.", ["outcome"], registry=OWN
 )
 
 
 def count(note: request_log.RequestNote, method: str, status: str, seconds: float) -> None:
-    """Count one request."""
     if not settings.METRICS_TOKEN:
         return
     # An arbitrary method must not become a label.
-    answered(method if method in METHODS else "other", status).inc()
-    outcome(note.cache or "none").inc()
+    requests.labels(method if method in METHODS else "other", status).inc()
+    outcomes.labels(note.cache or "none").inc()
     if note.view and note.is_cold:
         latency.labels(note.view).observe(seconds)
-
-
-@lru_cache
-def answered(method: str, status: str) -> Counter:
-    """Return the counter of this status, cached: looking it up takes longer than counting."""
-    return requests.labels(method, status)
-
-
-@lru_cache
-def outcome(name: str) -> Counter:
-    return kept.labels(name)
 
 
 def page() -> bytes:
@@ -66,7 +53,6 @@ def page() -> bytes:
 
 
 def state() -> CollectorRegistry:
-    """Return what the database says now."""
     registry = CollectorRegistry()
     revision = Gauge(
         "plenary_revision", "How often an edition, or the site, has changed.", ["edition"], registry=registry

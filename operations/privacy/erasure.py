@@ -38,13 +38,11 @@ KEPT_FIELDS = frozenset(("role", "citation", "citation_html"))
 
 
 def blank(model: type[Model], name: str) -> object:
-    """Return the empty value of a column."""
     column: Any = model._meta.get_field(name)
     return column.get_default() if column.has_default() else ""
 
 
 def erase_person(subject: DataSubject) -> None:
-    """Erase a person everywhere, in one transaction."""
     with transaction.atomic():
         standing = rows_of(subject.keys)
         with recording(Origin.COMMAND, detail="erase_personal_data"):
@@ -96,7 +94,6 @@ def anonymise(person: Person) -> None:
 
 
 def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> None:
-    """Empty what the history holds of these people and of their rows."""
     names = [f"{PERSON}:{key}" for key in people]
     own = Q(model=PERSON, object_id__in=people)
     parts = Q(owner__in=names) | Q(other__in=names) | Q(moved_to__in=names)

@@ -5,8 +5,6 @@ is about things, and about people only where somebody writes of them in a free t
 the same to people; tests hold both to the models.
 """
 
-from collections.abc import Iterator
-
 from django.apps import apps
 from django.db import models
 
@@ -23,12 +21,6 @@ FOREIGN: dict[str, tuple[str, ...]] = {
     "sessions.Session": ("session_key", "session_data"),
     "django_tasks_database.DBTaskResult": ("args_kwargs", "return_value", "traceback"),
 }
-FOREIGN_IMPERSONAL: dict[str, tuple[str, ...]] = {
-    "admin.LogEntry": ("object_id",),
-    "django_tasks_database.DBTaskResult": (
-        "status", "task_path", "worker_ids", "queue_name", "backend_name", "exception_class_path",
-    ),
-}  # fmt: skip
 
 
 def personal_fields(model: type[models.Model]) -> tuple[str, ...] | None:
@@ -37,35 +29,5 @@ def personal_fields(model: type[models.Model]) -> tuple[str, ...] | None:
     return found
 
 
-def impersonal_fields(model: type[models.Model]) -> tuple[str, ...]:
-    found: tuple[str, ...] = getattr(
-        model, "impersonal_fields", FOREIGN_IMPERSONAL.get(model._meta.label, ())
-    )
-    return found
-
-
 def all_personal_fields() -> dict[str, tuple[str, ...]]:
-    """Return the columns about people by the labels of their models."""
     return {model._meta.label: fields for model in apps.get_models() if (fields := personal_fields(model))}
-
-
-def unlisted() -> Iterator[str]:
-    """Yield the columns that are not declared personal or impersonal."""
-    for model in apps.get_models(include_auto_created=True):
-        personal = personal_fields(model)
-        for field in model._meta.concrete_fields:
-            # A choice of fixed words names no person.
-            is_telling = isinstance(field, TELLING) and not field.choices
-            judged = personal == () or field.name in (*(personal or ()), *impersonal_fields(model))
-            if is_telling and not judged:
-                yield f"{model._meta.label}.{field.name}"
-
-
-def listed_in_vain() -> Iterator[str]:
-    """Yield what is declared and no model has."""
-    for model in apps.get_models():
-        columns = {field.name for field in model._meta.concrete_fields}
-        for name in (*(personal_fields(model) or ()), *impersonal_fields(model)):
-            if name not in columns:
-                yield f"{model._meta.label}.{name}"
-    yield from FOREIGN.keys() - {model._meta.label for model in apps.get_models()}

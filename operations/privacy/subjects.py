@@ -38,7 +38,6 @@ class DataSubject:
 
 
 def find_person(asked: str) -> DataSubject | None:
-    """Return the person with this identifier or e-mail address."""
     found = Person.objects.filter(uid=asked).first()
     if found is None and "@" in asked:
         found = Person.objects.filter(email__iexact=asked).first()
@@ -73,7 +72,6 @@ def invitations(email: str, more: Q | None = None) -> QuerySet[Invitation]:
 
 
 def find_account(name: str) -> "User | None":
-    """Return the account of this name or e-mail address; `None` if there is none."""
     users = get_user_model()._default_manager
     return users.filter(username=name).first() or users.filter(email__iexact=name).exclude(email="").first()
 
@@ -138,7 +136,6 @@ def place(other: object) -> str:
 
 
 def of_person(subject: DataSubject) -> dict[str, object]:
-    """Return all that is stored about a person of the program."""
     return {
         "person": [row(person) for person in subject.people],
         "stands in": [related(person) for person in subject.people],

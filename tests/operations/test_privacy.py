@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
+from django.db import models
 from django.test import Client
 
 from conference.models import Edition
@@ -20,7 +22,7 @@ from content.history import ChangeSet, Origin
 from content.recording import recording
 from exchange.models import Conflict, ImportRun, Provenance
 from operations.indexing.update import refresh
-from operations.privacy.inventory import all_personal_fields, listed_in_vain, unlisted
+from operations.privacy.inventory import FOREIGN, TELLING, all_personal_fields, personal_fields
 from operations.privacy.subjects import find_person
 from papers.models import Authorship, Paper
 from people.models import Invitation, Person, PersonName
@@ -29,6 +31,42 @@ from tests import factories as make
 DOCS = Path(settings.BASE_DIR) / "docs" / "privacy.md"
 # A name that nothing else here is called.
 NAME = "Wilhelmina Quux"
+# Of models of other packages.
+FOREIGN_IMPERSONAL: dict[str, tuple[str, ...]] = {
+    "admin.LogEntry": ("object_id",),
+    "django_tasks_database.DBTaskResult": (
+        "status", "task_path", "worker_ids", "queue_name", "backend_name", "exception_class_path",
+    ),
+}  # fmt: skip
+
+
+def impersonal_fields(model: type[models.Model]) -> tuple[str, ...]:
+    found: tuple[str, ...] = getattr(
+        model, "impersonal_fields", FOREIGN_IMPERSONAL.get(model._meta.label, ())
+    )
+    return found
+
+
+def unlisted() -> Iterator[str]:
+    """Yield the columns that are not declared personal or impersonal."""
+    for model in apps.get_models(include_auto_created=True):
+        personal = personal_fields(model)
+        for field in model._meta.concrete_fields:
+            # A choice of fixed words names no person.
+            is_telling = isinstance(field, TELLING) and not field.choices
+            judged = personal == () or field.name in (*(personal or ()), *impersonal_fields(model))
+            if is_telling and not judged:
+                yield f"{model._meta.label}.{field.name}"
+
+
+def listed_in_vain() -> Iterator[str]:
+    """Yield what is declared and no model has."""
+    for model in apps.get_models():
+        columns = {field.name for field in model._meta.concrete_fields}
+        for name in (*(personal_fields(model) or ()), *impersonal_fields(model)):
+            if name not in columns:
+                yield f"{model._meta.label}.{name}"
+    yield from FOREIGN.keys() - {model._meta.label for model in apps.get_models()}
 
 
 def test_every_column_is_declared_personal_or_impersonal() -> None:

@@ -70,7 +70,6 @@ class Command(BaseCommand):
         self.stdout.write("It is shown this once; `uv run manage.py changepassword chair` sets another.\n")
 
     def print_addresses(self, port: int) -> None:
-        """Say where to look."""
         root = f"http://{HOST}:{port}"
         self.stdout.write("\nThe demo is ready:")
         self.stdout.write(f"  {root}/  the program site")
@@ -91,7 +90,6 @@ def refuse_busy_port(port: int) -> None:
 
 
 def newest(folder: Path) -> float:
-    """Return the time of the last change below a folder."""
     return max((path.stat().st_mtime for path in folder.rglob("*")), default=0.0)
 
 
