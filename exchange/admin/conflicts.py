@@ -1,7 +1,6 @@
 """Conflicts in the admin: a queue of what was changed both here and in the file, singly or in bulk."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib import admin, messages
@@ -15,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
@@ -29,16 +27,16 @@ from editorial.model_admin import change_list
 from editorial.ordering import POSITION
 from exchange.admin.runs import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
+from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Finder, Outcome, current, decide, settle
+from exchange.jobs.preview import Naming, label, value_in_words
 from exchange.models import Conflict, Decision
-from exchange.wording import Naming, label, value_in_words
 
 # A list of conflicts resolves no names: it shows keys.
 BY_KEY = Naming(lambda uid: uid, lambda kind, key: key)
 
 
 def as_it_is(conflict: Conflict, value: object) -> str:
-    """Return one of the three values for a list."""
     return value_in_words(KINDS[conflict.provenance.kind], conflict.field, value, BY_KEY, None)
 
 
@@ -54,23 +52,8 @@ def naming(finder: Finder) -> Naming:
     return Naming(lambda uid: name("person", uid), name)
 
 
-@dataclass(slots=True)
-class Sides:
-    """The three values of a conflict, with our current value. `seen` detects later changes."""
-
-    title: str
-    ours: object
-    seen: str
-    base: str | SafeString = ""
-    here: str | SafeString = ""
-    there: str | SafeString = ""
-    is_settled: bool = False
-    has_moved: bool = False
-    reasons: list[str] = field(default_factory=list)
-
-
-def sides(conflict: Conflict, row: Content | None) -> Sides:
-    """Return the three values as a page shows them, in the zone of the edition."""
+def sides(conflict: Conflict, row: Content | None) -> dict[str, object]:
+    """Return the three values for a page, in the zone of the edition. `seen` detects later changes."""
     kind, edition = KINDS[conflict.provenance.kind], conflict.run.edition
     ours = current(kind, row, conflict.field, edition) if row is not None else conflict.ours
     names = naming(Finder(edition))
@@ -78,18 +61,22 @@ def sides(conflict: Conflict, row: Content | None) -> Sides:
         value_in_words(kind, conflict.field, value, names, edition)
         for value in (conflict.base, ours, conflict.theirs)
     )
-    found = Sides(label(kind, conflict.field), ours, mark(ours))
+    shown: tuple[object, object, object]
     if conflict.base is None:
-        found.base, (found.here, found.there) = gettext("Never imported before"), word_diff(here, there)
+        shown = (gettext("Never imported before"), *word_diff(here, there))
     else:
-        found.base, found.here, found.there = base, word_diff(base, here)[1], word_diff(base, there)[1]
-    found.is_settled = ours == conflict.theirs
-    found.has_moved = ours != conflict.ours
-    return found
+        shown = (base, word_diff(base, here)[1], word_diff(base, there)[1])
+    return {
+        **dict(zip(("base", "here", "there"), shown, strict=True)),
+        "title": label(kind, conflict.field),
+        "seen": mark(ours),
+        "is_settled": ours == conflict.theirs,
+        "has_moved": ours != conflict.ours,
+    }
 
 
 SHORT = 80
-MAX_SHOWN_CHARS = 50
+MAX_SHOWN = 50
 
 CHECKS.append(
     Check(
@@ -105,8 +92,6 @@ CHECKS.append(
 
 
 class OpenFilter(admin.SimpleListFilter):
-    """Show open conflicts by default."""
-
     title = _("state")
     parameter_name = "state"
 
@@ -185,9 +170,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         found: dict[tuple[str, int], Content] = {}
         for kind, wanted in keys.items():
             desk = self.admin_site.get_model_admin(KINDS[kind].model)
-            ordered = sorted(wanted)
-            for start in range(0, len(ordered), 500):
-                batch = ordered[start : start + 500]
+            for batch in in_batches(sorted(wanted)):
                 if is_locking:
                     locked = desk.model._base_manager.select_for_update().order_by("pk")
                     list(locked.filter(pk__in=batch).values_list("pk"))
@@ -228,21 +211,21 @@ class ConflictAdmin(ReadOnlyAdmin):
         found = sides(conflict, row)
         may = conflict.resolved_at is None and self.has_change_permission(request, conflict)
         form = self.edit_form(request, conflict, row) if may and row is not None else None
+        reasons: list[str] = []
         if request.method == "POST":
             if not may:
                 raise PermissionDenied
-            if request.POST.get("seen") != found.seen:
-                found.reasons = [gettext("It was changed here meanwhile. Look again, then decide.")]
+            if request.POST.get("seen") != found["seen"]:
+                reasons = [gettext("It was changed here meanwhile. Look again, then decide.")]
             elif not (reasons := self.decided(request, conflict, row, form)):
                 return self.next_one(request, conflict)
-            else:
-                found.reasons = reasons
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Conflict: %(label)s") % {"label": conflict.label},
             "opts": self.opts,
             "conflict": conflict,
             "sides": found,
+            "reasons": reasons,
             "row_address": row_address(*key) if row is not None else "",
             "may": may,
             "form": form,
@@ -287,12 +270,10 @@ class ConflictAdmin(ReadOnlyAdmin):
         return [reason for _conflict, reason in outcome.refused]
 
     def waiting(self, request: HttpRequest, conflict: Conflict) -> QuerySet[Conflict]:
-        """Return the open conflicts of the same edition."""
         rows = self.get_queryset(request)
         return rows.filter(resolved_at__isnull=True, run__edition=conflict.run.edition)
 
     def next_one(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
-        """Go to the next conflict of the edition, or back to the list."""
         messages.success(request, gettext("Decided: %(label)s.") % {"label": self.titled(conflict)})
         waiting = self.waiting(request, conflict)
         following = (
@@ -325,9 +306,9 @@ class ConflictAdmin(ReadOnlyAdmin):
             "conflicts": allowed,
             "shown": [
                 (one, self.shown_field(one), self.ours_short(one), self.theirs_short(one))
-                for one in allowed[:MAX_SHOWN_CHARS]
+                for one in allowed[:MAX_SHOWN]
             ],
-            "more": max(len(allowed) - MAX_SHOWN_CHARS, 0),
+            "more": max(len(allowed) - MAX_SHOWN, 0),
             "left_out": queryset.count() - len(allowed),
         }
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
@@ -344,7 +325,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         said = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
         if outcome.done:
             messages.success(request, said % {"count": outcome.done})
-        for conflict, reason in outcome.refused[:MAX_SHOWN_CHARS]:
+        for conflict, reason in outcome.refused[:MAX_SHOWN]:
             messages.warning(
                 request,
                 gettext("Not decided: %(label)s. %(reason)s")

@@ -22,10 +22,9 @@ from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
 from exchange.jobs import private_files, tasks
 from exchange.jobs.import_permissions import may_import_all
-from exchange.jobs.preview import shown
+from exchange.jobs.preview import kind_name, shown
 from exchange.jobs.upload_form import UploadForm, file_name
 from exchange.models import ImportJob, RecordKind
-from exchange.wording import kind_name
 
 # Stages that are no kind of rows.
 WRITING = "writing "
@@ -145,7 +144,6 @@ class ImportJobAdmin(ScopedAdmin):
         return self.admin_site.get_model_admin(Edition).has_add_permission(request)
 
     def may_go_on(self, request: HttpRequest, job: ImportJob) -> bool:
-        """Return whether the user may confirm, drop or repeat this import."""
         if not self.has_change_permission(request, job):
             return False
         if job.edition is None:
@@ -175,7 +173,6 @@ class ImportJobAdmin(ScopedAdmin):
         return TemplateResponse(request, "admin/exchange/importjob/upload.html", context)
 
     def begun(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
-        """Keep what was uploaded and let it be read."""
         uploads = data["uploads"]
         names = [file_name(one) for one in uploads]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
@@ -191,7 +188,6 @@ class ImportJobAdmin(ScopedAdmin):
     # One job
 
     def job(self, request: HttpRequest, key: int | str) -> ImportJob:
-        """Return a job that somebody may see."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         found = self.get_object(request, str(key))
@@ -259,7 +255,6 @@ class ImportJobAdmin(ScopedAdmin):
         return {"what": what, "kind": kind, "page_obj": page, "planned": list(shown(page.object_list))}
 
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Return how far a job is, as a part of its page."""
         job = self.job(request, key)
         context = {"job": job, "stage": progress_of(job)}
         response = TemplateResponse(request, "admin/exchange/importjob/_progress.html", context)
@@ -267,7 +262,6 @@ class ImportJobAdmin(ScopedAdmin):
         return response
 
     def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
-        """Return what every page of the admin needs."""
         runs = reverse("admin:exchange_importrun_changelist")
         return {
             **self.admin_site.each_context(request),

@@ -17,6 +17,7 @@ from exchange.imports.rows import (
     NOBODY,
     Concealed,
     EditionRows,
+    Lookup,
     PartRow,
     build_parts,
     field_value,
@@ -144,7 +145,6 @@ def _succeeded(part: Values, successors: Successors) -> Values:
 
 
 def _once(listing: Listing, parts: list[Values]) -> list[Values]:
-    """Drop repeated people, as for a file."""
     found: dict[tuple[object, ...], Values] = {}
     for part in parts:
         found.setdefault(tuple(part[name] for name in listing.identity), part)
@@ -266,7 +266,7 @@ def compare(
         for done, one in enumerate(found, start=1):
             if one.row.pk in protected.get(kind.name, ()):
                 _leave(one, findings)
-            _take(one, rows, findings)
+            set_taken(one, rows, findings)
             plan.tallies[kind.name].add(one)
             (plan.idle if one.is_idle else plan.steps)[kind.name].append(one)
             if one.is_idle:
@@ -341,15 +341,15 @@ def _leave(plan: RowPlan, findings: Findings) -> None:
     plan.is_mentioned = True
 
 
-def _take(plan: RowPlan, rows: EditionRows, findings: Findings) -> None:
-    """Set what is taken from the file on the row, in memory."""
+def set_taken(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
+    """Set what is taken from the file on the row, in memory; build the rows of its lists."""
     kind, row = plan.kind, plan.row
     for name, value in plan.merge.taken.items():
         listing = kind.listing(name)
         if listing:
-            plan.parts[name] = build_parts(listing, row, value, rows)
+            plan.parts[name] = build_parts(listing, row, value, lookup)
         elif name in kind.references:
-            setattr(row, name, rows.row(kind.references[name], value) if value else None)
+            setattr(row, name, lookup.row(kind.references[name], value) if value else None)
         elif name in kind.plain:
             try:
                 setattr(row, name, kind.columns[name].to_python(value))
@@ -395,7 +395,6 @@ def _give_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
 
 
 def _person_plans(people: People, stated: StatedValues) -> Iterator[RowPlan]:
-    """Yield a plan for everybody in the file."""
     together: dict[int, list[FilePerson]] = defaultdict(list)
     for entry, person in people.rows.items():
         together[id(person)].append(entry)
@@ -435,7 +434,7 @@ def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
     return RowPlan(PERSON, person, entry.where, Merge(taken=taken, memory=memory), is_new=True)
 
 
-def _split_again(person: Person, theirs: Values, found: Merge) -> None:
+def split_again(person: Person, theirs: Values, found: Merge) -> None:
     """Update the parts of a name with it if they were split automatically and not stated."""
     parts = names.split(person.name)
     if (
@@ -488,7 +487,7 @@ class _PeopleHere:
             theirs["orcid"] = entry.orcid
         found = merge(ours, memory.values if memory else {}, theirs)
         self._add_ids(entry, person, found)
-        _split_again(person, theirs, found)
+        split_again(person, theirs, found)
         ours |= {"given": person.given, "family": person.family}
         old = {name: ours[name] for name in found.taken}
         return RowPlan(PERSON, person, entry.where, found, memory=memory, old=old)

@@ -70,7 +70,6 @@ class Kind:
 
     @cached_property
     def columns(self) -> dict[str, Field[object, object]]:
-        """The columns of the model by name."""
         return {column.name: column for column in self.model._meta.concrete_fields}
 
     @property

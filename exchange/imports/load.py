@@ -17,7 +17,7 @@ from content.history import Origin
 from exchange.imports.compare import Plan, Progress, Tally, compare
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
 from exchange.imports.match_people import People
-from exchange.imports.own_kinds import with_own_kinds, write_kinds
+from exchange.imports.own_kinds import with_own_kinds
 from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_rows
@@ -25,11 +25,10 @@ from exchange.models import ImportRun
 from exchange.problems import Findings, Note, Problem, ProgramError, Where, refused, short
 from exchange.records import EditionRecord, Program, stated
 
-EDITIONS_SHOWN = 20
-
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+EDITIONS_SHOWN = 20
 # Called when an import is committed: what the floors above make of a program follows at once.
 after_import: list[Callable[[], object]] = []
 
@@ -61,10 +60,6 @@ class Report:
         return sum(self.tallies.values(), Tally())
 
 
-def unseen(plan: Plan) -> None:
-    """Let a plan pass without a look."""
-
-
 def load(
     program: Program,
     edition_slug: str,
@@ -74,7 +69,7 @@ def load(
     format_name: str = "",
     files: Sequence[str] = (),
     progress: Progress | None = None,
-    look: Callable[[Plan], None] = unseen,
+    look: Callable[[Plan], None] | None = None,
     concealed: Concealed = NOBODY,
     protected: Concealed = NOBODY,
 ) -> Report:
@@ -93,10 +88,13 @@ def load(
                 program, edition_slug, findings, shown, concealed, protected, is_locking=not dry_run
             )
             report = _report(plan, (*program.notes, *findings.notes))
-            look(plan)
+            if look:
+                look(plan)
             if not dry_run and (plan.new_kinds or any(plan.steps.values())):
                 write_rows(plan, shown)
-                write_kinds(plan.new_kinds, plan.edition)
+                for kind in plan.new_kinds:
+                    kind.conference = plan.edition.conference
+                    kind.save()
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
                 report.run = _recorded(plan, report, run)
                 log.refer_to(report.run)

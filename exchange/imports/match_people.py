@@ -192,10 +192,11 @@ class Namesakes:
         wanted = {entry.name for entry in unmatched}
         for batch in in_batches(sorted(wanted)):
             for person in Person.objects.filter(name__in=batch).defer(*Person.derived_fields):
-                self._add(person.name, followed(person))
-            spellings = PersonName.objects.filter(name__in=batch).select_related("person")
-            for spelling in spellings:
-                self._add(spelling.name, followed(spelling.person))
+                found = followed(person)
+                self._by_name[person.name][found.pk] = found
+            for spelling in PersonName.objects.filter(name__in=batch).select_related("person"):
+                found = followed(spelling.person)
+                self._by_name[spelling.name][found.pk] = found
         keys = {key for people in self._by_name.values() for key in people}
         self._ids = _identifiers(keys)
         self._affiliations = _affiliations(keys)
@@ -223,9 +224,6 @@ class Namesakes:
             "Give an id or ORCID in the file if they are two."
         ) % {"name": entry.name, "theirs": theirs, "person": person.name, "uid": person.uid, "ours": ours}
 
-    def _add(self, name: str, person: Person) -> None:
-        self._by_name[name][person.pk] = person
-
     def _contradicts(self, entry: FilePerson, person: Person) -> bool:
         if entry.uid and entry.uid != person.uid:
             return True
@@ -247,7 +245,6 @@ def _identifiers(people: Iterable[int]) -> dict[int, set[tuple[str, str]]]:
 
 
 def _affiliations(people: Iterable[int]) -> dict[int, set[str]]:
-    """Return where people are known to be, now or as printed on any paper."""
     found: dict[int, set[str]] = defaultdict(set)
     for batch in in_batches(sorted(people)):
         for person, affiliation in Person.objects.filter(pk__in=batch).values_list("pk", "affiliation"):
@@ -284,7 +281,6 @@ class People:
         self._find_by_names()
 
     def find(self, ref: PersonRef, location: Location) -> Person:
-        """Return the row of the person whom a reference means at this location."""
         entry = self.file.entry(ref)
         return self._on_location.get((entry, location)) or self.rows[entry]
 
@@ -297,7 +293,6 @@ class People:
         return self._hidden.hold(person.pk, name)
 
     def is_free(self, pair: tuple[str, str], person: Person) -> bool:
-        """Whether no other person has this identifier."""
         return self._owners.get(pair) in (None, person.pk)
 
     # By keys
@@ -394,16 +389,12 @@ class People:
             self._settle(entry, fits[0])
             if doubt := namesakes.doubt(entry, fits[0]):
                 self.findings.note("doubt", entry.where, doubt)
-        elif self._is_only_rival(entry, others, namesakes):
+        elif not entry.is_keyed and len(others) == 1 and others[0] in self.rows and not namesakes.all(entry):
+            # A bare name that can only mean one matched person of the file.
             self._settle(entry, self.rows[others[0]])
         else:
             return False
         return True
-
-    def _is_only_rival(self, entry: FilePerson, others: list[FilePerson], namesakes: Namesakes) -> bool:
-        """Whether a bare name can only mean one matched person of the file."""
-        alone = len(others) == 1 and not namesakes.all(entry)
-        return alone and not entry.is_keyed and others[0] in self.rows
 
     def _match_where_they_stand(
         self, unmatched: list[FilePerson], rivals: dict[str, list[FilePerson]], namesakes: Namesakes

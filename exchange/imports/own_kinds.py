@@ -140,10 +140,3 @@ def _note(kind: SessionKind, word: str, rows: Sequence[Timed], findings: Finding
     counts_as = kind_label(kind.applies_to, kind.counts_as, "")
     words = {"word": short(word), "what": what, "counts_as": counts_as, "n": len(rows)}
     findings.note("warning", Where(rows[0].where.file, rows[0].where.place), said % words)
-
-
-def write_kinds(new: Iterable[SessionKind], edition: Edition) -> None:
-    """Save the kinds that a file brings; the conference is saved by now."""
-    for kind in new:
-        kind.conference = edition.conference
-        kind.save()

@@ -62,7 +62,6 @@ def report_concealed(where: Where, field: str, name: str, findings: Findings) ->
 
 
 def records_of(program: Program, kind: Kind) -> tuple[Record, ...]:
-    """Return the records of a kind."""
     if kind.many:
         records: tuple[Record, ...] = getattr(program, kind.many)
         return records
@@ -222,7 +221,6 @@ class EditionRows:
             yield row, record
 
     def _institutions_by_name(self) -> dict[str, Institution]:
-        """Return the institutions here by name and alias; a shared name matches neither."""
         found: dict[str, list[Institution]] = defaultdict(list)
         rows = {id(row): row for row in self["institution"].rows.values() if isinstance(row, Institution)}
         for row in rows.values():
@@ -235,7 +233,6 @@ class EditionRows:
 
 
 def field_value(row: Content, kind: Kind, name: str) -> object:
-    """Return the value of a plain field or a reference."""
     if name not in kind.references:
         return plain(getattr(row, name))
     target = getattr(row, name)
@@ -292,7 +289,6 @@ def _institutions(authorships: list[int]) -> dict[int, list[str]]:
 
 
 def media_address(file: str) -> str:
-    """Return the full address of an uploaded file."""
     address = default_storage.url(file)
     return address if "://" in address else f"{settings.SITE_URL}{address}"
 
@@ -346,7 +342,6 @@ class PartRow:
 
 
 def build_parts(listing: Listing, owner: Content, parts: list[Values], lookup: Lookup) -> list[PartRow]:
-    """Return the parts as unsaved rows in order. Asks the database for nothing that `lookup` has."""
     if listing is MENU and isinstance(owner, Edition):
         return _menu_lines(owner, parts, lookup)
     return [_part_row(listing, owner, part, place, lookup) for place, part in enumerate(parts, start=1)]

@@ -40,7 +40,6 @@ class StatedValues:
         self._find_papers_elsewhere([grant for award in program.awards for grant in stated(award.grants, ())])
 
     def _find_papers_elsewhere(self, grants: list[GrantRecord]) -> None:
-        """Look up the older papers that awards go to."""
         wanted = {(grant.edition, grant.paper) for grant in grants if self._is_elsewhere(grant)}
         for batch in in_batches(sorted({uid for _, uid in wanted})):
             found = Paper.objects.filter(uid__in=batch, edition__slug__in={slug for slug, _ in wanted})
@@ -103,7 +102,6 @@ class StatedValues:
         return found
 
     def is_known(self, kind: str, key: str, where: Where, path: str) -> bool:
-        """Whether a reference leads somewhere; if not, say so."""
         if not key or key in self.rows[kind].rows:
             return True
         # Looking for a name like it takes time: not for the ten thousandth problem.

@@ -45,7 +45,6 @@ def validate(plan: Plan, findings: Findings, progress: Progress) -> None:
 
 
 def _check_row(step: RowPlan, findings: Findings) -> None:
-    """Report what the row's own rules say against it."""
     # A row cannot distinguish an unsaved parent from itself; `_check_nesting` checks it.
     parents = {
         name: getattr(step.row, name) for name in step.kind.references if step.kind.is_self_reference(name)
@@ -63,7 +62,6 @@ def _check_row(step: RowPlan, findings: Findings) -> None:
 
 
 def _check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: Findings) -> None:
-    """Report what the rules of the rows of a list say against them."""
     for index, part in enumerate(parts):
         place = f"{listing.name}[{index}]"
         _report(part.row, where, place, findings)

@@ -1,7 +1,7 @@
 """Carrying out a plan: rows, lists, and the memory of the import. The caller holds the transaction."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import batched
 from typing import Any
 
@@ -44,22 +44,21 @@ def write_rows(plan: Plan, progress: Progress) -> None:
             for batch in batched(level, BATCH_ROWS, strict=False):
                 kind.model._default_manager.bulk_create([step.row for step in batch])
                 done += len(batch)
-                _write_lists(kind, batch)
+                if kind is not EDITION:
+                    write_lists(kind, batch)
                 _forget_derived(batch)
                 progress(f"writing {kind.many or kind.name}", done, total)
         changed = [step for step in steps if step.merge.taken and not step.is_new]
-        _update(kind, changed)
-        _write_lists(kind, changed)
-        if kind is PERSON:
-            _write_person_lists(steps)
+        update_rows(kind, changed)
+        if kind is not EDITION:
+            write_lists(kind, changed)
         if done < total:
             progress(f"writing {kind.many or kind.name}", total, total)
     # The menu leads to pages and the committee consists of people: both are there by now.
-    _write_lists(EDITION, plan.steps["edition"], is_late=True)
+    write_lists(EDITION, plan.steps["edition"])
 
 
 def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
-    """Sort new rows so that parents come before the rows below them."""
     if not any(kind.is_self_reference(name) for name in kind.references):
         yield steps
         return
@@ -79,7 +78,7 @@ def _forget_derived(steps: Iterable[RowPlan]) -> None:
             step.row.__dict__.pop(name, None)
 
 
-def _update(kind: Kind, steps: list[RowPlan]) -> None:
+def update_rows(kind: Kind, steps: list[RowPlan]) -> None:
     names = {name for step in steps for name in step.merge.taken if name in (*kind.plain, *kind.references)}
     rows = [step.row for step in steps if names & step.merge.taken.keys()]
     if rows:
@@ -87,19 +86,20 @@ def _update(kind: Kind, steps: list[RowPlan]) -> None:
         _forget_derived(steps)
 
 
-def _write_lists(kind: Kind, steps: Iterable[RowPlan], *, is_late: bool = False) -> None:
-    if kind is EDITION and not is_late:
-        return
+def write_lists(kind: Kind, steps: Sequence[RowPlan]) -> None:
+    if kind is PERSON:
+        _write_person_lists(steps)
     for listing in kind.listings:
         wanted: dict[int, list[PartRow]] = {
             step.row.pk: step.parts.pop(listing.name) for step in steps if listing.name in step.parts
         }
         if wanted:
-            write_parts(listing, wanted)
+            for owners in in_batches(wanted):
+                _write_batch(listing, {owner: wanted[owner] for owner in owners})
             revision.advance({step.row.stamped_edition() for step in steps})
 
 
-def _write_person_lists(steps: list[RowPlan]) -> None:
+def _write_person_lists(steps: Sequence[RowPlan]) -> None:
     """Write identifiers, which are only added, and the other names that are not hidden."""
     ids, spellings, gone = [], [], []
     for step in steps:
@@ -128,13 +128,8 @@ def _write_person_lists(steps: list[RowPlan]) -> None:
 # Lists
 
 
-def write_parts(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
-    """Make the lists of these owners (by primary key) exactly these."""
-    for owners in in_batches(wanted):
-        _write_batch(listing, {owner: wanted[owner] for owner in owners})
-
-
 def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
+    """Make the lists of these owners (by primary key) exactly these."""
     standing = _standing(listing, wanted)
     fresh: list[PartRow] = []
     kept: list[PartRow] = []
@@ -210,7 +205,6 @@ def _create(listing: Listing, parts: list[PartRow]) -> None:
 
 
 def _link(parts: list[PartRow], reused: set[int]) -> None:
-    """Write the institutions of authors."""
     through = Authorship.institutions.through
     links = [
         through(authorship_id=part.row.pk, institution_id=institution.pk)

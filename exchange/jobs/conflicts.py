@@ -1,8 +1,8 @@
 """Resolve fields changed both here and in the file: ours or theirs; the next import respects it.
 
 In both cases the file's value becomes what was last imported. So the same file is no conflict again, a row
-that took it follows the file again, and one that kept its own stays edited. For many rows at once there is
-`exchange.imports`; this is what a chair decides about a single field.
+that took it follows the file again, and one that kept its own stays edited. A value is written as an import
+writes it, by a plan of one row.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Never
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError
+from django.db import DataError, IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -19,12 +19,13 @@ from conference.models import Edition
 from content import recording, revision
 from content.history import Origin
 from content.models import Content
-from exchange.imports.kinds import KINDS, Kind, Listing, Values
-from exchange.imports.rows import PartRow, build_parts, field_value, in_batches, parts_by_owner
-from exchange.imports.writing import write_parts
+from exchange.imports.compare import Merge, RowPlan, set_taken, split_again
+from exchange.imports.kinds import KINDS, Kind, Values
+from exchange.imports.rows import field_value, in_batches, parts_by_owner
+from exchange.imports.writing import update_rows, write_lists
 from exchange.models import Conflict, Decision, Provenance
+from exchange.problems import Findings, ProgramError, Where
 from papers.models import Paper
-from people import names
 from people.models import Person, PersonName
 from people.printed_names import HiddenNames
 from people.querysets import last_of_chain
@@ -72,11 +73,9 @@ def decide(
 
 def _take(group: list[Conflict], row: Content | None) -> None:
     if row is None:
-        raise CannotTakeError([gettext("The row is not here any more, or you may not change it.")])
+        raise CannotTakeError(gettext("The row is not here any more, or you may not change it."))
     if getattr(row, "merged_into_id", None):
-        raise CannotTakeError(
-            [gettext("It was merged into another one. Decide there, and keep what is here.")]
-        )
+        raise CannotTakeError(gettext("It was merged into another one. Decide there, and keep what is here."))
     kind = KINDS[group[0].provenance.kind]
     take(kind, row, {one.field: one.theirs for one in group}, group[0].run.edition)
 
@@ -99,10 +98,6 @@ def settle(conflicts: list[Conflict], decision: str, user: "User | None") -> Non
 
 class CannotTakeError(Exception):
     """Why a value of a file cannot be written, in sentences."""
-
-    def __init__(self, reasons: list[str]) -> None:
-        super().__init__(" ".join(reasons))
-        self.reasons = reasons
 
 
 def current(kind: Kind, row: Content, name: str, edition: Edition) -> object:
@@ -150,62 +145,44 @@ class Finder:
 
     def _missing(self, kind: str, key: str) -> Never:
         said = gettext("There is no %(kind)s “%(key)s” here any more. Import the file again.")
-        raise CannotTakeError([said % {"kind": KINDS[kind].model._meta.verbose_name, "key": key}])
+        raise CannotTakeError(said % {"kind": KINDS[kind].model._meta.verbose_name, "key": key})
 
 
 def take(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
     """Write these values into a row and its lists, all or none. Raises `CannotTakeError` with the reasons."""
-    finder = Finder(edition)
+    finder, findings = Finder(edition), Findings()
+    step = RowPlan(kind, row, Where(), Merge(taken=dict(values)))
+    for name, value in values.items():
+        listing = kind.listing(name)
+        if listing and "person" in listing.columns:
+            step.merge.taken[name] = _without_hidden(value, finder)
+    if isinstance(row, Person):
+        step.old = {name: current(kind, row, name, edition) for name in values}
+        split_again(row, values, step.merge)
     try:
         with recording.together(), revision.lock():
-            _take_fields(kind, row, values, finder)
-            for name, value in values.items():
-                listing = kind.listing(name)
-                if listing:
-                    _take_list(listing, row, value, finder)
-                elif isinstance(row, Person) and name == "other_names":
-                    _take_names(row, value)
+            set_taken(step, finder, findings)
+            findings.settle()
+            if not step.merge.taken.keys().isdisjoint((*kind.plain, *kind.references)):
+                row.full_clean()
+            for part in (part for parts in step.parts.values() for part in parts):
+                # The database checks positions and repeated people.
+                part.row.clean_in_memory()
+            update_rows(kind, [step])
+            write_lists(kind, [step])
     except ValidationError as error:
-        raise CannotTakeError(list(error.messages)) from error
-    except IntegrityError as error:
+        raise CannotTakeError(" ".join(error.messages)) from error
+    except ProgramError as error:
+        raise CannotTakeError(" ".join(problem.message for problem in error.problems)) from error
+    except (IntegrityError, DataError) as error:
         said = gettext("The database refuses it: something else here has the same place or identifier.")
-        raise CannotTakeError([said]) from error
-
-
-def _take_fields(kind: Kind, row: Content, values: Values, finder: Finder) -> None:
-    wanted = {name: value for name, value in values.items() if name in (*kind.plain, *kind.references)}
-    was_split = isinstance(row, Person) and (row.given, row.family) == _split(row)
-    for name, value in wanted.items():
-        if name in kind.references:
-            setattr(row, name, finder.row(kind.references[name], value) if value else None)
-        else:
-            setattr(row, name, kind.columns[name].to_python(value))
-    if isinstance(row, Person) and was_split and "name" in wanted and "family" not in wanted:
-        row.given, row.family = _split(row)
-    if wanted:
-        row.full_clean()
-        row.save()
-
-
-def _split(person: Person) -> tuple[str, str]:
-    parts = names.split(person.name)
-    return parts.given, parts.family
-
-
-def _take_list(listing: Listing, row: Content, value: list[Values], finder: Finder) -> None:
-    if "person" in listing.columns:
-        finder.learn_people(part["person"] for part in value)
-        value = _without_hidden(value, finder)
-    parts = build_parts(listing, row, value, finder)
-    for part in parts:
-        _judge(part)
-    write_parts(listing, {row.pk: parts})
-    revision.advance([row.stamped_edition()])
+        raise CannotTakeError(said) from error
 
 
 def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
     """Return the parts with the display name in place of a name that is hidden by now."""
     uids = [part["person"] for part in value]
+    finder.learn_people(uids)
     rows = PersonName.objects.filter(hidden=True, person__uid__in=uids)
     hidden = HiddenNames(rows.values_list("person__uid", "name"))
     return [
@@ -214,20 +191,3 @@ def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
         else part
         for part in value
     ]
-
-
-def _judge(part: PartRow) -> None:
-    """Validate a part; the database checks positions and repeated people."""
-    relations = {field.name for field in part.row._meta.concrete_fields if field.is_relation}
-    part.row.clean_fields(exclude=relations)
-    part.row.clean()
-
-
-def _take_names(person: Person, value: list[str]) -> None:
-    here = set(person.names.filter(hidden=False).values_list("name", flat=True))
-    PersonName.objects.filter(person=person, hidden=False, name__in=here - {*value}).delete()
-    for name in value:
-        if name not in here:
-            spelling = PersonName(person=person, name=name)
-            spelling.full_clean()
-            spelling.save()

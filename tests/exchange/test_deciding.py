@@ -40,7 +40,7 @@ def page_of(conflict: Conflict) -> str:
 def choose(client: Client, decision: str, conflict: Conflict | None = None, **sent: Any) -> Any:
     """Decide one as a browser does: with what the page showed."""
     one = conflict or Conflict.objects.undecided().latest("pk")
-    seen = client.get(page_of(one)).context["sides"].seen
+    seen = client.get(page_of(one)).context["sides"]["seen"]
     return client.post(page_of(one), {"decision": decision, "seen": seen, **sent})
 
 
@@ -166,7 +166,7 @@ def test_order_of_authors_is_taken(admin_client: Client) -> None:
     assert (
         bring(paper("p1", author("Mia Mo", affiliations=("MIT", "ETH")), "Zed Zu", "Abe Al", "New Nu")) == 1
     )
-    shown = strip_tags(admin_client.get(page_of(Conflict.objects.get())).context["sides"].there)
+    shown = strip_tags(admin_client.get(page_of(Conflict.objects.get())).context["sides"]["there"])
     choose(admin_client, "theirs")
 
     assert "1. Mia Mo (MIT; ETH)" in shown
@@ -334,7 +334,7 @@ def member(*names: str) -> Client:
 def test_who_may_not_change_the_paper_decides_nothing(title: Conflict) -> None:
     viewer = member("view_conflict", "change_conflict", "view_paper")
     page = viewer.get(page_of(title))
-    viewer.post(page_of(title), {"decision": "theirs", "seen": page.context["sides"].seen})
+    viewer.post(page_of(title), {"decision": "theirs", "seen": page.context["sides"]["seen"]})
 
     assert "or you may not change it" in page.text
     assert bulk(viewer, "take_theirs").context["conflicts"] == []
@@ -344,7 +344,7 @@ def test_who_may_not_change_the_paper_decides_nothing(title: Conflict) -> None:
 def test_who_may_only_look_decides_nothing(title: Conflict) -> None:
     viewer = member("view_conflict", "change_paper")
     page = viewer.get(page_of(title))
-    posted = viewer.post(page_of(title), {"decision": "ours", "seen": page.context["sides"].seen})
+    posted = viewer.post(page_of(title), {"decision": "ours", "seen": page.context["sides"]["seen"]})
 
     assert (page.status_code, posted.status_code) == (200, 403)
     assert "Keep what is here" not in page.text
