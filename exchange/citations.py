@@ -47,7 +47,6 @@ class Citation:
 
 
 def citations(program: Program, context: Context) -> Iterator[Citation]:
-    """Return a citation for every paper of a program, in its order."""
     people = {person.ref.uid: person for person in program.people if person.ref.uid}
     for paper in program.papers:
         yield _citation(paper, people, program, context)
@@ -67,8 +66,6 @@ def separated(entry: Callable[[Citation, Context], str], gap: str) -> CitationWr
 
 
 def one_file(cite: CitationWriter, extension: str) -> Writer:
-    """Return what writes the papers of one edition as its one file."""
-
     def write(program: Program, context: Context) -> Iterable[OutputFile]:
         yield OutputFile(f"{context.edition}.{extension}", cite([(program, context)]))
 

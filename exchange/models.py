@@ -128,10 +128,6 @@ class ImportJob(models.Model):
         """How far the worker is; nothing while none has begun."""
         return private_files.progress(self.pk) if self.is_working else None
 
-    def is_waiting(self) -> bool:
-        """Whether no worker has taken it yet."""
-        return self.is_working and self.progress is None
-
     def is_lost(self, at: datetime | None = None) -> bool:
         """Whether its worker has died: it says every few seconds that it is alive."""
         seen = self.progress.seen_at if self.progress else None
@@ -139,7 +135,8 @@ class ImportJob(models.Model):
 
     def is_neglected(self, at: datetime | None = None) -> bool:
         """Whether it waits so long that there can be no worker."""
-        return self.is_waiting() and (at or timezone.now()) - self.changed_at > SILENCE
+        is_waiting = self.is_working and self.progress is None
+        return is_waiting and (at or timezone.now()) - self.changed_at > SILENCE
 
     def pass_to(self, state: str, *, before: str, **values: object) -> bool:
         """Change the state unless another process did; return whether it changed."""
@@ -290,9 +287,6 @@ class ConflictQuerySet(models.QuerySet["Conflict"]):
 
     def undecided(self) -> Self:
         return self.filter(resolved_at__isnull=True)
-
-    def decided(self) -> Self:
-        return self.filter(resolved_at__isnull=False)
 
 
 class Conflict(models.Model):

@@ -79,7 +79,6 @@ def _program(fmt: Format, edition: Edition) -> Program:
 
 @edition_page
 def paper_references(request: HttpRequest, edition: Edition, uid: str, ending: str) -> HttpResponseBase:
-    """Send the citation of one paper."""
     paper = get_object_or_404(edition.papers.published(), uid=uid)
     name = f"{edition.slug}-{paper.uid}"
     return _references(request, edition, name, ending, Q(pk=paper.pk))
@@ -87,7 +86,6 @@ def paper_references(request: HttpRequest, edition: Edition, uid: str, ending: s
 
 @edition_page
 def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: str) -> HttpResponseBase:
-    """Send the citations of the papers in a topic and below it."""
     topic = get_object_or_404(edition.topics.published(), slug=slug)
     papers = edition.papers.published().below(topic)
     name = f"{edition.slug}-{slug}"
@@ -103,7 +101,6 @@ def edition_references(request: HttpRequest, edition: Edition, ending: str) -> H
 
 @require_safe
 def person_references(request: HttpRequest, uid: str, ending: str) -> HttpResponseBase:
-    """Send the citations of what a person wrote in all years."""
     person = _person(uid)
     if person.uid != uid:
         return redirect(f"exchange:person_{name_of(ending)}", person.uid, permanent=True)
@@ -143,7 +140,6 @@ def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpRespon
 
 @edition_page
 def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
-    """Send the calendar of the papers that the parameters of the list leave."""
     papers = edition.papers.published().filter(asked_for(edition, request.GET))
     return _calendar(request, edition, "papers", edition.name, lambda: calendars.of_papers(edition, papers))
 
@@ -158,7 +154,6 @@ def edition_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase
 
 @edition_page
 def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpResponseBase:
-    """Send the calendar of one program day, or of what is chosen of it."""
     choice = _choice(request, edition)
     date = timetable.read_day(day)
     used = edition.sessions.published().program_days(edition.day_of)
@@ -171,21 +166,18 @@ def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpRespon
 
 @edition_page
 def session_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
-    """Send the calendar of a session with what is in it."""
     session = get_object_or_404(edition.sessions.published(), uid=uid)
     return _calendar(request, edition, uid, str(session), lambda: calendars.of_session(edition, session))
 
 
 @edition_page
 def room_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
-    """Send the calendar of a room."""
     room = get_object_or_404(edition.rooms.published().select_related("edition"), slug=slug)
     return _calendar(request, edition, slug, f"{room}, {edition.name}", lambda: calendars.of_room(room))
 
 
 @edition_page
 def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
-    """Send the calendar of the papers in a topic."""
     topic = get_object_or_404(edition.topics.published().select_related("edition"), slug=slug)
     title = f"{topic}, {edition.name}"
     papers = edition.papers.published().below(topic)
@@ -194,7 +186,6 @@ def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpRes
 
 @edition_page
 def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
-    """Send the calendar of a paper's presentations."""
     paper = get_object_or_404(edition.papers.published().select_related("edition"), uid=uid)
     return _calendar(
         request, edition, uid, str(paper), lambda: calendars.part(edition, presentations=Q(paper=paper))
@@ -203,7 +194,6 @@ def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResp
 
 @edition_page
 def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
-    """Send the calendar of one appearance."""
     shown = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
     part = partial(calendars.part, edition, presentations=Q(pk=shown.pk))
     return _calendar(request, edition, uid, str(shown), part)
@@ -211,7 +201,6 @@ def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> H
 
 @require_safe
 def person_calendar(request: HttpRequest, uid: str) -> HttpResponseBase:
-    """Send the calendar of what a person takes part in, in all years."""
     person = _person(uid)
     if person.uid != uid:
         return redirect("exchange:person_calendar", person.uid, permanent=True)
@@ -257,7 +246,6 @@ def _address(request: HttpRequest, query: str = "") -> str:
 
 
 def _person(uid: str) -> Person:
-    """Return the published person, or the one who remained of a merge."""
     found: Person | None = Person.objects.published().filter(uid=uid).first() or Person.objects.survivor(uid)
     if found is None:
         raise Http404("No such person.")

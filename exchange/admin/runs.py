@@ -23,7 +23,7 @@ from exchange.admin.jobs import COUNTED
 from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
 from exchange.jobs.import_permissions import permit_undo
-from exchange.jobs.undo import CannotUndoError, plan, summary, undo
+from exchange.jobs.undo import plan, summary, undo
 from exchange.models import ImportJob, ImportRun, Provenance
 
 
@@ -43,13 +43,11 @@ class ReadOnlyAdmin(ScopedAdmin):
 
 
 def row_address(kind: str, key: int) -> str:
-    """Return the address of the form of an imported row."""
     meta = KINDS[kind].model._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
 
 
 def may_undo(model_admin: ScopedAdmin, request: HttpRequest, run: ImportRun) -> bool:
-    """Return whether the user may revert this import."""
     return access_for(request).may("delete", ImportRun, run) and model_admin.has_view_permission(request, run)
 
 
@@ -68,8 +66,6 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
                 request, gettext("The import was reverted: %s.") % (", ".join(summary(done)) or "-")
             )
             return redirect("admin:exchange_importrun_change", run.pk)
-    except CannotUndoError as error:
-        reasons = [str(error)]
     except CannotRevertError as error:
         reasons = error.reasons
     context = {

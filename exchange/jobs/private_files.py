@@ -25,7 +25,6 @@ WRITE_INTERVAL_SECONDS = 0.3
 
 
 def folder(job: int) -> Path:
-    """Return where the files of a job lie."""
     return Path(settings.PRIVATE_ROOT) / "imports" / str(job)
 
 
@@ -45,7 +44,6 @@ def kept(job: int, names: Sequence[str]) -> list[Source]:
 
 
 def forget(job: int) -> None:
-    """Remove all files of a job."""
     shutil.rmtree(folder(job), ignore_errors=True)
 
 
@@ -64,7 +62,6 @@ def hide_token(job: int, token: str) -> None:
 
 
 def take_token(job: int) -> str:
-    """Return the key, which is gone then."""
     file = folder(job) / TOKEN
     token = file.read_text() if file.exists() else ""
     file.unlink(missing_ok=True)

@@ -59,7 +59,8 @@ def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.Progr
         try:
             work(job, progress)
         except ProgramError as error:
-            _stop(job, state, State.REFUSED, _listed(error))
+            problems = [[str(one.where), one.field, one.message] for one in error.problems]
+            _stop(job, state, State.REFUSED, problems)
         except OvertakenError:
             logger.warning("The import %s was dropped or begun again while it was worked on", key)
         except Exception:
@@ -76,10 +77,6 @@ def _pass(job: ImportJob, state: str, *, before: str, **values: object) -> None:
     """Go to another state. Raises `OvertakenError` where the job has gone on already."""
     if not job.pass_to(state, before=before, **values):
         raise OvertakenError
-
-
-def _listed(error: ProgramError) -> list[list[str]]:
-    return [[str(one.where), one.field, one.message] for one in error.problems]
 
 
 def _previewed(job: ImportJob, progress: private_files.ProgressWriter) -> None:

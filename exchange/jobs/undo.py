@@ -8,40 +8,35 @@ from django.utils.translation import gettext, ngettext
 from content import recording, revision
 from content.actor import User
 from content.history import ChangeSet, Origin, RowChange
-from content.revert import RevertPlan, revert, undo_plan
+from content.revert import CannotRevertError, RevertPlan, revert, undo_plan
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.models import ImportRun, Provenance
 
 
-class CannotUndoError(Exception):
-    """Why an import cannot be taken back, in a sentence."""
-
-
 def change_set_of(run: ImportRun) -> ChangeSet | None:
-    """Return what the run changed, as the history holds it."""
     name = f"{run._meta.label_lower}:{run.pk}"
     return ChangeSet.objects.filter(origin=Origin.IMPORT, reference=name).first()
 
 
 def plan(run: ImportRun) -> RevertPlan:
-    """Return what taking the run back would do. Raises `CannotUndoError` where nothing can be."""
+    """Return what taking the run back would do. Raises `CannotRevertError` where nothing can be."""
     if run.undone_at is not None:
         at = f"{run.undone_at:%Y-%m-%d %H:%M} UTC"
-        raise CannotUndoError(gettext("This import was reverted already, at %(at)s.") % {"at": at})
+        raise CannotRevertError([gettext("This import was reverted already, at %(at)s.") % {"at": at}])
     change_set = change_set_of(run)
     if change_set is not None:
         return undo_plan(change_set)
     if run.created or any(tally.get("changed") for tally in run.counts.values()):
         words = gettext("Nothing is known of what this import changed: it is older than the history.")
-        raise CannotUndoError(words)
+        raise CannotRevertError([words])
     return RevertPlan()
 
 
 def undo(
     run: ImportRun, user: User = None, *, check: Callable[[RevertPlan, User], None] | None = None
 ) -> RevertPlan:
-    """Revert the run. Raises `CannotUndoError` or `CannotRevertError`, having changed nothing.
+    """Revert the run. Raises `CannotRevertError`, having changed nothing.
 
     `check` is shown what will happen; what it raises stops it.
     """

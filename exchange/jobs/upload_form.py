@@ -33,14 +33,10 @@ LAST = ("miniconf", "spreadsheet")
 
 
 class SeveralFilesInput(forms.FileInput):
-    """An input for several files."""
-
     allow_multiple_selected = True
 
 
 class FilesField(forms.FileField):
-    """Several uploaded files."""
-
     widget = SeveralFilesInput
 
     def clean(self, data: object, initial: object = None) -> list[Upload]:
@@ -49,8 +45,6 @@ class FilesField(forms.FileField):
 
 
 class UploadForm(forms.Form):
-    """What is imported, and for which edition."""
-
     edition = forms.ChoiceField(label=_("Edition"))
     sources = FilesField(
         label=_("Files"),
@@ -189,13 +183,8 @@ def named(upload: Upload) -> Source:
 
 
 def file_name(upload: Upload) -> str:
-    """Return the name of a file as messages show it."""
-    name = PurePath(str(upload.name))
-    return (
-        short(name.name, MAX_FILE_NAME_CHARS)
-        if len(name.name) <= MAX_FILE_NAME_CHARS
-        else name.name[-MAX_FILE_NAME_CHARS:]
-    )
+    """Return the name of a file as messages show it: its end, where the type is."""
+    return short(PurePath(str(upload.name)).name[-MAX_FILE_NAME_CHARS:], MAX_FILE_NAME_CHARS)
 
 
 def detected(sources: Sequence[Source]) -> Format | None:

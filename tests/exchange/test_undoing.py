@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from conference.models import Edition
 from content.history import ChangeSet, RowChange
+from content.revert import CannotRevertError
 from exchange.imports.load import load
-from exchange.jobs.undo import CannotUndoError, plan, undo
+from exchange.jobs.undo import plan, undo
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.records import EditionRecord
 from papers.models import Authorship, Award, Paper, Topic
@@ -129,7 +130,7 @@ def test_import_is_taken_back_once(edition: Edition) -> None:
     run = run_of(paper("p1"))
     undo(run)
 
-    with pytest.raises(CannotUndoError, match="reverted already"):
+    with pytest.raises(CannotRevertError, match="reverted already"):
         plan(ImportRun.objects.get())
 
 
@@ -137,7 +138,7 @@ def test_import_older_than_the_history_is_refused(edition: Edition) -> None:
     run = run_of(paper("p1"))
     ChangeSet.objects.all().delete()
 
-    with pytest.raises(CannotUndoError, match="older than the history"):
+    with pytest.raises(CannotRevertError, match="older than the history"):
         undo(run)
     assert Paper.objects.count() == 1
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from content.revert import CannotRevertError
-from exchange.jobs.undo import CannotUndoError, plan, summary, undo
+from exchange.jobs.undo import plan, summary, undo
 from exchange.models import ImportRun
 
 
@@ -26,8 +26,6 @@ class Command(BaseCommand):
             raise CommandError(f"There is no import {options['run']}.")
         try:
             found = plan(run) if options["dry_run"] else undo(run)
-        except CannotUndoError as error:
-            raise CommandError(str(error)) from None
         except CannotRevertError as error:
             raise CommandError("Nothing was reverted. " + " ".join(error.reasons)) from None
         for line in summary(found) or ["Nothing to revert."]:
