@@ -133,10 +133,6 @@ def position_gaps() -> Iterator[str]:
             yield f"{named(above, key)}: the order of {model._meta.verbose_name_plural} has gaps or doubles"
 
 
-def repair_positions() -> None:
-    close_gaps(rows_with_gaps())
-
-
 def rows_with_stale_fields() -> Iterator[tuple[Content, dict[str, object]]]:
     """Walk the rows whose derived fields are not what they would be now, with what these would be."""
     for model in content_models():
@@ -300,7 +296,7 @@ CHECKS = [
     Check("the database is whole", database_errors),
     Check("related rows belong to the same edition", rows_pointing_at_other_editions),
     Check("texts fit their columns", texts_too_long),
-    Check("positions count from 1 without gaps", position_gaps, repair_positions),
+    Check("positions count from 1 without gaps", position_gaps, lambda: close_gaps(rows_with_gaps())),
     Check("links, sort keys and rendered text are up to date", stale_fields, repair_stale_fields),
     Check("import provenance refers to rows that exist", orphaned_provenance, repair_provenance),
     Check("nothing refers to merged people or institutions", rows_of_merged),

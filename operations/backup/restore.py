@@ -55,7 +55,7 @@ def restore(archive: Archive) -> None:
             raise BadArchiveError(f"The uploaded files cannot be stored: {error}") from error
         ContentType.objects.clear_cache()
         call_command("migrate", verbosity=0, interactive=False)
-        outdate_kept_pages(before)
+        outdate_cached_pages(before)
         call_command("rebuild_search", verbosity=0)
 
 
@@ -112,7 +112,7 @@ def last_revision() -> int:
         return 0
 
 
-def outdate_kept_pages(before: int) -> None:
+def outdate_cached_pages(before: int) -> None:
     """Advance the site's revision beyond any with which a running process cached a page."""
     site, _ = SiteRevision.objects.get_or_create(pk=1)
     site.revision = max(site.revision, before) + 1

@@ -105,24 +105,15 @@ def collect_static() -> None:
 def serve(port: int) -> None:
     """Become the production server: granian, two workers. Does not return."""
     sys.stdout.flush()
-    where = ["--interface", "wsgi", "--host", HOST, "--port", str(port)]
     # granian warns above this number, which does not matter for a demo.
     threads = min(8, 2 * multiprocessing.cpu_count() + 1)
-    options = [
-        *where,
-        "--workers",
-        "2",
-        "--blocking-threads",
-        str(threads),
-        # A worker ignores a signal while it starts.
-        "--workers-kill-timeout",
-        "5",
-        "--backpressure",
-        "128",
-        "--log-level",
-        "warning",
-    ]
-    command = [sys.executable, "-m", "granian", *options, ":".join(settings.WSGI_APPLICATION.rsplit(".", 1))]
+    # A worker ignores a signal while it starts: hence the time-out.
+    options = (
+        f"--interface wsgi --host {HOST} --port {port} --workers 2 --blocking-threads {threads} "
+        "--workers-kill-timeout 5 --backpressure 128 --log-level warning"
+    )
+    application = ":".join(settings.WSGI_APPLICATION.rsplit(".", 1))
+    command = [sys.executable, "-m", "granian", *options.split(), application]
     # Links to copy, QR codes and calendars lead here, unless the site was given an address.
     os.environ.setdefault("SITE_URL", f"http://{HOST}:{port}")
     os.chdir(settings.BASE_DIR)

@@ -148,7 +148,7 @@ from pathlib import Path
 from unittest import mock
 from operations.backup import restore
 from operations.backup.archive import Archive
-late = mock.patch.object(restore, "outdate_kept_pages", side_effect=OSError("full"))
+late = mock.patch.object(restore, "outdate_cached_pages", side_effect=OSError("full"))
 with Archive(Path({archive!r})) as archive, late:
     try:
         restore.restore(archive)
