@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
@@ -25,19 +26,22 @@ from editorial.current_edition import working_on
 from editorial.desk import CHECKS, Check
 from editorial.model_admin import change_list
 from editorial.ordering import POSITION
-from exchange.admin.runs import ReadOnlyAdmin, row_address
+from exchange.admin.imports import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Finder, Outcome, current, decide, settle
 from exchange.jobs.preview import Naming, label, value_in_words
 from exchange.models import Conflict, Decision
 
+MAX_SHOWN_CHARS = 80
+MAX_SHOWN_CONFLICTS = 50
 # A list of conflicts resolves no names: it shows keys.
 BY_KEY = Naming(lambda uid: uid, lambda kind, key: key)
 
 
-def as_it_is(conflict: Conflict, value: object) -> str:
-    return value_in_words(KINDS[conflict.provenance.kind], conflict.field, value, BY_KEY, None)
+def shortened(conflict: Conflict, value: object) -> str:
+    words = value_in_words(KINDS[conflict.provenance.kind], conflict.field, value, BY_KEY, None)
+    return Truncator(words).chars(MAX_SHOWN_CHARS)
 
 
 def naming(finder: Finder) -> Naming:
@@ -75,9 +79,6 @@ def sides(conflict: Conflict, row: Content | None) -> dict[str, object]:
     }
 
 
-SHORT = 80
-MAX_SHOWN = 50
-
 CHECKS.append(
     Check(
         Conflict,
@@ -108,10 +109,6 @@ def signed_in(request: HttpRequest) -> User:
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
-
-
-def shortened(text: str) -> str:
-    return text if len(text) <= SHORT else f"{text[:SHORT]}…"
 
 
 @admin.action(permissions=["change"], description=_("Keep what is here"))
@@ -152,11 +149,11 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("here"))
     def ours_short(self, conflict: Conflict) -> str:
-        return shortened(as_it_is(conflict, conflict.ours))
+        return shortened(conflict, conflict.ours)
 
     @admin.display(description=_("in the file"))
     def theirs_short(self, conflict: Conflict) -> str:
-        return shortened(as_it_is(conflict, conflict.theirs))
+        return shortened(conflict, conflict.theirs)
 
     # Whose rows
 
@@ -306,9 +303,9 @@ class ConflictAdmin(ReadOnlyAdmin):
             "conflicts": allowed,
             "shown": [
                 (one, self.shown_field(one), self.ours_short(one), self.theirs_short(one))
-                for one in allowed[:MAX_SHOWN]
+                for one in allowed[:MAX_SHOWN_CONFLICTS]
             ],
-            "more": max(len(allowed) - MAX_SHOWN, 0),
+            "more": max(len(allowed) - MAX_SHOWN_CONFLICTS, 0),
             "left_out": queryset.count() - len(allowed),
         }
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
@@ -325,7 +322,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         said = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
         if outcome.done:
             messages.success(request, said % {"count": outcome.done})
-        for conflict, reason in outcome.refused[:MAX_SHOWN]:
+        for conflict, reason in outcome.refused[:MAX_SHOWN_CONFLICTS]:
             messages.warning(
                 request,
                 gettext("Not decided: %(label)s. %(reason)s")

@@ -1,34 +1,44 @@
-"""The pages of imports, from the upload to the result: what one job is at, what it counted."""
+"""Imports in the admin: uploads from file to result; what came in, what is remembered of it, reverting it."""
 
-from dataclasses import dataclass
+import json
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Count, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+from django_tasks_db.models import DBTaskResult
 
 from conference.models import Edition
+from content.revert import CannotRevertError
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
+from editorial.pages import page_urls
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
 from exchange.jobs import private_files, tasks
-from exchange.jobs.import_permissions import may_import_all
+from exchange.jobs.import_permissions import may_import_all, permit_undo
 from exchange.jobs.preview import kind_name, shown
+from exchange.jobs.undo import plan, summary, undo
 from exchange.jobs.upload_form import UploadForm, file_name
-from exchange.models import ImportJob, RecordKind
+from exchange.models import ImportJob, ImportRun, Provenance, RecordKind
 
 # Stages that are no kind of rows.
 WRITING = "writing "
 NOTES_SHOWN = 100
+PER_PAGE = 50
+State = ImportJob.State
+# What a job can be started again from.
+STOPPED = (State.REFUSED, State.FAILED)
 # What became of rows, in words: after a number or above a column.
 COUNTED = {
     "new": pgettext_lazy("imported rows", "new"),
@@ -39,46 +49,29 @@ COUNTED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """How far a job is: words, and a number out of a number, or none."""
-
-    words: str
-    done: int = 0
-    total: int = 0
-    is_lost: bool = False
-    is_neglected: bool = False
-
-    @property
-    def percent(self) -> int:
-        return 100 * self.done // self.total if self.total else 0
-
-
-def progress_of(job: ImportJob) -> Stage | None:
-    """Return how far a job is; nothing if it is not at work."""
+def stage(job: ImportJob) -> str:
+    """Return in words how far a job is; nothing if it is not at work."""
     if not job.is_working:
-        return None
+        return ""
     if job.is_neglected():
-        return Stage(_("No worker has taken this import."), is_neglected=True)
+        return gettext("No worker has taken this import.")
     if job.progress is None:
-        return Stage(_("Waiting for the worker"))
-    if job.is_lost():
-        return Stage(_("The worker has stopped."), is_lost=True)
-    return Stage(_words(job.progress.what), job.progress.done, job.progress.total)
+        return gettext("Waiting for the worker")
+    return gettext("The worker has stopped.") if job.is_lost() else _words(job.progress.what)
 
 
 def _words(what: str) -> str:
     known = {kind.many or name: name for name, kind in KINDS.items()}
     if what.startswith(WRITING) and what.removeprefix(WRITING) in known:
-        return _("Writing: %(rows)s") % {"rows": kind_name(known[what.removeprefix(WRITING)])}
+        return gettext("Writing: %(rows)s") % {"rows": kind_name(known[what.removeprefix(WRITING)])}
     if what in known:
-        return _("Comparing: %(rows)s") % {"rows": kind_name(known[what])}
+        return gettext("Comparing: %(rows)s") % {"rows": kind_name(known[what])}
     others = {
-        "fetched": _("Fetching the program"),
-        "checking": _("Checking the rows"),
-        "storing": _("Preparing the preview"),
+        "fetched": gettext("Fetching the program"),
+        "checking": gettext("Checking the rows"),
+        "storing": gettext("Preparing the preview"),
     }
-    return others.get(what, _("Reading the files"))
+    return others.get(what, gettext("Reading the files"))
 
 
 def facts(job: ImportJob) -> dict[str, object]:
@@ -104,12 +97,6 @@ def facts(job: ImportJob) -> dict[str, object]:
     }
 
 
-PER_PAGE = 50
-State = ImportJob.State
-# What a job can be started again from.
-STOPPED = (State.REFUSED, State.FAILED)
-
-
 @admin.register(ImportJob)
 class ImportJobAdmin(ScopedAdmin):
     """Uploads: what they would do, how far they are, what came of them."""
@@ -127,9 +114,9 @@ class ImportJobAdmin(ScopedAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    @admin.display(description=gettext_lazy("state"), ordering="state")
+    @admin.display(description=_("state"), ordering="state")
     def shown_state(self, job: ImportJob) -> str:
-        return _("Stopped") if job.is_lost() else job.get_state_display()
+        return gettext("Stopped") if job.is_lost() else job.get_state_display()
 
     # Who may import
 
@@ -169,7 +156,7 @@ class ImportJobAdmin(ScopedAdmin):
             asked = asked_edition(request)
             initial: dict[str, object] = {"edition": asked.pk if asked in editions else None}
             form = UploadForm(initial=initial, editions=editions, may_add=may_add)
-        context = self.frame(request, _("Import a program"), form=form, formats=readable().values())
+        context = self.frame(request, gettext("Import a program"), form=form, formats=readable().values())
         return TemplateResponse(request, "admin/exchange/importjob/upload.html", context)
 
     def begun(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
@@ -179,7 +166,7 @@ class ImportJobAdmin(ScopedAdmin):
         job.user = request.user  # type: ignore[assignment]  # login required
         with transaction.atomic():
             job.save()
-            private_files.keep(job.pk, (one.chunks() for one in uploads))
+            private_files.store(job.pk, (one.chunks() for one in uploads))
             if data["url"] and data["token"]:
                 private_files.hide_token(job.pk, data["token"])
         tasks.preview.enqueue(job.pk)
@@ -216,11 +203,16 @@ class ImportJobAdmin(ScopedAdmin):
                 raise PermissionDenied
             self.go_on(request, job, request.POST.get("do", ""))
             return redirect("admin:exchange_importjob_change", job.pk)
-        stage = progress_of(job)
         page = "progress" if job.is_working else job.state
         more = self.preview(request, job) if job.state == State.READY else {}
         context = self.frame(
-            request, _("Import: %(job)s") % {"job": job}, job=job, may=may, stage=stage, **facts(job), **more
+            request,
+            gettext("Import: %(job)s") % {"job": job},
+            job=job,
+            may=may,
+            stage=stage(job),
+            **facts(job),
+            **more,
         )
         return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
 
@@ -241,9 +233,9 @@ class ImportJobAdmin(ScopedAdmin):
         elif wanted == "drop" and (is_over or job.state == State.READY):
             if job.pass_to(State.DROPPED, before=job.state):
                 tasks.sweep()
-                messages.success(request, _("The import was dropped. Nothing was changed."))
+                messages.success(request, gettext("The import was dropped. Nothing was changed."))
         else:
-            messages.warning(request, _("This import has gone on meanwhile: see below what it is at."))
+            messages.warning(request, gettext("This import has gone on meanwhile: see below what it is at."))
 
     def preview(self, request: HttpRequest, job: ImportJob) -> dict[str, object]:
         """Return what a page of the preview shows: rows of a kind, or of one fate."""
@@ -256,7 +248,7 @@ class ImportJobAdmin(ScopedAdmin):
 
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self.job(request, key)
-        context = {"job": job, "stage": progress_of(job)}
+        context = {"job": job, "stage": stage(job)}
         response = TemplateResponse(request, "admin/exchange/importjob/_progress.html", context)
         response["Cache-Control"] = "no-store"
         return response
@@ -270,3 +262,163 @@ class ImportJobAdmin(ScopedAdmin):
             "runs": runs,
             **more,
         }
+
+
+# What came in
+
+
+class ReadOnlyAdmin(ScopedAdmin):
+    """Rows that imports write and people read."""
+
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def row_address(kind: str, key: int) -> str:
+    meta = KINDS[kind].model._meta
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
+
+
+def may_undo(model_admin: ScopedAdmin, request: HttpRequest, run: ImportRun) -> bool:
+    return access_for(request).may("delete", ImportRun, run) and model_admin.has_view_permission(request, run)
+
+
+def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Say what will happen; with POST, do it."""
+    run = get_object_or_404(model_admin.get_queryset(request), pk=key)
+    if not may_undo(model_admin, request, run):
+        raise PermissionDenied
+    found, reasons = None, []
+    try:
+        found = plan(run)
+        permit_undo(found, request.user)
+        if request.method == "POST":
+            done = undo(run, request.user, check=permit_undo)
+            messages.success(
+                request, gettext("The import was reverted: %s.") % (", ".join(summary(done)) or "-")
+            )
+            return redirect("admin:exchange_importrun_change", run.pk)
+    except CannotRevertError as error:
+        reasons = error.reasons
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": gettext("Revert an import: %(run)s") % {"run": run},
+        "opts": model_admin.opts,
+        "run": run,
+        "reasons": reasons,
+        "lines": summary(found) if found else [],
+        "kept": found.kept if found else [],
+        "can_go": found is not None and not reasons,
+    }
+    return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
+
+
+# Its list of tasks speaks to programmers; uploads say the same to chairs.
+admin.site.unregister(DBTaskResult)
+
+
+@admin.register(ImportRun)
+class ImportRunAdmin(ReadOnlyAdmin):
+    list_display = ["started_at", "edition", "format", "source", "user", "summary", "open_conflicts"]
+    list_filter = ["edition", "format"]
+    list_select_related = ["edition", "user"]
+    date_hierarchy = "started_at"
+    fieldsets = [
+        (None, {"fields": ["edition", "format", "source", "user", "started_at", "finished_at", "undone_at"]}),
+        (_("What came in"), {"fields": ["counted"]}),
+        (_("To look at"), {"fields": ["remarks"]}),
+    ]
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*page_urls(self, [("<int:key>/undo/", "undo", undo_view)]), *super().get_urls()]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
+        run = self.get_object(request, object_id)
+        can_undo = run is not None and run.undone_at is None and may_undo(self, request, run)
+        more = {"can_undo": can_undo, **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, more)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        jobs = self.admin_site.get_model_admin(ImportJob)
+        may = {
+            "can_import": jobs.has_add_permission(request),
+            "sees_uploads": jobs.has_view_permission(request),
+        }
+        return super().changelist_view(request, {**may, **(extra_context or {})})
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
+        still_open = Count("conflicts", filter=Q(conflicts__resolved_at__isnull=True))
+        counted: QuerySet[ImportRun] = super().get_queryset(request).annotate(open_count=still_open)
+        return counted
+
+    @admin.display(description=_("files"))
+    def source(self, run: ImportRun) -> str:
+        return ", ".join(run.files)
+
+    @admin.display(description=_("rows"))
+    def summary(self, run: ImportRun) -> str:
+        sums = {word: sum(counts[word] for counts in run.counts.values()) for word in COUNTED}
+        return ", ".join(f"{number} {COUNTED[word]}" for word, number in sums.items() if number)
+
+    @admin.display(description=_("open conflicts"))
+    def open_conflicts(self, run: Any) -> int:
+        return int(run.open_count)
+
+    @admin.display(description=_("rows"))
+    def counted(self, run: ImportRun) -> SafeString:
+        head = format_html_join("", "<th>{}</th>", ((word,) for word in (_("kind"), *COUNTED.values())))
+        body = format_html_join(
+            "",
+            "<tr><th>{}</th>{}</tr>",
+            (
+                (
+                    KINDS[kind].model._meta.verbose_name_plural,
+                    format_html_join("", "<td>{}</td>", ((counts[word],) for word in COUNTED)),
+                )
+                for kind, counts in run.counts.items()
+            ),
+        )
+        return format_html("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>", head, body)
+
+    @admin.display(description=_("remarks"))
+    def remarks(self, run: ImportRun) -> SafeString | str:
+        if not run.notes:
+            return gettext("None.")
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", run.notes))
+
+
+@admin.register(Provenance)
+class ProvenanceAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "kind", "edition", "run"]
+    list_filter = ["edition", "kind"]
+    list_select_related = ["edition", "run__edition"]
+    fields = ["row", "edition", "run", "remembered"]
+
+    @admin.display(description=_("row"))
+    def row(self, provenance: Provenance) -> SafeString:
+        address = row_address(provenance.kind, provenance.object_id)
+        return format_html('<a href="{}">{}</a>', address, provenance)
+
+    @admin.display(description=_("values as imported"))
+    def remembered(self, provenance: Provenance) -> SafeString:
+        pairs = (
+            (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
+            for name, value in provenance.values.items()
+        )
+        return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd>{}</dd>", pairs))
