@@ -22,11 +22,6 @@ def last_word_apart(name: str) -> tuple[str, str]:
     return given, family
 
 
-def no_own_kind(applies_to: str, kind: str) -> tuple[str, str]:
-    """Say that a kind is none of the conference's own."""
-    return "", kind
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
@@ -48,7 +43,7 @@ class Context:
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
     version: Callable[[], str] = str
     uids: Callable[[str], Iterable[str]] = lambda kind: ()
-    own_kind: Callable[[str, str], tuple[str, str]] = no_own_kind
+    own_kind: Callable[[str, str], tuple[str, str]] = lambda applies_to, kind: ("", kind)
     language: str = "en"
 
 

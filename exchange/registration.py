@@ -1,5 +1,7 @@
 """What the packages below learn of imports and downloads: roles, which rows they reach, a menu section."""
 
+from functools import partial
+
 from django.db.models import Model, Q
 from django.utils.translation import gettext_lazy as _
 
@@ -8,11 +10,6 @@ from accounts.roles import ALL, NONE, grant
 from conference import menu_sections
 from conference.menu_sections import MenuSection
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
-
-
-def job_scope(access: Access, action: str) -> Q:
-    """Limit uploads to the account's editions; no role reaches an upload that creates an edition."""
-    return of_editions(ImportJob, access, action)
 
 
 def of_editions(model: type[Model], access: Access, action: str) -> Q:
@@ -26,7 +23,8 @@ def provenance_scope(access: Access, action: str) -> Q:
     return of_editions(Provenance, access, action) | here if editions else NOTHING
 
 
-SCOPES[ImportJob] = job_scope
+# No role reaches an upload that creates an edition.
+SCOPES[ImportJob] = partial(of_editions, ImportJob)
 SCOPES[Provenance] = provenance_scope
 
 # To add is to import, to delete is to revert.

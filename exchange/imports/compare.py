@@ -399,7 +399,7 @@ def _person_plans(people: People, stated: StatedValues) -> Iterator[RowPlan]:
     for entry, person in people.rows.items():
         together[id(person)].append(entry)
     everybody = [(_as_one(found, people), people.rows[found[0]]) for found in together.values()]
-    here = _PeopleHere([pair for pair in everybody if pair[1].pk], people)
+    here = _KnownPeople([pair for pair in everybody if pair[1].pk], people)
     for entry, person in everybody:
         theirs = stated.person(entry.record, person) if entry.record else {}
         yield here.plan(entry, person, theirs) if person.pk else _new_person(entry, person, theirs)
@@ -447,7 +447,7 @@ def split_again(person: Person, theirs: Values, found: Merge) -> None:
         found.memory |= {"given": parts.given, "family": parts.family}
 
 
-class _PeopleHere:
+class _KnownPeople:
     """What is known of the existing people of a file, read at once."""
 
     def __init__(self, pairs: list[tuple[FilePerson, Person]], people: People) -> None:

@@ -34,7 +34,6 @@ PEOPLE_LISTS = [
 
 # The record that holds a reference: the name of its kind, and its key.
 type Location = tuple[str, str]
-NO_LOCATION: Location = ("", "")
 
 
 @dataclass(eq=False, slots=True)
@@ -55,19 +54,8 @@ class FilePerson:
     def is_keyed(self) -> bool:
         return bool(self.uid or self.orcid or self.ids)
 
-    def absorb(self, ref: PersonRef, location: Location, affiliations: tuple[str, ...]) -> None:
-        self.orcid = self.orcid or names.normal_orcid(ref.orcid)
-        self.ids.update(ref.ids)
-        self.names.add(names.normal(ref.name))
-        self.affiliations.update(filter(None, affiliations))
-        if location != NO_LOCATION:
-            self.locations.add(location)
 
-
-type Reference = tuple[Location, PersonRef, Where, tuple[str, ...]]
-
-
-def references(program: Program) -> Iterator[Reference]:
+def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
     """Walk all references but those of the people's own records: location, reference, place, affiliations."""
     for kind, listing in PEOPLE_LISTS:
         for record in records_of(program, kind):
@@ -103,7 +91,7 @@ class FilePeople:
 
     def _add_record(self, record: PersonRecord) -> None:
         known = stated(record.affiliation, "")
-        entry = self._add(record.ref, record.where, NO_LOCATION, (known,))
+        entry = self._add(record.ref, record.where, None, (known,))
         if entry.record:
             message = gettext("This is the same person as %(place)s. Keep one of them.")
             self.findings.problem(record.where, "uid", message, place=entry.record.where.place)
@@ -111,13 +99,19 @@ class FilePeople:
         entry.names.update(map(names.normal, stated(record.other_names, ())))
 
     def _add(
-        self, ref: PersonRef, where: Where, location: Location, affiliations: tuple[str, ...]
+        self, ref: PersonRef, where: Where, location: Location | None, affiliations: tuple[str, ...]
     ) -> FilePerson:
-        ref = self._told_apart(ref, where)
+        ref = self._without_foreign_ids(ref, where)
         keys = _keys(ref)
         name = names.normal(ref.name)
         found = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
-        entry = found[0] if found else self._fresh(name, where, is_keyed=bool(keys))
+        if found:
+            entry = found[0]
+        elif keys:
+            entry = FilePerson(name, where)
+            self.keyed.append(entry)
+        else:
+            entry = self.bare_names.setdefault(name, FilePerson(name, where))
         entry.uid = entry.uid or ref.uid
         if len(found) > 1:
             message = gettext(
@@ -127,10 +121,14 @@ class FilePeople:
             ref = PersonRef(name=ref.name)
         for key in keys:
             self._by_key.setdefault(key, entry)
-        entry.absorb(ref, location, affiliations)
+        entry.orcid = entry.orcid or names.normal_orcid(ref.orcid)
+        entry.ids.update(ref.ids)
+        entry.names.add(name)
+        entry.affiliations.update(filter(None, affiliations))
+        entry.locations.update([location] if location else [])
         return entry
 
-    def _told_apart(self, ref: PersonRef, where: Where) -> PersonRef:
+    def _without_foreign_ids(self, ref: PersonRef, where: Where) -> PersonRef:
         """Return the reference without the ids that entry of another uid has in this file already."""
         if not ref.uid or not (ref.ids or ref.orcid):
             return ref
@@ -146,13 +144,6 @@ class FilePeople:
         ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
         orcid = "" if ("orcid", names.normal_orcid(ref.orcid)) in foreign else ref.orcid
         return replace(ref, ids=ids, orcid=orcid)
-
-    def _fresh(self, name: str, where: Where, *, is_keyed: bool) -> FilePerson:
-        if not is_keyed:
-            return self.bare_names.setdefault(name, FilePerson(name, where))
-        entry = FilePerson(name, where)
-        self.keyed.append(entry)
-        return entry
 
 
 def _keys(ref: PersonRef) -> list[tuple[str, ...]]:
@@ -375,7 +366,7 @@ class People:
                 rivals[name].append(entry)
         keyed_first = sorted(unmatched, key=lambda entry: not entry.is_keyed)
         unsafe = [one for one in keyed_first if not self._match_safely(one, rivals, namesakes)]
-        self._match_where_they_stand(unsafe, rivals, namesakes)
+        self._match_by_location(unsafe, rivals, namesakes)
 
     def _match_safely(
         self, entry: FilePerson, rivals: dict[str, list[FilePerson]], namesakes: Namesakes
@@ -396,7 +387,7 @@ class People:
             return False
         return True
 
-    def _match_where_they_stand(
+    def _match_by_location(
         self, unmatched: list[FilePerson], rivals: dict[str, list[FilePerson]], namesakes: Namesakes
     ) -> None:
         """Several people have the name: match one on the same paper, else keep separate."""

@@ -337,7 +337,6 @@ class PartRow:
     """One part of a list as an unsaved row, with the institutions that follow it."""
 
     row: Any
-    identity: tuple[object, ...]
     institutions: list[Content]
 
 
@@ -358,7 +357,7 @@ def _part_row(listing: Listing, owner: Content, part: Values, place: int, lookup
             values[name] = part[name]
     slugs = part.get("institutions", [])
     institutions = [row for slug in slugs if (row := lookup.row("institution", slug))]
-    return PartRow(listing.model(**values), tuple(part[name] for name in listing.identity), institutions)
+    return PartRow(listing.model(**values), institutions)
 
 
 def _menu_lines(
@@ -370,5 +369,5 @@ def _menu_lines(
         if part["kind"] == "page":
             target = {"page": lookup.row("page", part["target"])}
         row = MenuItem(edition=edition, parent=parent, label=part["label"], position=place, **target)
-        rows += [PartRow(row, (), []), *_menu_lines(edition, part["children"], lookup, row)]
+        rows += [PartRow(row, []), *_menu_lines(edition, part["children"], lookup, row)]
     return rows

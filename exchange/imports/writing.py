@@ -136,7 +136,7 @@ def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
     names = {"position"}
     for owner, parts in wanted.items():
         for part in parts:
-            rows = standing.get((owner, part.identity), [])
+            rows = standing.get((owner, _identity(listing, part.row)), [])
             if rows:
                 names |= _reuse(listing, part, rows.pop(0))
                 kept.append(part)

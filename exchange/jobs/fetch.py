@@ -74,17 +74,13 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
             said = gettext("The answers hold more than %(value)s MB.")
             raise _refused(address, said, value=MAX_BYTES // MEGABYTE)
         rows += page.rows
-        found.append(Source(f"{_host(url)}-{len(found) + 1}.json", content))
+        found.append(Source(f"{urlsplit(url).hostname}-{len(found) + 1}.json", content))
         is_last = not page.rows or (page.total is not None and rows >= page.total)
         if progress:
             progress("fetched", rows, rows if is_last else max(page.total or 0, rows + 1))
         if is_last:
             return found
     raise _refused(url, gettext("The program has more than %(most_pages)s pages."), most_pages=MAX_PAGES)
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 def _patiently(url: str, policy: Policy) -> bytes:

@@ -28,7 +28,7 @@ def folder(job: int) -> Path:
     return Path(settings.PRIVATE_ROOT) / "imports" / str(job)
 
 
-def keep(job: int, contents: Iterable[Iterable[bytes]]) -> None:
+def store(job: int, contents: Iterable[Iterable[bytes]]) -> None:
     """Store files under their numbers: no name from outside ever becomes a path."""
     place = folder(job)
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -38,7 +38,7 @@ def keep(job: int, contents: Iterable[Iterable[bytes]]) -> None:
             file.writelines(pieces)
 
 
-def kept(job: int, names: Sequence[str]) -> list[Source]:
+def sources(job: int, names: Sequence[str]) -> list[Source]:
     """Return the files of a job under the names that they came with. Raises `FileNotFoundError`."""
     return [Source(name, (folder(job) / str(number)).read_bytes()) for number, name in enumerate(names)]
 

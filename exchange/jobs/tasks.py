@@ -25,7 +25,7 @@ from exchange.problems import ProgramError, refused
 from exchange.records import Program
 
 logger = logging.getLogger(__name__)
-NOTES_KEPT = 2_000
+MAX_NOTES = 2_000
 State = ImportJob.State
 
 
@@ -96,7 +96,7 @@ def _previewed(job: ImportJob, progress: private_files.ProgressWriter) -> None:
             before=State.READING,
             digest=digest(plans[0]),
             counts={name: tally.as_dict() for name, tally in report.tallies.items()},
-            notes=[[note.kind, str(note.where), note.message] for note in report.notes[:NOTES_KEPT]],
+            notes=[[note.kind, str(note.where), note.message] for note in report.notes[:MAX_NOTES]],
             problems=[],
         )
 
@@ -157,7 +157,7 @@ def _sources(job: ImportJob, progress: private_files.ProgressWriter) -> list[Sou
     if job.url and not job.files:
         _fetch(job, progress)
     try:
-        return private_files.kept(job.pk, job.files)
+        return private_files.sources(job.pk, job.files)
     except FileNotFoundError:
         raise refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
 
@@ -169,7 +169,7 @@ def _fetch(job: ImportJob, progress: private_files.ProgressWriter) -> None:
         raise refused(gettext("This format cannot be fetched. Upload the file."))
     token = private_files.take_token(job.pk) or os.environ.get(pages.token, "")
     found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
-    private_files.keep(job.pk, ([source.content] for source in found))
+    private_files.store(job.pk, ([source.content] for source in found))
     job.files = [source.name for source in found]
     job.save(update_fields=["files"])
 

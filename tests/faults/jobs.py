@@ -64,7 +64,7 @@ def importing_a_file(number: int) -> Job:
     job = ImportJob.objects.create(
         edition=edition, format="program_json", files=["p.json"], user=User.objects.get()
     )
-    private_files.keep(job.pk, [[program(number)]])
+    private_files.store(job.pk, [[program(number)]])
     tasks.preview.func(job.pk)
     job.pass_to("writing", before="ready")
 

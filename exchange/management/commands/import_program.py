@@ -19,7 +19,7 @@ from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
 from exchange.imports.load import Report, load
 from exchange.jobs.fetch import Policy, fetch
-from exchange.problems import ProgramError, refused
+from exchange.problems import ProgramError, refused, short
 from exchange.sources import read_sources
 
 WIDTH = 30
@@ -57,8 +57,8 @@ def table(report: Report) -> Iterator[str]:
 
 def remarks(report: Report, *, everything: bool = False) -> Iterator[str]:
     """Yield notes and conflicts as lines: the first of them, or all."""
-    notes = [f"{note.kind}: {place}{note.message}" for note in report.notes for place in [_place(note.where)]]
-    yield from _first(notes, everything=everything)
+    notes = [(note.kind, str(note.where), note.message) for note in report.notes]
+    yield from _first([": ".join(filter(None, note)) for note in notes], everything=everything)
     conflicts = [
         f"conflict: {one.kind} {one.label}, {one.field}: kept {_short(one.ours)}; the file says "
         f"{_short(one.theirs)}; last imported: {_short(one.base)}"
@@ -74,13 +74,8 @@ def _first(lines: list[str], *, everything: bool) -> Iterator[str]:
         yield f"and {len(lines) - shown} more (--verbosity 2 shows all)"
 
 
-def _place(where: object) -> str:
-    return f"{where}: " if str(where) else ""
-
-
 def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= VALUE_SHOWN else f"{text[:VALUE_SHOWN]}…"
+    return short(json.dumps(value, ensure_ascii=False), VALUE_SHOWN)
 
 
 class Command(BaseCommand):
