@@ -27,22 +27,20 @@ class Command(BaseCommand):
     ) -> None:
         subject = find_person(person) if person else None
         user = find_account(account) if account else None
+        erase: Callable[[], None]
         if subject is not None:
-            self.erase(subject.people[0].name, subject.words, partial(erase_person, subject), yes)
+            name, words, erase = subject.people[0].name, subject.words, partial(erase_person, subject)
         elif user is not None:
-            words = {user.email, user.get_full_name(), user.get_username()}
-            self.erase(user.get_username(), words, partial(erase_account, user), yes)
+            name, erase = user.get_username(), partial(erase_account, user)
+            words = {user.email, user.get_full_name(), name}
         else:
             raise CommandError(f"There is nobody called “{person or account}” here.")
-
-    def erase(self, name: str, words: set[str], act: Callable[[], None], yes: bool) -> None:
-        """Erase, and list where the same words still occur."""
         if not yes:
             self.stdout.write(f"{name} would be made anonymous for good. To do it, add --yes.")
             return
-        act()
+        erase()
         self.stdout.write(f"{name} is anonymous now.")
-        left = [*mentions(words)]
-        if left:
+        # The same words may name somebody else.
+        if left := [*mentions(words)]:
             self.stdout.write("The same words still stand here; look whether this person is meant:")
             self.stdout.write("".join(f"    {line}\n" for line in left))
