@@ -4,7 +4,7 @@ Hand edits survive (`exchange.imports.compare`); the same file twice changes not
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
@@ -157,7 +157,7 @@ def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
     if not any(step.is_news for steps in plan.steps.values() for step in steps):
         return None
     run.edition = plan.edition
-    run.counts = {name: tally.as_dict() for name, tally in report.tallies.items()}
+    run.counts = {name: asdict(tally) for name, tally in report.tallies.items()}
     run.notes = [[note.kind, str(note.where), note.message] for note in report.notes]
     created = {name: [step.row.pk for step in plan.steps[name] if step.is_new] for name in KINDS}
     run.created = {name: keys for name, keys in created.items() if keys}

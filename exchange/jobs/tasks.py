@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime
 
 from django.conf import settings
@@ -95,7 +96,7 @@ def _previewed(job: ImportJob, progress: private_files.ProgressWriter) -> None:
             State.READY,
             before=State.READING,
             digest=digest(plans[0]),
-            counts={name: tally.as_dict() for name, tally in report.tallies.items()},
+            counts={name: asdict(tally) for name, tally in report.tallies.items()},
             notes=[[note.kind, str(note.where), note.message] for note in report.notes[:MAX_NOTES]],
             problems=[],
         )
@@ -154,24 +155,20 @@ def _read(job: ImportJob, progress: private_files.ProgressWriter) -> Program:
 
 
 def _sources(job: ImportJob, progress: private_files.ProgressWriter) -> list[Source]:
+    """Return the files; those of another site are fetched once: what is shown is what will be written."""
     if job.url and not job.files:
-        _fetch(job, progress)
+        pages = readable()[job.format].pages
+        if pages is None:
+            raise refused(gettext("This format cannot be fetched. Upload the file."))
+        token = private_files.take_token(job.pk) or os.environ.get(pages.token, "")
+        found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
+        private_files.store(job.pk, ([source.content] for source in found))
+        job.files = [source.name for source in found]
+        job.save(update_fields=["files"])
     try:
         return private_files.sources(job.pk, job.files)
     except FileNotFoundError:
         raise refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
-
-
-def _fetch(job: ImportJob, progress: private_files.ProgressWriter) -> None:
-    """Fetch the program from its address, once: what is shown is what will be written."""
-    pages = readable()[job.format].pages
-    if pages is None:
-        raise refused(gettext("This format cannot be fetched. Upload the file."))
-    token = private_files.take_token(job.pk) or os.environ.get(pages.token, "")
-    found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
-    private_files.store(job.pk, ([source.content] for source in found))
-    job.files = [source.name for source in found]
-    job.save(update_fields=["files"])
 
 
 def _new_slug(program: Program) -> str:
@@ -194,7 +191,7 @@ def sweep(at: datetime | None = None) -> int:
         private_files.forget(job.pk)
         PlannedRow.objects.filter(job=job).delete()
     ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False)
-    waiting = [job for job in old if job.state == State.READY]
-    for job in waiting:
-        job.pass_to(State.DROPPED, before=State.READY, changed_at=at or timezone.now())
+    for job in old:
+        if job.state == State.READY:
+            job.pass_to(State.DROPPED, before=State.READY, changed_at=at or timezone.now())
     return len(old)

@@ -45,7 +45,7 @@ def test_second_import_of_a_format_changes_nothing(name: str) -> None:
     second = load(made, "2021", format_name=name)
 
     assert first.run
-    assert preview.total.as_dict() == first.total.as_dict()
+    assert preview.total == first.total
     assert remembered == Paper.objects.count() > 0
     assert second.run is None
     assert (second.total.new, second.total.changed, second.total.conflicting) == (0, 0, 0)
