@@ -30,48 +30,45 @@ from exchange.admin.imports import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Finder, Outcome, current, decide, settle
-from exchange.jobs.preview import Naming, label, value_in_words
+from exchange.jobs.preview import label, value_in_words
 from exchange.models import Conflict, Decision
 
 MAX_SHOWN_CHARS = 80
 MAX_SHOWN_CONFLICTS = 50
-# A list of conflicts resolves no names: it shows keys.
-BY_KEY = Naming(lambda uid: uid, lambda kind, key: key)
 
 
 def shortened(conflict: Conflict, value: object) -> str:
-    words = value_in_words(KINDS[conflict.provenance.kind], conflict.field, value, BY_KEY, None)
+    # A list of conflicts resolves no names: it shows keys.
+    words = value_in_words(
+        KINDS[conflict.provenance.kind], conflict.field, value, lambda kind, key: key, None
+    )
     return Truncator(words).chars(MAX_SHOWN_CHARS)
-
-
-def naming(finder: Finder) -> Naming:
-    """Return the labels of keys; an unresolved key is its own label."""
-
-    def name(kind: str, key: str) -> str:
-        try:
-            return str(finder.row(kind, key))
-        except CannotTakeError:
-            return key
-
-    return Naming(lambda uid: name("person", uid), name)
 
 
 def sides(conflict: Conflict, row: Content | None) -> dict[str, object]:
     """Return the three values for a page, in the zone of the edition. `seen` detects later changes."""
     kind, edition = KINDS[conflict.provenance.kind], conflict.run.edition
     ours = current(kind, row, conflict.field, edition) if row is not None else conflict.ours
-    names = naming(Finder(edition))
+    finder = Finder(edition)
+
+    def naming(kind: str, key: str) -> str:
+        try:
+            return str(finder.row(kind, key))
+        except CannotTakeError:
+            return key
+
     base, here, there = (
-        value_in_words(kind, conflict.field, value, names, edition)
+        value_in_words(kind, conflict.field, value, naming, edition)
         for value in (conflict.base, ours, conflict.theirs)
     )
-    shown: tuple[object, object, object]
     if conflict.base is None:
-        shown = (gettext("Never imported before"), *word_diff(here, there))
+        first, (left, right) = gettext("Never imported before"), word_diff(here, there)
     else:
-        shown = (base, word_diff(base, here)[1], word_diff(base, there)[1])
+        first, left, right = base, word_diff(base, here)[1], word_diff(base, there)[1]
     return {
-        **dict(zip(("base", "here", "there"), shown, strict=True)),
+        "base": first,
+        "here": left,
+        "there": right,
         "title": label(kind, conflict.field),
         "seen": mark(ours),
         "is_settled": ours == conflict.theirs,

@@ -254,14 +254,7 @@ class ImportJobAdmin(ScopedAdmin):
         return response
 
     def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
-        runs = reverse("admin:exchange_importrun_changelist")
-        return {
-            **self.admin_site.each_context(request),
-            "title": title,
-            "opts": self.opts,
-            "runs": runs,
-            **more,
-        }
+        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 
 
 # What came in

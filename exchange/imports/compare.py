@@ -14,7 +14,6 @@ from content.models import Content
 from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PARTS, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import FilePerson, People
 from exchange.imports.rows import (
-    NOBODY,
     Concealed,
     EditionRows,
     Lookup,
@@ -222,9 +221,6 @@ class Tally:
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(getattr(self, word) + getattr(other, word) for word in WORDS))
 
-    def as_dict(self) -> dict[str, int]:
-        return {word: getattr(self, word) for word in WORDS}
-
 
 @dataclass(slots=True)
 class Plan:
@@ -248,7 +244,7 @@ def compare(
     people: People,
     findings: Findings,
     *,
-    protected: Concealed = NOBODY,
+    protected: Concealed,
     progress: Progress,
 ) -> Plan:
     """Compare every record with its row. What is taken from the file is set on the rows, in memory."""

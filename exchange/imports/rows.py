@@ -126,8 +126,6 @@ def _key_fields(kind: Kind) -> list[str]:
 class Lookup(Protocol):
     """Where parts of lists find the rows that they point at."""
 
-    def person(self, uid: str) -> Person: ...
-
     def paper(self, edition: str, uid: str) -> Content | None: ...
 
     def row(self, kind: str, key: str) -> Content | None: ...
@@ -140,12 +138,7 @@ class EditionRows:
     """
 
     def __init__(
-        self,
-        edition: Edition,
-        whole: Iterable[str] = (),
-        concealed: Concealed = NOBODY,
-        *,
-        is_locking: bool = True,
+        self, edition: Edition, whole: Iterable[str], concealed: Concealed, *, is_locking: bool
     ) -> None:
         self.edition, self.concealed = edition, concealed
         # By uid; filled when people are matched.
@@ -180,14 +173,11 @@ class EditionRows:
             if target is not None:
                 setattr(row, name, target)
 
-    def person(self, uid: str) -> Person:
-        return self.people[uid]
-
     def paper(self, edition: str, uid: str) -> Content | None:
         return self.papers_elsewhere.get((edition, uid)) if edition else self.row("paper", uid)
 
     def row(self, kind: str, key: str) -> Content | None:
-        return self[kind].rows.get(key)
+        return self.people.get(key) if kind == PERSON.name else self[kind].rows.get(key)
 
     def matched(
         self, kind: Kind, records: Sequence[Record], findings: Findings
@@ -350,7 +340,7 @@ def _part_row(listing: Listing, owner: Content, part: Values, place: int, lookup
     values = {listing.owner: owner, "position": place}
     for name in listing.columns:
         if name == "person":
-            values["person"] = lookup.person(part["person"]) if part["person"] else None
+            values["person"] = lookup.row("person", part["person"]) if part["person"] else None
         elif listing is GRANTS and name in ("paper", "edition"):
             values["paper"] = lookup.paper(part["edition"], part["paper"]) if part["paper"] else None
         elif name in part:

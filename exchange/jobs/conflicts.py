@@ -123,10 +123,6 @@ class Finder:
         rows = Person.objects.filter(uid__in=[uid for uid in uids if uid]).select_related("merged_into")
         self._known |= {("person", row.uid): row for row in rows}
 
-    def person(self, uid: str) -> Person:
-        row = self.row("person", uid)
-        return row if isinstance(row, Person) else self._missing("person", uid)
-
     def paper(self, edition: str, uid: str) -> Content:
         if not edition:
             return self.row("paper", uid)
@@ -186,7 +182,7 @@ def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
     rows = PersonName.objects.filter(hidden=True, person__uid__in=uids)
     hidden = HiddenNames(rows.values_list("person__uid", "name"))
     return [
-        {**part, "name": finder.person(part["person"]).name}
+        {**part, "name": str(finder.row("person", part["person"]))}
         if hidden.hold(part["person"], part.get("name", ""))
         else part
         for part in value

@@ -6,7 +6,6 @@ Values of records in words: lists line by line, names for keys, times in the edi
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
@@ -39,12 +38,8 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """Labels of keys: the name of a person by uid, of a row by its kind and key."""
-
-    person: Callable[[str], str]
-    row: Callable[[str, str], str]
+# Names a row by its kind and key.
+type Naming = Callable[[str, str], str]
 
 
 def label(kind: Kind, name: str) -> str:
@@ -63,7 +58,7 @@ def value_in_words(kind: Kind, name: str, value: object, naming: Naming, edition
         # Identifiers are pairs.
         return "\n".join(": ".join(one) if isinstance(one, list) else str(one) for one in value)
     if name in kind.references:
-        return naming.row(kind.references[name], str(value))
+        return naming(kind.references[name], str(value))
     return shown_value(kind.model._meta.label_lower, name, value, RowLabels([]), edition)
 
 
@@ -71,11 +66,11 @@ def _part(listing: Listing, part: Values, naming: Naming) -> str:
     if listing is MATERIALS:
         return _material(part)
     if listing is GRANTS:
-        paper = naming.row("paper", part["paper"]) if part["paper"] and not part["edition"] else part["paper"]
-        winner = paper or naming.person(part["person"])
+        paper = naming("paper", part["paper"]) if part["paper"] and not part["edition"] else part["paper"]
+        winner = paper or naming("person", part["person"])
         whole = f"{winner} ({part['edition']})" if part["edition"] else winner
         return ": ".join(filter(None, (whole, part["citation"])))
-    who = part.get("name") or naming.person(part["person"])
+    who = part.get("name") or naming("person", part["person"])
     if "role" in part:
         role = dict(_choices(listing, "role")).get(part["role"], part["role"])
         who = f"{capfirst(str(role))}: {who}"
@@ -155,7 +150,9 @@ def store(plan: Plan, job: ImportJob) -> None:
 
 
 def _rows(plan: Plan, job: ImportJob) -> Iterator[PlannedRow]:
-    naming = Naming(lambda uid: _person(plan, uid), lambda kind, key: str(plan.rows.row(kind, key) or key))
+    def naming(kind: str, key: str) -> str:
+        return str(plan.rows.row(kind, key) or key)
+
     for name in KINDS:
         for step in (*plan.steps[name], *plan.idle[name]):
             merge = step.merge
@@ -171,11 +168,6 @@ def _rows(plan: Plan, job: ImportJob) -> Iterator[PlannedRow]:
                 is_conflicting=bool(merge.clashes),
                 fields=list(_fields(step, plan, naming)),
             )
-
-
-def _person(plan: Plan, uid: str) -> str:
-    found = plan.rows.people.get(uid)
-    return found.name if found else uid
 
 
 def _fields(step: RowPlan, plan: Plan, naming: Naming) -> Iterator[list[str]]:
