@@ -59,7 +59,7 @@ def of_day(edition: Edition, day: date, choice: ScheduleFilter | None = None) ->
 
 
 def _chosen(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
-    """Return the conditions on sessions and on presentations that a choice among the schedule sets."""
+    """Return the conditions on sessions and on presentations that a filter of the schedule sets."""
     if not choice:
         return Q(), Q()
     sessions = edition.sessions.published().chosen(choice).order_by().values("pk")

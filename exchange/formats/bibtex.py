@@ -91,14 +91,14 @@ def protect_capitals(title: str) -> str:
 
 def _name(author: Author, context: Context) -> str:
     """Return "Family, Suffix, Given". A part that BibTeX would misread is put in braces."""
-    parts = [context.latex(part) for part in (author.family, author.suffix, author.given)]
-    family, *rest = [_whole(balanced(part)) for part in parts]
+    parts = []
+    for part in (author.family, author.suffix, author.given):
+        text = balanced(context.latex(part))
+        is_misread = "," in text or re.search(r"(?i)(^|\s)and(\s|$)", text)
+        parts.append(f"{{{text}}}" if is_misread else text)
+    family, *rest = parts
     is_lower = author.family == author.family.lower() != author.family.upper()
     return ", ".join(filter(None, (f"{{{family}}}" if is_lower else family, *rest)))
-
-
-def _whole(part: str) -> str:
-    return f"{{{part}}}" if "," in part or re.search(r"(?i)(^|\s)and(\s|$)", part) else part
 
 
 cite = separated(entry, "\n")

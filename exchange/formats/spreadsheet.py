@@ -317,14 +317,12 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 def recognizes(sources: Sequence[Source]) -> bool:
     """Whether there is a table of papers or authors; a mapping file is optional."""
     tables = [source for source in sources if PurePath(source.name).suffix.casefold() not in MAPPINGS]
-    return bool(tables) and all(_may_be_papers(table) for table in tables)
-
-
-def _may_be_papers(table: Source) -> bool:
-    if ending(table) == "xlsx":
-        return bool(sheet_names(table))
-    known = {COLUMNS.get(folded(column)) for column in columns(table)}
-    return ending(table) in FORMAT.extensions and bool(known - {None})
+    for table in tables:
+        known = any(folded(column) in COLUMNS for column in columns(table))
+        is_ours = sheet_names(table) if ending(table) == "xlsx" else known and ending(table) in ("csv", "tsv")
+        if not is_ours:
+            return False
+    return bool(tables)
 
 
 FORMAT = Format(

@@ -204,16 +204,9 @@ class EventReader:
         if is_cancelled and first.startswith(CANCELLED):
             text, reason = rest, first.removeprefix(CANCELLED)
         own, materials = self._links(raw)
-        people = []
-        for one in raw.objects("persons", is_place=True):
-            name, number = one.line("name") or one.line("public_name"), one.number("id")
-            key = str(number) if number else one.line("code")
-            if name:
-                ids = ((self.host, key),) if key else ()
-                people.append(PersonRef(name=name, ids=ids, where=one.where))
-        track = raw.line("track")
+        people = list(self._people(raw))
         kind, shown = self._kinds(raw)
-        is_talk = bool(track or materials or shown == "demo")
+        is_talk = bool(raw.line("track") or materials or shown == "demo")
         self.sessions[uid] = SessionRecord(
             uid=uid,
             kind=kind,
@@ -228,26 +221,42 @@ class EventReader:
             where=raw.where,
             **own,
         )
-        if not is_talk:
-            return
+        if is_talk:
+            paper = PaperRecord(
+                uid=uid,
+                title=title,
+                abstract=text,
+                topic=self._topic(raw.line("track")),
+                status="published",
+                authors=tuple(AuthorRecord(person=person) for person in people),
+                materials=tuple(materials),
+                where=raw.where,
+            )
+            self.papers.append(paper)
+            self.presentations.append(
+                PresentationRecord(
+                    uid=uid,
+                    kind=shown,
+                    paper=uid,
+                    session=uid,
+                    position=1,
+                    status="published",
+                    where=raw.where,
+                )
+            )
+
+    def _topic(self, track: str) -> str | None:
         if track and track not in self.topics:
             key = _free(slug(track), {topic.slug for topic in self.topics.values()})
             self.topics[track] = TopicRecord(slug=key, name=track, parent=None, position=len(self.topics) + 1)
-        paper = PaperRecord(
-            uid=uid,
-            title=title,
-            abstract=text,
-            topic=self.topics[track].slug if track else None,
-            status="published",
-            authors=tuple(AuthorRecord(person=person) for person in people),
-            materials=tuple(materials),
-            where=raw.where,
-        )
-        presentation = PresentationRecord(
-            uid=uid, kind=shown, paper=uid, session=uid, position=1, status="published", where=raw.where
-        )
-        self.papers.append(paper)
-        self.presentations.append(presentation)
+        return self.topics[track].slug if track else None
+
+    def _people(self, raw: JsonObject) -> Iterator[PersonRef]:
+        for one in raw.objects("persons", is_place=True):
+            name, number = one.line("name") or one.line("public_name"), one.number("id")
+            key = str(number) if number else one.line("code")
+            if name:
+                yield PersonRef(name=name, ids=((self.host, key),) if key else (), where=one.where)
 
     def _start(self, raw: JsonObject, day: date | None, day_start: time) -> datetime | None:
         """Return when the event begins: its date, or its time on the day that lists it."""

@@ -140,7 +140,12 @@ def schedule_of(program: Program, context: Context) -> ScheduleObject:
     rooms = _rooms(program, found.address)
     days = _days(edition, context, found, events, [room["name"] for room in rooms])
     color = stated(edition.accent, "")
-    tracks = dict.fromkeys(event["track"] for _, event in events if event["track"])
+    tracks = []
+    for name in dict.fromkeys(event["track"] for _, event in events if event["track"]):
+        made = slug(name)
+        # Apps want a letter first, and at least two characters.
+        track_slug = made if len(made) > 1 and made[0].isalpha() else f"track-{made}"
+        tracks.append({"name": name, "slug": track_slug})
     return {
         "version": line(context.version()) or "0",
         "base_url": f"{found.address}/",
@@ -154,7 +159,7 @@ def schedule_of(program: Program, context: Context) -> ScheduleObject:
             "time_zone_name": found.zone.key,
             "url": f"{found.address}/",
             "colors": {"primary": color} if COLOR.match(color) else {},
-            "tracks": [{"name": name, "slug": track_slug(name)} for name in tracks],
+            "tracks": tracks,
             "rooms": rooms,
             "days": days,
         },
@@ -172,12 +177,6 @@ def _rooms(program: Program, address: str) -> list[RoomObject]:
         made: RoomObject = {"name": name, "guid": guid, "capacity": stated(room.capacity, None)}
         found.append({**made, "slug": room.slug} if ROOM_SLUG.match(room.slug) else made)
     return found
-
-
-def track_slug(name: str) -> str:
-    """Return a slug that begins with a letter and has at least two characters, as apps want it."""
-    made = slug(name)
-    return made if len(made) > 1 and made[0].isalpha() else f"track-{made}"
 
 
 def _days(
@@ -270,18 +269,23 @@ class Events(Lookup):
         texts = [stated(session.abstract, ""), self._chairs(session)]
         texts.append(self.abstract(single) if single else "\n".join(map(self._list_item, untimed)))
         roles = [role.person for role in stated(session.roles, ()) if role.role != "chair"]
+        kind = str(session.kind or "other")
+        if kind == "invited_talk":
+            kind = "talk"
+        elif kind == "other" and single and single.kind == "demo":
+            kind = "demo"
         links: list[Link] = []
-        for (title, kind), field in OWN_LINKS.items():
+        for (title, link_type), field in OWN_LINKS.items():
             url = stated(getattr(session, field), "")
             if is_web(url):
-                links.append(({"type": kind, "url": line(url), "title": title}, False))
+                links.append(({"type": link_type, "url": line(url), "title": title}, False))
         return self._event(
             event_guid(self.context, "session", session.uid),
             f"sessions/{session.uid}/",
             (start, stated(session.end, None) or start),
             room=(single and stated(single.room, None)) or stated(session.room, None),
             title=stated(session.title, ""),
-            kind=type_of(session, stated(single.kind, "") if single else ""),
+            kind=kind,
             paper=self.paper(single),
             texts=texts,
             people=(self._people(single) if single else []) or roles,
@@ -405,14 +409,6 @@ class Events(Lookup):
                 title = line(material.label) or NAMED.get(material.kind, material.kind.capitalize())
                 found.append(({"type": kind, "url": line(material.url), "title": title}, is_attachment))
         return found
-
-
-def type_of(session: SessionRecord, presentation: str = "") -> str:
-    """Return the type of a session, or of one that is a single presentation of this kind."""
-    kind = str(session.kind or "other")
-    if kind == "invited_talk":
-        return "talk"
-    return "demo" if (kind, presentation) == ("other", "demo") else kind
 
 
 # Guids, numbers and slugs are made of lasting uids, so they last as long.

@@ -222,17 +222,15 @@ class SessionReader:
         for event in events:
             if event.room:
                 self.rooms.setdefault(slug(event.room), event.room)
+            # A session is its number, else its title and room with the posters' start or the talks' day.
+            key: tuple[object, ...] = (event.parent_id,)
+            if event.parent_id is None:
+                start = event.start and event.start.astimezone(self.zone)
+                key = event.session, event.room, start if event.kind == "poster" else start and start.date()
             if event.session:
-                groups.setdefault(self._key(event), []).append(event)
+                groups.setdefault(key, []).append(event)
         for group in groups.values():
             self._add_session(group)
-
-    def _key(self, event: InputRow) -> tuple[object, ...]:
-        """Identify a session: by number, else title and room with the posters' start or the talks' day."""
-        if event.parent_id is not None:
-            return (event.parent_id,)
-        local = event.start and event.start.astimezone(self.zone)
-        return event.session, event.room, local if event.kind == "poster" else local and local.date()
 
     def _add_session(self, events: Sequence[InputRow]) -> None:
         first = events[0]
@@ -347,16 +345,6 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         collected.add(source)
     if not (collected.has_events or findings.has_problems):
         findings.problem(Where(), "", gettext('Give the file with the events: the one that holds "results".'))
-    return checked(_program(collected, context), findings)
-
-
-def recognizes(sources: Sequence[Source]) -> bool:
-    found = [outer_names(head(source)) for source in sources]
-    return all(found) and any("results" in names for names in found)
-
-
-def _program(collected: EventFiles, context: Context) -> Program:
-    findings = collected.findings
     events = list(collected.events.values())
     # The host of relative links is the file's own, else that of the authors' pages.
     addresses = (author.url for event in events for author in event.authors)
@@ -374,7 +362,7 @@ def _program(collected: EventFiles, context: Context) -> Program:
     if left:
         message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.")
         findings.note("warning", Where(), message, count=len(left), first=short(left[0]))
-    return Program(
+    program = Program(
         institutions=tuple(papers.institutions.values()),
         topics=tuple(papers.topics.topics.values()),
         rooms=tuple(RoomRecord(slug=key, name=name) for key, name in sessions.rooms.items()),
@@ -382,3 +370,9 @@ def _program(collected: EventFiles, context: Context) -> Program:
         sessions=tuple(sessions.sessions.values()),
         presentations=tuple(shown),
     )
+    return checked(program, findings)
+
+
+def recognizes(sources: Sequence[Source]) -> bool:
+    found = [outer_names(head(source)) for source in sources]
+    return all(found) and any("results" in names for names in found)
