@@ -12,9 +12,8 @@ import markup
 from conference.models import Edition
 from content.times import clock, zone_label
 from exchange.exports.calendars import part
-from exchange.exports.citation_files import FORMATS, citation_file
-from exchange.formats.ics import FORMAT as CALENDAR
-from exchange.formats.ics import calendar
+from exchange.exports.citation_files import citation_file
+from exchange.formats import bibtex, csv_files, ics
 from exchange.reading.sheets import write_sheet
 from schedule.agenda import saved_agendas
 from schedule.agenda.agenda_view import AgendaStop, plan
@@ -65,13 +64,13 @@ def _calendar(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iter
         presentations=Q(uid__in=_uids(stars, "p")),
     )
     address = request.build_absolute_uri() if request.method != "POST" else ""
-    return calendar([found], f"{edition.name}: my agenda", address)
+    return ics.calendar([found], f"{edition.name}: my agenda", address)
 
 
 def _references(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
     talks = edition.presentations.published().filter(uid__in=_uids(stars, "p"))
     papers = Q(pk__in=talks.order_by().values("paper"))
-    return FORMATS["bib"][1]([citation_file(edition, papers)])
+    return bibtex.cite([citation_file(edition, papers)])
 
 
 def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
@@ -106,7 +105,7 @@ def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
 type FileWriter = Callable[[HttpRequest, Edition, list[Star]], Iterable[bytes]]
 
 KINDS: dict[str, tuple[str, FileWriter]] = {
-    "ics": (CALENDAR.media_type, _calendar),
-    "csv": ("text/csv; charset=utf-8", _table),
-    "bib": (FORMATS["bib"][0].media_type, _references),
+    "ics": (ics.FORMAT.media_type, _calendar),
+    "csv": (csv_files.FORMAT.media_type, _table),
+    "bib": (bibtex.FORMAT.media_type, _references),
 }

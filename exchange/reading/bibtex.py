@@ -34,10 +34,10 @@ EMPHASIS = re.compile(r"\\(?:emph|textit|textsl)\s*\{([^{}]*)\}|\{\\(?:em|it)\s+
 STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
 # What makes text TeX at all; text without it need not be taken apart.
 TEX = re.compile(r"[\\{}~]|--|``|''")
-# Literal signs that would begin emphasis or code in our text.
 # A percent sign begins a comment in TeX, but hardly ever in a reference file.
 PERCENT = re.compile(r"(?<!\\)%")
 QUOTED = re.compile(r"`([^`']*)'")
+# Literal signs that would begin emphasis or code in our text.
 MARKUP = re.compile(r"[*`]|(?<!\w)_|_(?!\w)")
 # Where a formula, a beginning or an end of emphasis stood while the rest is decoded.
 MARK, EMPHASIS_MARK, STRONG_MARK = "\ue000{}\ue001", "\ue002", "\ue003"
@@ -153,6 +153,8 @@ class EntryReader:
     def _paper(self, entry: Entry, where: Where) -> PaperRecord:
         fields = {field.key.lower(): str(field.value) for field in entry.fields}
         abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")
+        text = self._text(keywords or "", where, "keywords")
+        words = text.split(";" if ";" in text else ",")
         # Of a key as we write it, `mlsys2021.17`, the uid in it.
         ours = re.match(
             rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", entry.key
@@ -164,17 +166,12 @@ class EntryReader:
             title=tidy(self._text(fields.get("title", ""), where, "title")),
             status="published",
             abstract=UNSTATED if abstract is None else self._text(abstract, where, "abstract").strip(),
-            keywords=UNSTATED if keywords is None else self._keywords(keywords, where),
+            keywords=UNSTATED if keywords is None else tuple(dict.fromkeys(filter(None, map(tidy, words)))),
             pages=UNSTATED if pages is None else re.sub(r"\s*[-–]+\s*", "-", pages.strip()),
             doi=doi[0] if doi else UNSTATED,
             authors=self._authors(fields["author"], where) if "author" in fields else UNSTATED,
             materials=tuple(self._links(fields, where)) or UNSTATED,
         )
-
-    def _keywords(self, value: str, where: Where) -> tuple[str, ...]:
-        words = self._text(value, where, "keywords")
-        parts = words.split(";" if ";" in words else ",")
-        return tuple(dict.fromkeys(filter(None, map(tidy, parts))))
 
     def _text(self, tex: str, where: Where, name: str) -> str:
         try:

@@ -54,14 +54,14 @@ def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are tables of ours, by their names and columns, or a ZIP of such names."""
     for source in sources:
         if names := member_names(source):
-            if not all(table_of(name) for name in names if not name.startswith(RESOURCE_FORKS)):
+            if not all(table_named(name) for name in names if not name.startswith(RESOURCE_FORKS)):
                 return False
-        elif not (name := table_of(source.name)) or columns(source) - {*TABLES[name].headings, AUTHORS}:
+        elif not (name := table_named(source.name)) or columns(source) - {*TABLES[name].headings, AUTHORS}:
             return False
     return True
 
 
-def table_of(file: str) -> str:
+def table_named(file: str) -> str:
     """Return the table that `papers.csv` or `2026-papers.csv` holds by its name; nothing if it is none."""
     path = PurePath(file)
     name = path.stem.casefold().rpartition("-")[2]
@@ -87,7 +87,7 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
 
 def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
     """Return which table a file is by its name; report one that is none or is among those found."""
-    name = table_of(file)
+    name = table_named(file)
     if not name:
         known = [f"{table}.csv" for table in TABLES]
         listed = gettext("Known are: %(tables)s") % {"tables": ", ".join(known)}
