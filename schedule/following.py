@@ -1,10 +1,9 @@
 """How visitors follow the timetable: agendas under a secret token, numbered releases with their changes."""
 
 import hashlib
-import secrets
 from base64 import urlsafe_b64encode
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -24,7 +23,7 @@ WRITES_A_MINUTE = 120
 
 
 class Release(Content):
-    """A numbered, dated announcement of the program, with what changed since the one before."""
+    """An announcement of the program, with what changed since the one before."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
@@ -40,6 +39,8 @@ class Release(Content):
     published_at = models.DateTimeField(_("shown from"), default=timezone.now)
 
     objects = ReleaseQuerySet.as_manager()
+    # What `release_view()` found.
+    shown_lines: list[Any]
 
     class Meta:
         ordering = ["edition", "-number"]
@@ -84,11 +85,6 @@ class Agenda(models.Model):
 
     def __str__(self) -> str:
         return gettext("Agenda %(number)s") % {"number": self.pk}
-
-    @staticmethod
-    def new_token() -> str:
-        """Return a fresh secret, to be put into a link and never stored."""
-        return secrets.token_urlsafe(24)
 
     @staticmethod
     def reading_token(token: str) -> str:
@@ -160,10 +156,10 @@ class AgendaStar(models.Model):
     @property
     def star(self) -> Star:
         """The row as it is written elsewhere."""
-        kind, thing = ("s", self.session) if self.session else ("p", self.presentation)
+        thing: Any = self.session or self.presentation
         seen = Seen(self.seen_start, self.seen_room_id)
         at = self.removed_at or self.starred_at
-        return Star(kind, thing.uid if thing else "", seen, at, self.removed_at is not None)
+        return Star("s" if self.session else "p", thing.uid, seen, at, self.removed_at is not None)
 
     def take(self, star: Star) -> None:
         """Become what a later word says of the same thing."""

@@ -28,7 +28,7 @@ from editorial.model_admin import ContentAdmin, moment
 from editorial.text_help import HelpedText
 from schedule.models import Release
 from schedule.releases.changes import ProgramChange, TimeAndRoom
-from schedule.releases.snapshot import PendingRelease, announce, pending_release, read_change
+from schedule.releases.snapshot import PendingRelease, announce, pending_release
 
 CHANGED_SINCE = _(
     "The program was changed after this page was opened. Look at the lines again, then announce."
@@ -172,7 +172,7 @@ class ReleaseForm(ContentForm):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         if "told" in self.fields:
-            rows = [read_change(row) for row in self.instance.changes]
+            rows = [ProgramChange.read(row) for row in self.instance.changes]
             edition = self.instance.edition
             lines: Any = self.fields["told"]
             self.initial["told"] = {change.line: change.note for change in rows}
@@ -203,7 +203,7 @@ class ReleaseForm(ContentForm):
             self.instance.changes = [
                 noted(row, notes[line])
                 for row in self.instance.changes
-                if (line := read_change(row).line) in notes
+                if (line := ProgramChange.read(row).line) in notes
             ]
 
 
@@ -235,7 +235,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
 
     @admin.display(description=_("told"))
     def told(self, release: Release) -> SafeString | str:
-        lines = [(told_change(read_change(row), release.edition, {}),) for row in release.changes]
+        lines = [(told_change(ProgramChange.read(row), release.edition, {}),) for row in release.changes]
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"
 
     def add_view(

@@ -1,6 +1,6 @@
 """A visitor's agenda as it is shown: what was starred, by day and time, with clashes, moves and routes.
 
-How stars are written is `stars`' business, how they are kept `following`'s.
+How stars are written is `stars`' business, how they are stored `saved_agendas`'.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,6 @@ from papers.rows import running_order
 from schedule import timetable
 from schedule.agenda.stars import Seen, Star
 from schedule.models import Presentation, Room, Session
-from schedule.timetable import back_to_back, overlapping
 
 type Thing = Session | Presentation
 
@@ -31,6 +30,13 @@ class AgendaStop:
     """A place in an agenda: a session, or a talk with a time of its own; starred talks without one inside."""
 
     thing: Any
+    session: Session | None
+    start: datetime | None
+    end: datetime | None
+    place: Room | None
+    title_html: str
+    # The star with where the thing is now: who gives it again has noticed that it moved.
+    now: Star
     star: Star | None = None
     talks: list["AgendaStop"] = field(default_factory=list)
     moved_from: Seen | None = None
@@ -40,44 +46,15 @@ class AgendaStop:
 
     @property
     def is_session(self) -> bool:
-        return isinstance(self.thing, Session)
+        return self.thing is self.session
 
     @property
     def key(self) -> str:
-        return star_of(self.thing).key
-
-    @property
-    def now(self) -> Star:
-        """The star with where the thing stands now: who gives it anew has noticed that it moved."""
-        return star_of(self.thing)
-
-    @property
-    def session(self) -> Session | None:
-        found: Session | None = self.thing if self.is_session else self.thing.session
-        return found
-
-    @property
-    def start(self) -> datetime | None:
-        found: datetime | None = self.thing.start if self.is_session else self.thing.starts
-        return found
-
-    @property
-    def end(self) -> datetime | None:
-        found: datetime | None = self.thing.end if self.is_session else self.thing.ends
-        return found
-
-    @property
-    def place(self) -> Room | None:
-        found: Room | None = self.thing.room if self.is_session else self.thing.place
-        return found
+        return self.now.key
 
     @property
     def cancelled(self) -> bool:
         return bool(self.thing.cancelled)
-
-    @property
-    def title_html(self) -> str:
-        return str(self.thing.title_html if self.is_session else self.thing.shown_title_html)
 
     @property
     def within(self) -> frozenset[str]:
@@ -104,7 +81,7 @@ class AgendaView:
     @property
     def stars(self) -> list[Star]:
         """The stars of what is shown."""
-        return [star for stop in self.stops for star in _stars(stop)]
+        return [one.star for stop in self.stops for one in (stop, *stop.talks) if one.star]
 
     @property
     def clash_count(self) -> int:
@@ -119,61 +96,52 @@ class AgendaView:
 def plan(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
     """Return the agenda of what is public among the starred. At most 16 queries, however many stars."""
     kept = {star.key: star for star in stars if not star.removed}
-    things = _things(edition, kept, at)
-    rooms: Mapping[int, Room] = edition.rooms.published(at).in_bulk() if things else {}
-    picks = [_pick(thing, kept[key], rooms) for key, thing in things.items()]
-    stops = _gathered(picks)
+    uids = {kind: [star.uid for star in kept.values() if star.kind == kind] for kind in "sp"}
+    sessions = edition.sessions.published(at).filter(uid__in=uids["s"]).for_timetable(at)
+    talks = edition.presentations.published(at).filter(uid__in=uids["p"])
+    found = [stop_at(thing) for thing in (*sessions, *talks.with_session().with_credits(at).by_time())]
+    rooms: Mapping[int, Room] = edition.rooms.published(at).in_bulk() if found else {}
+    for stop in found:
+        stop.star = kept[stop.key]
+        if stop.star.seen not in (None, stop.now.seen) and not stop.cancelled:
+            stop.moved_from = stop.star.seen
+            stop.old_room = rooms.get(stop.moved_from.room or 0) if stop.moved_from else None
+    stops = _gathered(found)
     timed: list[Any] = [stop for stop in stops if stop.start]
     _note_clashes([stop for stop in timed if not stop.cancelled])
     days = timetable.days(timed, edition.day_of)
-    return AgendaView(days, [stop for stop in stops if not stop.start], stops, len(kept) - len(things))
+    return AgendaView(days, [stop for stop in stops if not stop.start], stops, len(kept) - len(found))
 
 
-def _stars(stop: AgendaStop) -> list[Star]:
-    return [one.star for one in (stop, *stop.talks) if one.star]
+def stop_at(thing: Thing) -> AgendaStop:
+    now = star_of(thing)
+    if isinstance(thing, Session):
+        return AgendaStop(thing, thing, thing.start, thing.end, thing.room, thing.title_html, now)
+    place, title = thing.place, thing.shown_title_html
+    return AgendaStop(thing, thing.session, thing.starts, thing.ends, place, title, now)
 
 
-def _uids(stars: Mapping[str, Star], kind: str) -> list[str]:
-    return [star.uid for star in stars.values() if star.kind == kind]
-
-
-def _things(edition: Edition, stars: Mapping[str, Star], at: datetime) -> dict[str, Thing]:
-    """Return the public things among the starred, with all that a stop shows, sessions first."""
-    sessions = edition.sessions.published(at).filter(uid__in=_uids(stars, "s"))
-    talks = edition.presentations.published(at).filter(uid__in=_uids(stars, "p"))
-    shown: Sequence[Thing] = [
-        *sessions.for_timetable(at),
-        *talks.with_session().with_credits(at).by_time(),
-    ]
-    return {star_of(thing).key: thing for thing in shown}
-
-
-def _pick(thing: Thing, star: Star, rooms: Mapping[int, Room]) -> AgendaStop:
-    now, seen = star_of(thing).seen, star.seen
-    if seen is None or seen == now or thing.cancelled:
-        return AgendaStop(thing, star)
-    return AgendaStop(thing, star, moved_from=seen, old_room=rooms.get(seen.room or 0))
-
-
-def _gathered(picks: Iterable[AgendaStop]) -> list[AgendaStop]:
+def _gathered(found: Iterable[AgendaStop]) -> list[AgendaStop]:
     """Put talks without a time of their own into the stop of their session, along the boards."""
     stops: dict[str, AgendaStop] = {}
-    for pick in picks:
-        session = pick.session
-        if pick.is_session or session is None or pick.thing.start:
-            stops[pick.key] = pick
+    for stop in found:
+        session = stop.session
+        if stop.is_session or session is None or stop.thing.start:
+            stops[stop.key] = stop
         else:
-            stops.setdefault(f"s.{session.uid}", AgendaStop(session)).talks.append(pick)
+            key = f"s.{session.uid}"
+            stops[key] = stops.get(key) or stop_at(session)
+            stops[key].talks.append(stop)
     for stop in stops.values():
-        by_thing = {id(talk.thing): talk for talk in stop.talks}
-        stop.talks = [by_thing[id(thing)] for thing in running_order(t.thing for t in stop.talks)]
+        by_thing = {talk.thing: talk for talk in stop.talks}
+        stop.talks = [by_thing[thing] for thing in running_order(by_thing)]
     return list(stops.values())
 
 
 def _note_clashes(stops: Sequence[Any]) -> None:
-    for one, other in overlapping(stops):
+    for one, other in timetable.overlapping(stops):
         one.clashes.append(other)
         other.clashes.append(one)
-    for one, other in back_to_back(stops):
+    for one, other in timetable.back_to_back(stops):
         if one.place != other.place and not one.clashes:
             one.straight_on = other

@@ -7,16 +7,14 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
 from conference.models import Edition
 from schedule.agenda.agenda_view import star_of
-from schedule.agenda.stars import MAX_STARS, Star, dated, later
+from schedule.agenda.stars import KINDS, MAX_STARS, Star, dated, later
 from schedule.following import MINUTE, Agenda, AgendaStar
-from schedule.models import Room
 
 NEW_A_MINUTE = 600
 
@@ -43,8 +41,7 @@ class SavedAgenda:
 
     def stars(self) -> list[Star]:
         """Return what was starred, and what was taken away again. One query."""
-        rows = self.agenda.stars.select_related("session", "presentation")
-        return [row.star for row in rows]
+        return [row.star for row in self.agenda.stars.select_related("session", "presentation")]
 
 
 def opened(edition: Edition, token: str) -> SavedAgenda | None:
@@ -64,10 +61,11 @@ def keep(edition: Edition, at: datetime) -> SavedAgenda:
     recent = Agenda.objects.filter(created_at__gt=at - MINUTE).order_by()[:NEW_A_MINUTE]
     if recent.count() >= NEW_A_MINUTE:
         raise TooOftenError
+    # It is put into a link and never stored.
     token = secrets.token_urlsafe(24)
     reading = Agenda.reading_token(token)
-    fields = {"created_at": at, "changed_at": at, "writes_since": at}
-    agenda = Agenda.objects.create(edition=edition, token_digest=Agenda.digest(reading), **fields)
+    moments = {"created_at": at, "changed_at": at, "writes_since": at}
+    agenda = Agenda.objects.create(edition=edition, token_digest=Agenda.digest(reading), **moments)
     return SavedAgenda(agenda, token, reading)
 
 
@@ -75,57 +73,42 @@ def keep(edition: Edition, at: datetime) -> SavedAgenda:
 def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> None:
     """Take the later word on each public thing; nothing is lost, whoever else writes."""
     agenda = Agenda.objects.select_for_update().get(pk=kept.agenda.pk)
-    admitted = agenda.admits_writing(at)
-    if not admitted:
+    if not agenda.admits_writing(at):
         raise TooOftenError
     rows = {row.star.key: row for row in agenda.stars.select_related("session", "presentation")}
-    told = {star.key: dated(star, at) for star in stars}
-    news = {key: star for key, star in told.items() if key not in rows or later(star, rows[key].star)}
-    fresh = [_row(agenda, *pair) for pair in _known(agenda.edition, news, rows.keys())]
+    sent = {star.key: dated(star, at) for star in stars}
+    news = {key: star for key, star in sent.items() if key not in rows or later(star, rows[key].star)}
+    # What has no row needs none to be removed.
+    fresh = _rows(agenda, [star for key, star in news.items() if key not in rows and not star.removed])
     changed = [rows[key] for key in news if key in rows]
     for row in changed:
         row.take(news[row.star.key])
     if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MAX_STARS:
         raise TooManyError
-    _mend_rooms(agenda.edition, [*fresh, *changed])
+    # Keys of rooms come from outside.
+    seen = [row.seen_room_id for row in (*fresh, *changed)]
+    rooms = {*agenda.edition.rooms.filter(pk__in=seen).values_list("pk", flat=True)}
+    for row in (*fresh, *changed):
+        if row.seen_room_id not in rooms:
+            row.seen_room_id = None
     AgendaStar.objects.bulk_create(fresh)
-    if changed:
-        fields = ["starred_at", "removed_at", "seen_start", "seen_room"]
-        AgendaStar.objects.bulk_update(changed, fields)
+    fields = ["starred_at", "removed_at", "seen_start", "seen_room"]
+    AgendaStar.objects.bulk_update(changed, fields)
     if fresh or changed:
         agenda.changed_at = at
     agenda.save(update_fields=["changed_at", "writes", "writes_since"])
 
 
-def _known(edition: Edition, news: dict[str, Star], old: Iterable[str]) -> list[tuple[Star, object]]:
-    """Return the new stars whose things are public, with these; what has no row needs none to be removed."""
-    wanted = [star for key, star in news.items() if key not in set(old) and not star.removed]
-    uids = {kind: [star.uid for star in wanted if star.kind == kind] for kind in "sp"}
-    things = [
-        *(edition.sessions.published().filter(uid__in=uids["s"]) if uids["s"] else ()),
-        *(
-            edition.presentations.published().filter(uid__in=uids["p"]).select_related("session")
-            if uids["p"]
-            else ()
-        ),
-    ]
-    by_key = {star_of(thing).key: thing for thing in things}
-    return [(star, by_key[star.key]) for star in wanted if star.key in by_key]
-
-
-def _row(agenda: Agenda, star: Star, thing: Any) -> AgendaStar:
-    now = star_of(thing)
-    row = AgendaStar(agenda=agenda, **{"session" if star.kind == "s" else "presentation": thing})
-    row.take(replace(star, seen=star.seen or now.seen))
-    return row
-
-
-def _mend_rooms(edition: Edition, rows: list[AgendaStar]) -> None:
-    """Forget rooms that are none of the edition's: they came from outside."""
-    seen = {row.seen_room_id for row in rows if row.seen_room_id}
-    rooms = (
-        set(Room.objects.filter(edition=edition, pk__in=seen).values_list("pk", flat=True)) if seen else set()
-    )
-    for row in rows:
-        if row.seen_room_id not in rooms:
-            row.seen_room_id = None
+def _rows(agenda: Agenda, stars: list[Star]) -> list[AgendaStar]:
+    """Return new rows for those of these stars whose things are public."""
+    uids = {kind: [star.uid for star in stars if star.kind == kind] for kind in "sp"}
+    sessions = agenda.edition.sessions.published().filter(uid__in=uids["s"])
+    talks = agenda.edition.presentations.published().filter(uid__in=uids["p"]).select_related("session")
+    by_key = {star_of(thing).key: thing for thing in (*sessions, *talks)}
+    rows = []
+    for star in stars:
+        if thing := by_key.get(star.key):
+            row = AgendaStar(agenda=agenda, **{KINDS[star.kind]: thing})
+            row.take(replace(star, seen=star.seen or star_of(thing).seen))
+            rows.append(row)
+    return rows

@@ -5,7 +5,7 @@ Nothing in these replies may be stored by others: they depend on a cookie, or th
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate
+from typing import Concatenate
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -76,10 +76,12 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
             if addressed is None or addressed.slug != edition:
                 raise Http404("No such edition.")
             try:
-                if request.method not in methods:
-                    response: HttpResponseBase = not_allowed(request, methods)
-                else:
+                if request.method in methods:
                     response = view(request, addressed, *args, **kwargs)
+                else:
+                    words = gettext("This address only takes what is sent from the agenda or from a star.")
+                    response = refusal(request, 405, words)
+                    response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
             except tuple(FAULTS) as fault:
                 status, words = FAULTS[type(fault)]
                 response = refusal(request, status, str(words or fault))
@@ -101,20 +103,12 @@ def private(response: HttpResponseBase) -> HttpResponseBase:
 
 def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
     """Say in a sentence what cannot be done: as JSON to a script, else as a page."""
-    response: HttpResponse
     if "application/json" in request.headers.get("Accept", ""):
-        response = JsonResponse({"error": words}, status=status)
+        response: HttpResponse = JsonResponse({"error": words}, status=status)
     else:
         response = render(request, "schedule/agenda_refused.html", {"words": words}, status=status)
     if status == 429:
         response.headers["Retry-After"] = "60"
-    return response
-
-
-def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
-    words = gettext("This address only takes what is sent from the agenda or from a star.")
-    response = refusal(request, 405, words)
-    response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
     return response
 
 
@@ -153,7 +147,7 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     if note and note not in NOTES:
         raise BadParameter("note", note)
     is_own = request.method == "POST" or "s" not in request.GET
-    response = page(request, edition, stars, kept=kept if is_own else None, is_own=is_own, note=note)
+    response = page(request, edition, stars, kept if is_own else None, is_own=is_own, note=note)
     if is_lost:
         response.delete_cookie(COOKIE, path=reverse("schedule:agenda", args=[edition.slug]))
     return response
@@ -167,14 +161,14 @@ def linked(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBa
         words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
         return refusal(request, 404, words)
     if request.method != "POST":
-        return page(request, edition, kept.stars(), kept=kept)
+        return page(request, edition, kept.stars(), kept)
     if not kept.is_writable:
         return refusal(request, 403, gettext("This link shows the agenda; it does not change it."))
     if request.POST.get("action") == "delete":
         kept.agenda.delete()
-        return with_cookie(to_agenda(edition, "deleted"), edition, "")
+        return to_agenda(edition, "deleted", token="")
     if request.POST.get("action") == "use":
-        return with_cookie(to_agenda(edition, "kept"), edition, token)
+        return to_agenda(edition, "kept", token)
     return refusal(request, 400, gettext("The agenda can be used here or deleted, nothing else."))
 
 
@@ -189,7 +183,7 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     is_new = kept is None
     kept = kept or saved_agendas.keep(edition, at)
     saved_agendas.merge(kept, stars, at)
-    return with_cookie(to_agenda(edition, "kept" if is_new else ""), edition, kept.token)
+    return to_agenda(edition, "kept" if is_new else "", kept.token)
 
 
 @agenda_page("POST")
@@ -205,20 +199,25 @@ def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 
 
 def page(
-    request: HttpRequest, edition: Edition, stars: list[Star], *, kept: SavedAgenda | None, **more: Any
+    request: HttpRequest,
+    edition: Edition,
+    stars: list[Star],
+    kept: SavedAgenda | None,
+    *,
+    is_own: bool = False,
+    note: str = "",
 ) -> HttpResponse:
     """Show stars. `kept`: the agenda they are of, with its links."""
     shown = plan(edition, stars, timezone.now())
-    index = reverse("schedule:agenda", args=[edition.slug])
-    written = write_stars(shown.stars)
-    short = f"{index}?s={'+'.join(star.key for star in shown.stars)}"
+    keys = [star.key for star in shown.stars]
+    short = f"{reverse('schedule:agenda', args=[edition.slug])}?s={'+'.join(keys)}"
     context = {
         "plan": shown,
-        "written": written,
-        "keys": " ".join(star.key for star in shown.stars),
+        "written": write_stars(shown.stars),
+        "keys": " ".join(keys),
         "kept": kept,
-        "is_own": more.get("is_own", False),
-        "note": NOTES.get(more.get("note", ""), ""),
+        "is_own": is_own,
+        "note": NOTES.get(note, ""),
         "short_url": request.build_absolute_uri(short) if len(short) <= MAX_URL_CHARS else "",
         "link": kept and kept.token and absolute(request, edition, kept.token),
         "reading_link": kept and absolute(request, edition, kept.reading_token),
@@ -230,14 +229,10 @@ def absolute(request: HttpRequest, edition: Edition, token: str) -> str:
     return request.build_absolute_uri(reverse("schedule:agenda_link", args=[edition.slug, token]))
 
 
-def to_agenda(edition: Edition, note: str = "") -> HttpResponse:
-    query = {"note": note} if note else None
-    return HttpResponseSeeOther(reverse("schedule:agenda", args=[edition.slug], query=query))
-
-
-def with_cookie(response: HttpResponse, edition: Edition, token: str) -> HttpResponse:
-    """Let the browser remember the secret of its agenda, or forget it."""
+def to_agenda(edition: Edition, note: str, token: str) -> HttpResponse:
+    """Lead to the browser's own agenda, and let it remember the secret, or forget it."""
     path = reverse("schedule:agenda", args=[edition.slug])
+    response = HttpResponseSeeOther(f"{path}?note={note}" if note else path)
     if not token:
         response.delete_cookie(COOKIE, path=path)
         return response

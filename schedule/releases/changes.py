@@ -5,7 +5,7 @@ A whole speaks for its parts: where a session moves, its talks are not listed si
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Self
 
@@ -27,13 +27,24 @@ KINDS = {
 ORDER = list(KINDS)
 
 
+def moment(seconds: int | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class TimeAndRoom:
-    """When and where: a moment and the slug of a room, each empty while not known."""
+    """When and where, empty while not known. The room is its slug, or its name in what was announced."""
 
     start: datetime | None = None
     end: datetime | None = None
     room: str = ""
+
+    def written(self, rooms: Mapping[str, str]) -> list[object]:
+        return [*(at and int(at.timestamp()) for at in (self.start, self.end)), rooms.get(self.room, "")]
+
+    @classmethod
+    def read(cls, row: list[Any]) -> Self:
+        return cls(moment(row[0]), moment(row[1]), row[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +64,17 @@ class SnapshotRow:
 
     def written(self) -> list[Any]:
         """Return what JSON takes, as short as possible."""
-        times = [None if moment is None else int(moment.timestamp()) for moment in (self.start, self.end)]
+        times = [at and int(at.timestamp()) for at in (self.start, self.end)]
         row: list[object] = [self.title, *times, self.room, self.within, self.paper, int(self.cancelled)]
         while row and not row[-1]:
             row.pop()
         return row
 
     @classmethod
-    def read(cls, row: list[Any], moment: Callable[[int], datetime]) -> Self:
-        """Return what was written; `moment` makes a time of seconds."""
+    def read(cls, row: list[Any]) -> Self:
         title, start, end, room, within, paper, cancelled = (row + [None] * 7)[:7]
-        begins, ends = (None if seconds is None else moment(seconds) for seconds in (start, end))
-        return cls(title or "", begins, ends, room or "", within or "", paper or "", bool(cancelled))
+        times = moment(start), moment(end)
+        return cls(title or "", *times, room or "", within or "", paper or "", bool(cancelled))
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class Snapshot:
         whole = self.whole(key)
         above = self.place(whole) if whole else TimeAndRoom()
         times = (thing.start or above.start, thing.end or above.end)
-        start, end = (moment and instant(moment).replace(microsecond=0) for moment in times)
+        start, end = (at and instant(at).replace(microsecond=0) for at in times)
         return TimeAndRoom(start, end, thing.room or above.room)
 
     def cancelled(self, key: str) -> bool:
@@ -130,20 +140,32 @@ class ProgramChange:
         """What names this change among those of a release."""
         return f"{self.kind}:{self.key}"
 
+    def written(self, rooms: Mapping[str, str]) -> dict[str, object]:
+        """Return what is stored, with the names of rooms by slug, which may be gone one day."""
+        places = {"before": self.before, "after": self.after}
+        told = {name: place.written(rooms) for name, place in places.items() if place}
+        noted = {"note": self.note} if self.note else {}
+        return {"kind": self.kind, "key": self.key, "title": self.title, "was": self.was, **told, **noted}
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> Self:
+        """Return a change as announced; the rooms in it are names."""
+        places = {name: TimeAndRoom.read(stored[name]) for name in ("before", "after") if name in stored}
+        return cls(**{**stored, **places})
+
 
 def changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
     """Return what visitors who knew the program before must know now: by kind, then by time and title."""
-    found = [
-        *_gone(before, after),
-        *(change for key in after.things for change in _changed(key, before, after)),
-    ]
-    return sorted(found, key=_place_in_list)
 
+    def place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
+        place = change.after or change.before
+        start = instant(place.start) if place and place.start else NO_TIME
+        return ORDER.index(change.kind), start, change.title.casefold(), change.key
 
-def _place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
-    place = change.after or change.before
-    start = instant(place.start) if place and place.start else NO_TIME
-    return ORDER.index(change.kind), start, change.title.casefold(), change.key
+    found = [*_gone(before, after)]
+    for key in after.things:
+        found += _changed(key, before, after)
+    return sorted(found, key=place_in_list)
 
 
 def _gone(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
@@ -177,24 +199,22 @@ def _new(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]
 
 
 def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
+    def start(program: Snapshot, one: str) -> datetime | None:
+        return program.place(one).start
+
+    def room(program: Snapshot, one: str) -> str:
+        return program.place(one).room
+
     old, new = before.place(key), after.place(key)
     lasted, lasts = _length(key, before), _length(key, after)
     is_longer = lasted is not None and lasts is not None and lasted != lasts
-    if is_longer or (old.start != new.start and not _with_its_whole(_start, key, before, after)):
+    if is_longer or (old.start != new.start and not _with_its_whole(start, key, before, after)):
         kind = "moved"
-    elif old.room != new.room and not _with_its_whole(_room, key, before, after):
+    elif old.room != new.room and not _with_its_whole(room, key, before, after):
         kind = "room"
     else:
         return
     yield ProgramChange(kind, key, after.title(key), old, new)
-
-
-def _start(program: Snapshot, key: str) -> datetime | None:
-    return program.place(key).start
-
-
-def _room(program: Snapshot, key: str) -> str:
-    return program.place(key).room
 
 
 def _length(key: str, program: Snapshot) -> timedelta | None:

@@ -1,6 +1,6 @@
 """Releases as their page and feed show them: each change with the thing as it is public now."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,11 +15,9 @@ import markup
 from conference.feeds import MAX_ENTRIES, EditionFeed, writable
 from conference.models import Edition
 from conference.page_metadata import absolute
-from schedule.models import Presentation, Release, Session
+from schedule.models import Release, Session
 from schedule.releases.changes import ProgramChange
-from schedule.releases.snapshot import read_change
 
-WITHDRAWN = "withdrawn"
 # Kinds of things that are gone, or have no kind of their own.
 WHAT = {"session": _("Session"), "presentation": _("Presentation"), "paper": _("Paper")}
 # What a line of a change never shows of a thing.
@@ -37,8 +35,7 @@ class ReleaseLine:
     def title_html(self) -> str:
         if self.thing is None:
             return markup.inline(self.change.title)
-        shown = self.thing.shown_title_html if isinstance(self.thing, Presentation) else self.thing.title_html
-        return str(shown)
+        return str(getattr(self.thing, "shown_title_html", self.thing.title_html))
 
     @property
     def url(self) -> str:
@@ -62,50 +59,34 @@ class ReleaseLine:
         return self.thing.why_cancelled if self.thing and self.change.kind == "cancelled" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseView:
-    """A release with its changes."""
+def release_view(edition: Edition, at: datetime, newest: int | None = None) -> list[Release]:
+    """Return the published releases with their `shown_lines`, newest first. Four queries.
 
-    release: Release
-    lines: list[ReleaseLine]
-
-
-def release_view(edition: Edition, at: datetime, newest: int | None = None) -> list[ReleaseView]:
-    """Return the published releases, newest first. Four queries.
-
-    A change of a thing that is no longer public is told only if a release said so: a withdrawn paper may be
+    A change of a thing that is no longer public is shown only if a release said so: a withdrawn paper may be
     named, one that went back to being a draft may not.
     """
     releases = list(edition.releases.published(at).newest_first())
-    changes = {release.pk: [read_change(row) for row in release.changes] for release in releases}
-    gone = _told_to_be_gone(changes[release.pk] for release in reversed(releases))
+    changes = {release.pk: [ProgramChange.read(row) for row in release.changes] for release in releases}
+    last = {change.key: change.kind for one in reversed(releases) for change in changes[one.pk]}
+    gone = {key for key, kind in last.items() if kind == "withdrawn"}
     shown = releases[:newest]
     things = _public_things({change.key for release in shown for change in changes[release.pk]}, edition, at)
-    return [ReleaseView(release, list(_lines(changes[release.pk], things, gone))) for release in shown]
-
-
-def _lines(
-    changes: Iterable[ProgramChange], things: dict[str, object], gone: set[str]
-) -> Iterator[ReleaseLine]:
-    for change in changes:
-        thing = things.get(change.key)
-        if thing is not None or change.key in gone:
-            yield ReleaseLine(change, thing)
-
-
-def _told_to_be_gone(releases: Iterable[Sequence[ProgramChange]]) -> set[str]:
-    """Return the keys of which the last word, the oldest release first, is that they are withdrawn."""
-    last = {change.key: change.kind for changes in releases for change in changes}
-    return {key for key, kind in last.items() if kind == WITHDRAWN}
+    for release in shown:
+        release.shown_lines = [
+            ReleaseLine(change, things.get(change.key))
+            for change in changes[release.pk]
+            if change.key in things or change.key in gone
+        ]
+    return shown
 
 
 def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, Any]:
     """Return the things that are public, by key. Three queries."""
     rows: dict[str, Any] = {
-        "session": edition.sessions.select_related("edition", "parent").defer(*UNSHOWN),
-        "paper": edition.papers.select_related("edition").defer(*UNSHOWN),
+        "session": edition.sessions.select_related("parent").defer(*UNSHOWN),
+        "paper": edition.papers.defer(*UNSHOWN),
         "presentation": edition.presentations.with_session()
-        .select_related("edition", "paper__edition")
+        .select_related("paper__edition")
         .defer(*UNSHOWN, *(f"paper__{name}" for name in UNSHOWN)),
     }
     found: dict[str, Any] = {}
@@ -118,7 +99,7 @@ def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, 
 def moved_times(edition: Edition, at: datetime) -> dict[str, datetime]:
     """Return when what the current release moved was announced before, by key. One query."""
     release = edition.releases.published(at).newest_first().first()
-    changes = [read_change(row) for row in release.changes] if release else []
+    changes = [ProgramChange.read(row) for row in release.changes] if release else []
     return {
         change.key: change.before.start
         for change in changes
@@ -146,25 +127,22 @@ class ChangesFeed(EditionFeed):
     def link(self, edition: Edition) -> str:
         return absolute(reverse("schedule:changes", args=[edition.slug]))
 
-    def items(self, edition: Edition) -> list[ReleaseView]:
-        releases = release_view(edition, timezone.now(), MAX_ENTRIES)
-        for one in releases:
-            one.release.edition = edition
-        return releases
+    def items(self, edition: Edition) -> list[Release]:
+        return release_view(edition, timezone.now(), MAX_ENTRIES)
 
     def item_title(self, item: Any) -> str:
-        return writable(str(item.release))
+        return writable(str(item))
 
-    def item_link(self, item: ReleaseView) -> str:
-        return absolute(item.release.get_absolute_url())
+    def item_link(self, item: Release) -> str:
+        return absolute(item.get_absolute_url())
 
     item_guid = item_link
 
     def item_description(self, item: Any) -> str:
-        context = {"told": item, "edition": item.release.edition, "site": absolute("")}
+        context = {"release": item, "edition": item.edition, "site": absolute("")}
         return writable(render_to_string("schedule/_release.html", context))
 
-    def item_pubdate(self, item: ReleaseView) -> datetime:
-        return item.release.published_at
+    def item_pubdate(self, item: Release) -> datetime:
+        return item.published_at
 
     item_updateddate = item_pubdate

@@ -122,5 +122,5 @@ def test_list_begins_with_what_does_not_take_place_and_is_sorted_by_time() -> No
 
 @pytest.mark.parametrize("thing", [SESSION, PAPER, TALK, SnapshotRow(), SnapshotRow("x", cancelled=True)])
 def test_thing_comes_back_as_it_was_written(thing: SnapshotRow) -> None:
-    assert SnapshotRow.read(thing.written(), lambda seconds: datetime.fromtimestamp(seconds, UTC)) == thing
+    assert SnapshotRow.read(thing.written()) == thing
     assert len(TALK.written()) == 6

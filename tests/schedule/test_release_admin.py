@@ -9,7 +9,8 @@ from django.test import Client
 
 from conference.models import Edition
 from schedule.models import Release, Session
-from schedule.releases.snapshot import announce, read_change
+from schedule.releases.changes import ProgramChange
+from schedule.releases.snapshot import announce
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +66,7 @@ def test_release_that_is_out_is_edited_line_by_line(admin_client: Client, editio
         "room:session:s1",
     ]
     assert [(row["kind"], row["note"]) for row in release.changes] == [("room", "Two floors up")]
-    assert read_change(release.changes[0]).before is not None
+    assert ProgramChange.read(release.changes[0]).before is not None
 
 
 def test_text_is_previewed_as_other_texts_are(admin_client: Client, edition: Edition) -> None:
@@ -102,7 +103,7 @@ def change(release: Release) -> str:
 
 
 def told_notes(release: Release) -> dict[str, str]:
-    rows = map(read_change, Release.objects.get(pk=release.pk).changes)
+    rows = map(ProgramChange.read, Release.objects.get(pk=release.pk).changes)
     return {one.line: one.note for one in rows}
 
 
@@ -142,7 +143,7 @@ def test_note_that_is_too_long_is_refused_in_words(admin_client: Client, edition
 
 
 def lines(release: Release) -> list[str]:
-    return [read_change(row).line for row in release.changes]
+    return [ProgramChange.read(row).line for row in release.changes]
 
 
 def test_page_lists_what_changed_in_words_and_in_the_editions_zone(

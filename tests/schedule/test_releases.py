@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from papers.models import Paper
 from schedule.models import Presentation, Release, Session
-from schedule.releases.snapshot import announce, pending_release, read_change
+from schedule.releases.changes import ProgramChange
+from schedule.releases.snapshot import announce, pending_release
 from tests import factories as make
 from tests.website.marked import LOW, hide_beside_paper, hide_drafts, hide_in_program, make_public_program
 
@@ -20,7 +21,7 @@ HOUR = timedelta(hours=1)
 
 
 def lines(release: Release) -> list[str]:
-    return [read_change(row).line for row in release.changes]
+    return [ProgramChange.read(row).line for row in release.changes]
 
 
 def test_first_release_counts_instead_of_listing(edition: Edition) -> None:
@@ -38,7 +39,7 @@ def test_second_release_tells_what_moved_with_the_names_of_rooms(edition: Editio
     session.start, session.room = session.start - HOUR, make.make_room(edition, "Aula")
     session.save()
     release = announce(edition, NOON + HOUR)
-    change = read_change(release.changes[0])
+    change = ProgramChange.read(release.changes[0])
 
     assert (release.number, lines(release)) == (2, ["moved:session:s1"])
     assert change.before
