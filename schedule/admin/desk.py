@@ -14,7 +14,7 @@ from conference.models import Edition
 from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount
 from schedule import clashes
-from schedule.clashes.plan import ClashEvent, ClashSubject
+from schedule.clashes.findings import ClashEvent, ClashSubject
 from schedule.clashes.rules import board_key, on_one_board
 from schedule.models import Presentation, Release, Room, Session
 

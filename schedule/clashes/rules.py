@@ -6,10 +6,20 @@ few others.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import accumulate, chain
 
-from schedule.clashes.findings import Clash, ClashKind, NameList, Severity, clash_of, span_of
-from schedule.clashes.plan import SIDE, ClashEvent, ClashProgram, ClashSubject
+from content import times
+from schedule.clashes.findings import (
+    SIDE,
+    Clash,
+    ClashEvent,
+    ClashKind,
+    ClashProgram,
+    ClashSubject,
+    NameList,
+    Severity,
+    clash_of,
+)
 from schedule.timetable import instant, overlapping
 
 # The number of ongoing rows that a row is reported with.
@@ -140,8 +150,8 @@ def misplaced(plan: ClashProgram, kind: ClashKind, part: ClashEvent, whole: Clas
     """Say that a part does not lie in its whole, at the time of the part."""
     one, other = (whole, part) if kind == ClashKind.ENDS_EARLY else (part, whole)
     subjects = (one.subject, other.subject)
-    times = {"when": span_of(part, plan), "whole": span_of(whole, plan)}
-    facts = {"one": one.subject, "other": other.subject, **times}
+    when, span = (times.when(row.start, row.end, plan.zone) for row in (part, whole))
+    facts = {"one": one.subject, "other": other.subject, "when": when, "whole": span}
     return Clash(kind, Severity.SERIOUS, part.start, part.end, plan.zone, subjects, facts)
 
 
@@ -189,16 +199,12 @@ def halls(plan: ClashProgram) -> Iterator[Clash]:
             number = peak(posters)
             if room.capacity is not None and not room.virtual and number > room.capacity:
                 facts = {"session": session.subject, "room": room.subject, "capacity": room.capacity}
-                subjects, times = (session.subject, room.subject), (session.start, session.end)
+                subjects, span = (session.subject, room.subject), (session.start, session.end)
                 named = {**facts, "number": number}
-                yield Clash(ClashKind.BOARDS_FULL, Severity.SERIOUS, *times, plan.zone, subjects, named)
+                yield Clash(ClashKind.BOARDS_FULL, Severity.SERIOUS, *span, plan.zone, subjects, named)
 
 
 def peak(posters: Iterable[ClashEvent]) -> int:
     """Return how many boards are taken at the moment when most are; what only touches follows on."""
     moments = sorted(chain.from_iterable(((instant(p.start), 1), (instant(p.end), -1)) for p in posters))
-    most = taken = 0
-    for _moment, step in moments:
-        taken += step
-        most = max(most, taken)
-    return most
+    return max(accumulate(step for _moment, step in moments), default=0)

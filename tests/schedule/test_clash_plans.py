@@ -6,8 +6,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from schedule.clashes.findings import Clash, ClashKind, NameList, Severity
-from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject, RoomCapacity, until_the_next
+from schedule.clashes.findings import (
+    Clash,
+    ClashEvent,
+    ClashKind,
+    ClashProgram,
+    ClashSubject,
+    NameList,
+    RoomCapacity,
+    Severity,
+    until_the_next,
+)
 from schedule.clashes.rules import find, peak
 
 ZONE = ZoneInfo("Europe/Berlin")

@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.clashes.findings import ClashKind
-from schedule.clashes.plan import ClashEvent, ClashProgram, ClashSubject, RoomCapacity
+from schedule.clashes.findings import ClashEvent, ClashKind, ClashProgram, ClashSubject, RoomCapacity
 from schedule.clashes.rules import find, peak
 from schedule.timetable import overlap
 
