@@ -29,7 +29,6 @@ class Status(models.TextChoices):
 
 
 def this_second() -> datetime:
-    """Return the present moment as calendars write it."""
     return timezone.now().replace(microsecond=0)
 
 
@@ -154,7 +153,6 @@ class EntryQuerySet(ContentQuerySet[Any]):
 
 
 def _unmoved(values: dict[str, object]) -> Q:
-    """Rows that have these values already."""
     same = Q()
     for name, value in values.items():
         key = value.pk if isinstance(value, models.Model) else value

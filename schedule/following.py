@@ -23,8 +23,6 @@ WRITES_A_MINUTE = 120
 
 
 class Release(Content):
-    """An announcement of the program, with what changed since the one before."""
-
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
@@ -155,7 +153,6 @@ class AgendaStar(models.Model):
 
     @property
     def star(self) -> Star:
-        """The row as it is written elsewhere."""
         thing: Any = self.session or self.presentation
         seen = Seen(self.seen_start, self.seen_room_id)
         at = self.removed_at or self.starred_at

@@ -60,8 +60,6 @@ OTHER_EDITION = {
 
 
 class Room(Ordered, Content):
-    """A place for sessions, or a virtual one."""
-
     personal_fields: ClassVar[tuple[str, ...]] = ()
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="rooms")
@@ -197,8 +195,6 @@ class Session(HasKind, TimetableEntry, Content):
 
 
 class SessionRole(NamedAsPrinted, Ordered, Content):
-    """A person's part in a session, with name and affiliation as printed."""
-
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "role", "affiliation")
     edition_lookup: ClassVar[str] = "session__edition"
     siblings_of: ClassVar[str] = "session"

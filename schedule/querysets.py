@@ -57,8 +57,6 @@ def of_kind(kind: str) -> Q:
 
 
 class RoomQuerySet[M: "Content"](ContentQuerySet[M]):
-    """Rooms of an edition, in order."""
-
     def published(self, at: datetime | None = None) -> Self:
         """Rooms in which something public takes place."""
         # PostgreSQL reads at once all that do: few presentations have a room of their own.
@@ -70,8 +68,6 @@ class RoomQuerySet[M: "Content"](ContentQuerySet[M]):
 
 
 class SessionQuerySet(EntryQuerySet):
-    """Sessions, by time."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(session_published("", at))
 
@@ -99,7 +95,6 @@ class SessionQuerySet(EntryQuerySet):
         return later.in_order().select_related("edition").first()
 
     def with_parts(self, uid: str) -> Self:
-        """The session with this uid, and the sessions that are part of it."""
         return self.filter(Q(uid=uid) | Q(parent__uid=uid))
 
     def invited_talks(self) -> Self:
@@ -133,7 +128,6 @@ class SessionQuerySet(EntryQuerySet):
         return rows.filter(Exists(talks.filter(session=OuterRef("pk"))))
 
     def not_over(self, at: datetime | None = None) -> Self:
-        """Sessions that go on at that moment or begin later."""
         return self.filter(Q(end__gt=moment(at)) | Q(start__gte=moment(at)))
 
     # What chairs have to see to, public or not
@@ -143,7 +137,6 @@ class SessionQuerySet(EntryQuerySet):
         return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
 
     def without_chair(self) -> Self:
-        """Sessions of the kinds that have one, without a chair or moderator."""
         roles = self._related("roles").filter(session=OuterRef("pk"), role__in=LEADERS)
         return self.taking_place().filter(~Exists(roles), counts_as__in=LED)
 
@@ -193,13 +186,10 @@ class SessionQuerySet(EntryQuerySet):
         return self.in_order().with_place().with_people(at).with_talk_counts(at, topic)
 
     def program_days(self, day_of: Callable[[datetime], date]) -> set[date]:
-        """The program days on which these sessions begin."""
         return {*map(day_of, self.order_by().values_list("start", flat=True).distinct())}
 
 
 class SessionRoleQuerySet(ContentQuerySet[Any]):
-    """People's parts in sessions."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(session_published("session__", at))
 
@@ -315,15 +305,11 @@ class PresentationQuerySet(EntryQuerySet):
 
 
 class SpeakerQuerySet[M: "Content"](ContentQuerySet[M]):
-    """Speakers of talks that are not papers."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(presentation_published("presentation__", at))
 
 
 class ReleaseQuerySet[M: "Content"](ContentQuerySet[M]):
-    """Announcements of the program."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(schedule_public("edition__", at), or_upcoming("published_at", at))
 

@@ -40,7 +40,6 @@ class Recording:
 
     @property
     def paper(self) -> Paper | None:
-        """The paper it is of, if any."""
         if isinstance(self.thing, Presentation):
             return self.thing.paper
         return self.thing if isinstance(self.thing, Paper) else None

@@ -36,7 +36,6 @@ class ScheduleFilter:
 
     @property
     def possible(self) -> bool:
-        """Whether there is more than one way to choose."""
         return len(self.kinds) > 1 or len(self.rooms) > 1 or bool(self.topics)
 
     @property
@@ -58,7 +57,6 @@ def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Schedul
 
 
 def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str = "") -> str:
-    """Return the value of a parameter that may be missing or empty."""
     value = request.GET.get(name, "")
     if value and value not in known:
         raise BadParameter(
@@ -68,7 +66,6 @@ def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str
 
 
 def named[T: Any](request: HttpRequest, name: str, rows: Iterable[T]) -> T | None:
-    """Return the row whose slug the parameter is."""
     value = request.GET.get(name, "")
     found = next((row for row in rows if row.slug == value), None)
     if value and found is None:

@@ -35,8 +35,6 @@ type KindKey = tuple[str, str]
 
 
 class BuiltInSessionKind(models.TextChoices):
-    """What a session is or counts as."""
-
     OPENING = "opening", _("Opening")
     INVITED_TALK = "invited_talk", _("Invited talk")
     ORAL = "oral", _("Oral session")
@@ -55,8 +53,6 @@ class BuiltInSessionKind(models.TextChoices):
 
 
 class BuiltInPresentationKind(models.TextChoices):
-    """What a presentation is or counts as."""
-
     ORAL = "oral", _("Oral")
     SPOTLIGHT = "spotlight", _("Spotlight")
     POSTER = "poster", _("Poster")
@@ -81,7 +77,6 @@ FALLBACK: dict[str, str] = {AppliesTo.SESSION: "other", AppliesTo.PRESENTATION: 
 
 @cache
 def built_in_kinds(applies_to: str) -> frozenset[str]:
-    """Return the slugs of the built-in kinds."""
     return frozenset(BUILT_IN[applies_to].values)
 
 
@@ -91,8 +86,6 @@ def kind_label(applies_to: str, slug: str, name: str) -> str:
 
 
 class SessionKindQuerySet(ContentQuerySet[Any]):
-    """Kinds of a conference's own, in order."""
-
     def published(self, at: datetime | None = None) -> Self:
         """Those of conferences that are public."""
         return self.filter(conference__in=self.published_related("conference", at))
@@ -161,7 +154,6 @@ class SessionKind(Ordered, Content):
         return {"counts_as": self.counts_as, "kind_name": self.name, "kind_color": self.color}
 
     def used_by(self) -> "models.QuerySet[HasKind]":
-        """Return the sessions or presentations of this kind."""
         model: Any = apps.get_model("schedule", self.applies_to)
         own = model.objects.filter(edition__conference=self.conference_id, kind=self.slug)
         rows: models.QuerySet[HasKind] = own.select_related("edition")

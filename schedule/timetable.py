@@ -45,8 +45,6 @@ class Block[T: Timed]:
 
 @dataclass(frozen=True, slots=True)
 class ProgramDay[T: Timed]:
-    """One program day and its blocks."""
-
     date: date
     blocks: list[Block[T]]
 
@@ -167,8 +165,6 @@ def back_to_back[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
 
 
 class Placed(Timed, Protocol):
-    """Whatever lasts from a start to an end in a room, or in none."""
-
     @property
     def room(self) -> Any: ...
 

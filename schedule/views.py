@@ -159,7 +159,6 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
 
 @edition_page
 def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
-    """Draw the card of a session."""
     rows = edition.sessions.published().select_related("room", "parent").with_people()
     shown: Session = get_object_or_404(rows, uid=uid)
     time = when(shown.start, shown.end, edition.zone)

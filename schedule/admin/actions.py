@@ -67,7 +67,6 @@ class SetSession(SetField):
 
 
 def moved_words(row: "Content", news: Values) -> str:
-    """Return from which session to which, and whether times of its own go."""
     sentence = change_words(row, {"session": news["session"]})
     if {"start", "end"} & news.keys():
         return gettext("%(move)s, without times of its own") % {"move": sentence}

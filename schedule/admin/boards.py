@@ -36,8 +36,6 @@ MAX_RANGE_CHARS = 3 * MAX_BOARD_CHARS
 
 
 class Order(TextChoices):
-    """In which order posters are hung along the boards."""
-
     CURRENT = "current", _("in the order of the session")
     TOPIC = "topic", _("by topic")
     TITLE = "title", _("by title")
@@ -57,8 +55,6 @@ class BoardsForm(forms.Form):
 
 @dataclass
 class PosterRow:
-    """A poster on the page: the board it has, and the one that is planned."""
-
     talk: Presentation
     before: str = field(init=False)
     after: str = field(init=False)
@@ -83,7 +79,6 @@ class PosterRow:
         return self.talk.paper.topic if self.talk.paper else None
 
     def read(self, data: QueryDict, seen: str) -> None:
-        """Take over what was sent of it."""
         wanted = " ".join(data.get(f"b{self.pk}-board", "").split())
         self.is_fixed = f"b{self.pk}-fixed" in data
         shown, now, mine = seen or mark(self.before), mark(self.before), mark(wanted)
@@ -95,10 +90,7 @@ class PosterRow:
 
 
 class Hanging(PlannedRows[PosterRow]):
-    """All posters of a session as the page shows them."""
-
     def read(self, data: QueryDict, seen: Seen) -> None:
-        """Take over what was sent."""
         shown = seen.get(BOARDS, {})
         for row in self.rows:
             if f"b{row.pk}-board" in data:
@@ -128,8 +120,6 @@ class Hanging(PlannedRows[PosterRow]):
 
 
 def ranks(order: str, topics: Mapping[int, TopicPath]) -> Callable[[PosterRow], tuple[object, ...]]:
-    """Return by what posters are sorted before they are hung."""
-
     def by_title(row: PosterRow) -> tuple[str, int]:
         return row.talk.paper.sort_title if row.talk.paper else str(row.talk).casefold(), row.pk
 
@@ -207,7 +197,6 @@ def assign[K: Hashable](boards: Sequence[str], posters: Mapping[K, str]) -> Mapp
 
 
 def too_few(free: int, waiting: int) -> str:
-    """Say how many boards there are, how many are needed, and how many are missing."""
     missing = waiting - free
     there = ngettext("%(count)d board is free", "%(count)d boards are free", free) % {"count": free}
     needed = ngettext("%(count)d poster needs one", "%(count)d posters need one", waiting)

@@ -35,7 +35,6 @@ MAX_LISTED_CLASHES = 3
 
 
 def address(subject: ClashSubject) -> str:
-    """Return the address of the row's form."""
     return reverse(f"admin:{MODELS[subject.model]}_change", args=[subject.pk])
 
 
@@ -46,7 +45,6 @@ def linked(clash: Clash) -> dict[str, object]:
 
 
 def shown(fact: object) -> str:
-    """Return a fact as HTML."""
     if isinstance(fact, NameList):
         return fact.told(shown)
     return (
@@ -112,7 +110,6 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
 
 
 def said(found: list[Clash]) -> SafeString:
-    """Return the text shown after saving."""
     count = len(found)
     head = ngettext("Saved, with %(count)s clash:", "Saved, with %(count)s clashes:", count)
     lines = [clash.message for clash in found[:MAX_LISTED_CLASHES]]

@@ -116,7 +116,6 @@ def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] |
 
 
 def timetable_address(edition: Edition, **more: object) -> str:
-    """Return the address of the timetable of an edition."""
     return reverse("admin:schedule_session_timetable", query={"edition": edition.pk, **more})
 
 

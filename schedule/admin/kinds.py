@@ -143,8 +143,6 @@ class KindForm(ActionForm):
 
 
 class SetKind(SetField):
-    """Give rows a kind, with what they hold of it."""
-
     form_class = KindForm
 
     def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -131,7 +131,6 @@ class PostersPage:
         self.read()
 
     def read(self) -> None:
-        """Take over which sessions were chosen, and where their papers go."""
         known = {str(target.pk): target for target in self.targets}
         for one in self.sessions:
             one.is_picked = str(one.session.pk) in self.sent.getlist("pick")

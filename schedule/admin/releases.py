@@ -65,7 +65,6 @@ def told_change(change: ProgramChange, edition: Edition, rooms: dict[str, str]) 
 
 
 def noted(row: dict[str, object], note: str) -> dict[str, Any]:
-    """Return a stored change with this note, or without one."""
     return {
         **{name: value for name, value in row.items() if name != "note"},
         **({"note": note} if note else {}),
@@ -98,12 +97,9 @@ class LinesWidget(forms.Widget):
 
 
 class LinesField(forms.Field):
-    """Changes announced, each with a note of the chairs' or an empty one."""
-
     widget = LinesWidget
 
     def learn(self, told: Sequence[tuple[str, str]], stored: Mapping[str, str] | None = None) -> None:
-        """Take over the lines there are, and the notes that are stored."""
         self.widget.told, self.widget.stored = told, stored or {}
 
     def to_python(self, value: Any) -> dict[str, str]:
@@ -154,7 +150,6 @@ class AnnounceForm(forms.Form):
 
     @property
     def notes(self) -> dict[str, str]:
-        """The notes of the announced lines."""
         notes: dict[str, str] = self.cleaned_data.get("lines", {})
         return notes
 
@@ -282,5 +277,4 @@ class ReleaseAdmin(ContentAdmin[Release]):
         return TemplateResponse(request, "admin/schedule/release/announce.html", context)
 
     def has_news(self, ready: PendingRelease) -> bool:
-        """Tell whether there is something to announce."""
         return bool(ready.changes or (ready.is_first and ready.program.things))

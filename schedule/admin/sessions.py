@@ -76,8 +76,6 @@ class DayFilter(EditionPartFilter):
 
 
 class SessionDayFilter(DayFilter):
-    """Presentations by the day of their session."""
-
     start = "session__start"
 
 
@@ -373,16 +371,12 @@ admin.site.unregister([Paper, Edition])
 
 @admin.register(Paper)
 class ScheduledPaperAdmin(PaperAdmin):
-    """Papers with their appearances."""
-
     inlines = [*PaperAdmin.inlines, AppearanceInline]
     actions = [*PaperAdmin.actions, put_in_session]
 
 
 @admin.register(Edition)
 class ScheduledEditionAdmin(EditionAdmin):
-    """Editions with their rooms."""
-
     inlines = [*EditionAdmin.inlines, RoomInline]
 
     def render_change_form(

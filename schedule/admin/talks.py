@@ -43,8 +43,6 @@ TIMES, ORDER = "times", "order"
 
 
 class TalkForm(forms.Form):
-    """A presentation in its session: its place, times of its own, and the pause after it."""
-
     place = forms.IntegerField(label=_("place"), required=False, min_value=0, max_value=1_000_000)
     start = clock_field(pgettext_lazy("moment", "start"), required=False)
     end = clock_field(pgettext_lazy("moment", "end"), required=False)
@@ -72,8 +70,6 @@ class SpreadForm(forms.Form):
 
 @dataclass
 class LineupRow:
-    """A presentation on the page: the times it has, and those that are planned."""
-
     talk: Presentation
     session: Session
     place: int
@@ -108,7 +104,6 @@ class LineupRow:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the inputs hold."""
         return self.sent if self.errors else {"pause": self.pause or "", **self.clocks(self.after)}
 
     def clocks(self, times: Times) -> dict[str, str]:
@@ -124,7 +119,6 @@ class LineupRow:
         return " – ".join(value or "…" for value in self.clocks(times).values()) if any(times) else "–"
 
     def read(self, data: QueryDict, seen: str) -> int:
-        """Take over what was sent of it, and return the place that was asked for."""
         form = TalkForm(data, prefix=f"t{self.pk}")
         self.sent = {name: data.get(f"t{self.pk}-{name}", "") for name in form.fields}
         if not form.is_valid():
@@ -139,7 +133,6 @@ class LineupRow:
         return self.place if place is None else place
 
     def moments(self, sent: dict[str, Any]) -> Times:
-        """Return the moments that the clock times mean."""
         start = self.moment(sent["start"], self.before[0], self.session.start)
         end = self.moment(sent["end"], self.before[1], start or self.session.start)
         if start and end and instant(end) < instant(start):
@@ -171,14 +164,11 @@ class LineupRow:
 
 
 def marked(times: Times) -> str:
-    """Return the marks of two times."""
     return "".join(mark(plain(at)) for at in times)
 
 
 @dataclass
 class Lineup(PlannedRows[LineupRow]):
-    """All presentations of a session, in the order that is planned."""
-
     session: Session
     # The keys as they stand here, and whether somebody else changed the order that is changed here too.
     stored: list[int] = field(init=False)
@@ -188,7 +178,6 @@ class Lineup(PlannedRows[LineupRow]):
         self.stored = [row.pk for row in self.rows]
 
     def read(self, data: QueryDict, seen: Seen) -> None:
-        """Take over what was sent."""
         shown, order = seen.get(TIMES, {}), [int(key) for key in seen.get(ORDER, {})]
         sent = [row for row in self.rows if f"t{row.pk}-place" in data]
         places = {row.pk: row.read(data, shown.get(str(row.pk), "")) for row in sent}
@@ -200,7 +189,6 @@ class Lineup(PlannedRows[LineupRow]):
             self.put([*mine, *(key for key in self.stored if key not in known)])
 
     def put(self, keys: Sequence[int]) -> None:
-        """Put the rows into this order."""
         by_key = {row.pk: row for row in self.rows}
         self.rows = [by_key[key] for key in keys]
 
@@ -213,7 +201,6 @@ class Lineup(PlannedRows[LineupRow]):
             row.after, row.errors = times, []
 
     def clear(self) -> None:
-        """Leave no presentation a time of its own."""
         for row in self.rows:
             row.after, row.errors = (None, None), []
 

@@ -81,7 +81,6 @@ class Board:
         return SessionRow(session, self.edition, self.rooms, is_fixed=not may_move)
 
     def act(self) -> None:
-        """Do what the button asks for, but for saving."""
         if key := self.sent.get("_reset", ""):
             self.sitting.reset(key)
         if "_shift" in self.sent:
@@ -122,7 +121,6 @@ class Board:
         }
 
     def context(self) -> dict[str, Any]:
-        """Return what the page shows."""
         sitting = self.sitting
         found = self.clashes()
         shown = self.shown

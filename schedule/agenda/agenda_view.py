@@ -80,7 +80,6 @@ class AgendaView:
 
     @property
     def stars(self) -> list[Star]:
-        """The stars of what is shown."""
         return [one.star for stop in self.stops for one in (stop, *stop.talks) if one.star]
 
     @property

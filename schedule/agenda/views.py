@@ -130,7 +130,6 @@ def stars_of(request: HttpRequest) -> list[Star]:
 
 
 def own(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
-    """Return the agenda that this browser keeps here."""
     token = request.COOKIES.get(COOKIE, "")
     kept = saved_agendas.opened(edition, token) if token else None
     return kept if kept and kept.is_writable else None

@@ -91,7 +91,6 @@ class Stored:
         }
 
     def _people(self, rows: QuerySet[Model], owner: str) -> Mapping[int, set[int]]:
-        """Return who has to be where, and learn their names."""
         found: dict[int, set[int]] = defaultdict(set)
         columns = rows.order_by().values_list(owner, "person", "person__uid", "person__name")
         for key, person, uid, name in columns:
@@ -151,7 +150,6 @@ class Stored:
 
 
 def changed(rows: Iterable[Row], planned: Mapping[int, Mapping[str, object]]) -> Iterable[Row]:
-    """Return the rows with the fields that are planned otherwise."""
     return ({**row, **planned.get(row["pk"], {})} for row in rows)
 
 

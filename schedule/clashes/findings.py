@@ -109,8 +109,6 @@ class RoomCapacity:
 
 @dataclass(frozen=True)
 class ClashProgram:
-    """All that takes place in an edition, whether it is public yet or not."""
-
     zone: ZoneInfo
     sessions: list[ClashEvent] = field(default_factory=list)
     talks: list[ClashEvent] = field(default_factory=list)
@@ -123,8 +121,6 @@ class ClashProgram:
 
     @cached_property
     def by_session(self) -> list[tuple[ClashEvent, list[ClashEvent]]]:
-        """The sessions with their presentations, those that have some."""
-
         def key(talk: ClashEvent) -> int:
             return talk.session.subject.pk if talk.session else 0
 
@@ -154,8 +150,6 @@ NAMED = 5
 
 
 class ClashKind(TextChoices):
-    """What gets in each other's way."""
-
     PERSON = "person", _("Person in two places at once")
     POSTER = "poster", _("Poster hung while its author gives a talk")
     ROOM = "room", _("Room used twice at once")
@@ -209,7 +203,6 @@ class Clash:
 
     @property
     def message(self) -> str:
-        """What is wrong, in one sentence."""
         return self.sentence % self.facts
 
     @property
@@ -229,8 +222,6 @@ class Clash:
 
 @dataclass(frozen=True, slots=True)
 class NameList:
-    """Several names in a sentence."""
-
     names: tuple[Any, ...]
 
     def __bool__(self) -> bool:
@@ -240,7 +231,6 @@ class NameList:
         return self.told(str)
 
     def told(self, show: Callable[[object], str]) -> str:
-        """Return the names as `show` writes them, and how many more there are."""
         shown = ", ".join(show(name) for name in self.names[:NAMED])
         more = len(self.names) - NAMED
         return str(_("%(names)s and %(more)s more") % {"names": shown, "more": more}) if more > 0 else shown

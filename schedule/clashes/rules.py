@@ -27,7 +27,6 @@ MAX_PARTNERS = 5
 
 
 def find(plan: ClashProgram) -> list[Clash]:
-    """Return all clashes by time."""
     rules = (people, papers, rooms, talks, sessions_outside, talks_outside, ends, boards, halls)
     return sorted(chain.from_iterable(rule(plan) for rule in rules), key=lambda clash: clash.order)
 

@@ -68,8 +68,6 @@ def later(moment: datetime, by: timedelta) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Start, end and room of a session."""
-
     start: datetime
     end: datetime
     room: int | None = None

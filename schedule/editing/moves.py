@@ -77,8 +77,6 @@ class MoveForm(forms.Form):
 
 
 class ShiftForm(forms.Form):
-    """By how much the chosen sessions are shifted."""
-
     minutes = forms.IntegerField(
         label=_("minutes"),
         required=False,
@@ -94,7 +92,6 @@ class ShiftForm(forms.Form):
 
 
 def sent_keys(data: QueryDict) -> set[int]:
-    """Return the keys of the sessions that a page sent."""
     found = (SENT.fullmatch(name) for name in data)
     return {int(match["key"]) for match in found if match}
 
@@ -106,8 +103,6 @@ def marked(at: Placement) -> tuple[str, str]:
 
 @dataclass
 class SessionRow:
-    """A session on the page: its old and its new place."""
-
     session: Session
     edition: Edition
     rooms: Mapping[int, Room]
@@ -192,7 +187,6 @@ class SessionRow:
         return "|".join(self.written(self.before).values())
 
     def written(self, at: Placement) -> dict[str, str]:
-        """Return a time and a place as inputs hold them."""
         zone = self.edition.zone
         return {
             "day": self.edition.day_of(at.start).isoformat(),
@@ -289,7 +283,6 @@ class Sitting(PlannedRows[SessionRow]):
                 row.after, row.is_stale, row.errors = row.before, False, {}
 
     def planned(self) -> PlannedEdit:
-        """Return the plan as the clashes are asked about it."""
         sessions = {
             row.pk: {"start": row.after.start, "end": row.after.end, "room": row.after.room}
             for row in self.moved
@@ -339,6 +332,5 @@ def refusals(row: "Content") -> list[str]:
 
 
 def store(rows: "list[Any]", fields: list[str]) -> None:
-    """Write rows of one model."""
     if rows:
         type(rows[0])._default_manager.bulk_update(rows, fields, batch_size=200)

@@ -108,7 +108,6 @@ class Snapshot:
 
     @cached_property
     def shown_papers(self) -> set[str]:
-        """The keys of papers that have an appearance."""
         return {thing.paper for thing in self.things.values() if thing.paper}
 
     def counted(self, kind: str) -> int:
@@ -132,7 +131,6 @@ class ProgramChange:
 
     @property
     def words(self) -> str:
-        """The kind of change in words."""
         return str(KINDS[self.kind])
 
     @property

@@ -50,7 +50,6 @@ class ReleaseLine:
 
     @property
     def note_html(self) -> str:
-        """What the chairs added."""
         return markup.inline(self.change.note)
 
     @property
@@ -117,8 +116,6 @@ def mark_moved(sessions: Iterable[Session], moves: Mapping[str, datetime], at: d
 
 
 class ChangesFeed(EditionFeed):
-    """What changed, newest release first."""
-
     name = pgettext_lazy("name of a feed", "changes of the program")
 
     def path(self, edition: Edition) -> str:

@@ -50,7 +50,6 @@ def edition_named(slug: str | None) -> Edition:
 
 
 def as_json(clash: Clash) -> dict[str, object]:
-    """Return a clash with its moments in the edition's zone."""
     rows = [{"model": row.model, "uid": row.uid, "name": str(row)} for row in clash.subjects]
     return {
         "kind": clash.kind.value,
