@@ -102,9 +102,9 @@ def plan(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
     rooms: Mapping[int, Room] = edition.rooms.published(at).in_bulk() if found else {}
     for stop in found:
         stop.star = kept[stop.key]
-        if stop.star.seen not in (None, stop.now.seen) and not stop.cancelled:
-            stop.moved_from = stop.star.seen
-            stop.old_room = rooms.get(stop.moved_from.room or 0) if stop.moved_from else None
+        seen = stop.star.seen
+        if seen is not None and seen != stop.now.seen and not stop.cancelled:
+            stop.moved_from, stop.old_room = seen, rooms.get(seen.room or 0)
     stops = _gathered(found)
     timed: list[Any] = [stop for stop in stops if stop.start]
     _note_clashes([stop for stop in timed if not stop.cancelled])

@@ -79,8 +79,8 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
                 if request.method in methods:
                     response = view(request, addressed, *args, **kwargs)
                 else:
-                    words = gettext("This address only takes what is sent from the agenda or from a star.")
-                    response = refusal(request, 405, words)
+                    said = gettext("This address only takes what is sent from the agenda or from a star.")
+                    response = refusal(request, 405, said)
                     response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
             except tuple(FAULTS) as fault:
                 status, words = FAULTS[type(fault)]

@@ -140,10 +140,11 @@ class ProgramChange:
 
     def written(self, rooms: Mapping[str, str]) -> dict[str, object]:
         """Return what is stored, with the names of rooms by slug, which may be gone one day."""
-        places = {"before": self.before, "after": self.after}
-        told = {name: place.written(rooms) for name, place in places.items() if place}
-        noted = {"note": self.note} if self.note else {}
-        return {"kind": self.kind, "key": self.key, "title": self.title, "was": self.was, **told, **noted}
+        row: dict[str, object] = {"kind": self.kind, "key": self.key, "title": self.title, "was": self.was}
+        for name, place in (("before", self.before), ("after", self.after)):
+            if place:
+                row[name] = place.written(rooms)
+        return {**row, "note": self.note} if self.note else row
 
     @classmethod
     def read(cls, stored: dict[str, Any]) -> Self:

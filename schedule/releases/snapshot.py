@@ -51,8 +51,8 @@ def snapshot(edition: Edition, at: datetime) -> Snapshot:
     """Return what `published(at)` shows of an edition. Three queries."""
     columns = ("uid", "title", "start", "end", "room__slug", "status")
     sessions = edition.sessions.published(at).order_by("uid").values_list(*columns, "parent__uid")
-    talks = edition.presentations.published(at).order_by("uid")
-    talks = talks.values_list(*columns, "session__uid", "paper__uid")
+    presentations = edition.presentations.published(at).order_by("uid")
+    talks = presentations.values_list(*columns, "session__uid", "paper__uid")
     papers = edition.papers.published(at).order_by("uid").values_list("uid", "title")
     return Snapshot(
         {
