@@ -144,13 +144,17 @@ class ProgramChange:
         for name, place in (("before", self.before), ("after", self.after)):
             if place:
                 row[name] = place.written(rooms)
-        return {**row, "note": self.note} if self.note else row
+        if self.note:
+            row["note"] = self.note
+        return row
 
     @classmethod
     def read(cls, stored: dict[str, Any]) -> Self:
         """Return a change as announced; the rooms in it are names."""
-        places = {name: TimeAndRoom.read(stored[name]) for name in ("before", "after") if name in stored}
-        return cls(**{**stored, **places})
+        values = dict(stored)
+        for name in {"before", "after"} & stored.keys():
+            values[name] = TimeAndRoom.read(stored[name])
+        return cls(**values)
 
 
 def changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
