@@ -43,10 +43,7 @@ set_null.lazy_sub_objs = True  # type: ignore[attr-defined]
 
 
 class TimetableEntry(models.Model):
-    """A row that can be called off, and remembers when one of its calendar fields last changed.
-
-    The reason for calling off goes when the entry takes place after all.
-    """
+    """A row that can be called off, and remembers when one of its calendar fields last changed."""
 
     unrecorded_fields: ClassVar[tuple[str, ...]] = (MOVED,)
 
@@ -132,8 +129,8 @@ class EntryQuerySet(ContentQuerySet[Any]):
     def update(self, **kwargs: object) -> int:
         if kwargs.get("status", Status.CANCELLED) != Status.CANCELLED:
             kwargs.setdefault(REASON, "")
-        moved = {self._column(name): value for name, value in kwargs.items()}
-        moved = {name: value for name, value in moved.items() if name in CALENDAR_FIELDS}
+        columns = {name: getattr(self.model._meta.get_field(name), "attname", name) for name in kwargs}
+        moved = {columns[name]: kwargs[name] for name in kwargs if columns[name] in CALENDAR_FIELDS}
         if moved and MOVED not in kwargs:
             later = Greatest(Value(this_second()), F(MOVED) + Value(SECOND))
             kwargs[MOVED] = Case(When(_unmoved(moved), then=F(MOVED)), default=later)
@@ -147,9 +144,6 @@ class EntryQuerySet(ContentQuerySet[Any]):
         names = [*fields]
         also = [MOVED, REASON] if "status" in names else [MOVED]
         return super().bulk_update(objs, [*dict.fromkeys([*names, *also])], batch_size=batch_size)
-
-    def _column(self, name: str) -> str:
-        return getattr(self.model._meta.get_field(name), "attname", name)
 
 
 def _unmoved(values: dict[str, object]) -> Q:

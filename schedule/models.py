@@ -97,6 +97,7 @@ class Session(HasKind, TimetableEntry, Content):
     rules_look_at: ClassVar[tuple[str, ...]] = ("parts",)
 
     Kind = BuiltInSessionKind
+    get_kind_display = HasKind.kind_words
     applies_to: ClassVar[str] = AppliesTo.SESSION
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="sessions")
@@ -272,6 +273,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
 
     Kind = BuiltInPresentationKind
+    get_kind_display = HasKind.kind_words
     applies_to: ClassVar[str] = AppliesTo.PRESENTATION
 
     edition = models.ForeignKey(

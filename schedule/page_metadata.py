@@ -52,27 +52,18 @@ def card_text(session: "Session") -> str:
     return f"{session.get_kind_display()}, {time}: {session}. {session.edition.name}"
 
 
-def people_text(session: Any) -> str:
-    """Return who has a part in the session, each once, names as shown."""
-    return ", ".join(dict.fromkeys(one.shown_name for one in session.shown_roles))
-
-
 def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, datetime]) -> Thing:
     """Return the session as an event. A move keeps the time before, as those who knew it look for that."""
     edition, whole = session.edition, session.parent
     before = moves.get(f"session:{session.uid}")
     has_moved = before is not None and before != session.start and not session.cancelled
     return brief(session, session.room) | {
-        "eventStatus": RESCHEDULED if has_moved else status(session),
+        **({"eventStatus": RESCHEDULED} if has_moved else {}),
         "previousStartDate": moment(before, edition) if before and has_moved else "",
         "superEvent": brief(whole) if whole else conference_event(edition),
         "subEvent": [brief(part, part.room) for part in parts],
         "performer": [performer(one) for one in session.shown_roles if one.role in PERFORMING],
     }
-
-
-def status(session: "Session") -> str:
-    return CANCELLED if session.cancelled else SCHEDULED
 
 
 def performer(role: Any) -> Thing:
@@ -96,7 +87,7 @@ def brief(session: "Session", room: Model | None = None) -> Thing:
         "url": url,
         "startDate": moment(session.start, edition),
         "endDate": moment(session.end, edition),
-        "eventStatus": status(session),
+        "eventStatus": CANCELLED if session.cancelled else SCHEDULED,
         "eventAttendanceMode": mode,
         "location": places,
     }

@@ -83,19 +83,15 @@ class SessionQuerySet(EntryQuerySet):
 
     def next_after(self, at: datetime | None = None) -> Self:
         """An edition's sessions of the next starting time on the same program day. One query by itself."""
-        later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
         first = self.first_after(at)
         if first is None or first.edition.day_of(first.start) != first.edition.day_of(moment(at)):
             return self.none()
-        return later.filter(start=first.start)
+        return self.filter(start=first.start).exclude(status="cancelled")
 
     def first_after(self, at: datetime | None = None) -> Any:
         """The session that begins next, on whatever day; `None` after the last. One query."""
         later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
         return later.in_order().select_related("edition").first()
-
-    def with_parts(self, uid: str) -> Self:
-        return self.filter(Q(uid=uid) | Q(parent__uid=uid))
 
     def invited_talks(self) -> Self:
         return self.filter(counts_as="invited_talk")
@@ -126,9 +122,6 @@ class SessionQuerySet(EntryQuerySet):
             return rows
         talks = self.published_related("presentations", at).about(choice.topic, at)
         return rows.filter(Exists(talks.filter(session=OuterRef("pk"))))
-
-    def not_over(self, at: datetime | None = None) -> Self:
-        return self.filter(Q(end__gt=moment(at)) | Q(start__gte=moment(at)))
 
     # What chairs have to see to, public or not
 
@@ -298,8 +291,7 @@ class PresentationQuerySet(EntryQuerySet):
         papers = papers.prefetch_related("edition").defer(*UNSHOWN)
         speakers = with_shown_names(self.published_related("speakers", at)).order_by("position", "pk")
         rows = self.select_related("room").prefetch_related(
-            Prefetch("paper", papers),
-            Prefetch("speakers", speakers, "shown_speakers"),
+            Prefetch("paper", papers), Prefetch("speakers", speakers, "shown_speakers")
         )
         return rows.defer("abstract", "abstract_html")
 

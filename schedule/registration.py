@@ -5,6 +5,8 @@ A session chair's own are the sessions that the account's person leads, and what
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q, QuerySet
@@ -47,15 +49,11 @@ def their_papers(user: "User") -> Any:
 
 def people_there(user: "User") -> Q:
     """Those who have a part in one's sessions."""
-    there: list[Any] = [
-        SessionRole._base_manager.filter(session__in=led_sessions(user)),
-        Speaker._base_manager.filter(presentation__session__in=led_sessions(user)),
-        Authorship._base_manager.filter(paper__in=their_papers(user)),
-    ]
-    found = Q(pk__in=())
-    for rows in there:
-        found |= Q(pk__in=rows.order_by().values("person"))
-    return found
+    roles = SessionRole._base_manager.filter(session__in=led_sessions(user))
+    speakers = Speaker._base_manager.filter(presentation__session__in=led_sessions(user))
+    authors = Authorship._base_manager.filter(paper__in=their_papers(user))
+    some = (Q(pk__in=rows.order_by().values("person")) for rows in (roles, speakers, authors))
+    return reduce(or_, some)
 
 
 def kinds(access: Access, action: str) -> Q:

@@ -32,21 +32,9 @@ from schedule.models import Session, Speaker
 ABSTRACTS = ("abstract_html", "paper__abstract_html")
 # The number shown of talks that are too many for a page.
 TALKS_SHOWN = 10
-OWN = (
-    "pk",
-    "uid",
-    "kind",
-    "kind_name",
-    "counts_as",
-    "title",
-    "title_html",
-    "start",
-    "end",
-    "board",
-    "position",
-)
-STATE = ("status", "cancellation_reason", "recording_url")
-PLACE = ("session_id", "starts", "room_id", "room__slug", "room__name")
+OWN = ("pk", "uid", "kind", "kind_name", "counts_as", "title", "title_html", "start", "end", "starts")
+STATE = ("board", "position", "status", "cancellation_reason", "recording_url")
+OTHERS = ("session_id", "room_id", "room__slug", "room__name")
 PRINTED = ("paper_id", "paper__uid", "paper__title", "paper__title_html")
 
 
@@ -68,7 +56,7 @@ def fill(
     are no talks.
     """
     wholes = {session.pk: session for session in sessions}
-    columns = (*OWN, *STATE, *PLACE, *PRINTED, *(ABSTRACTS if abstracts else ()))
+    columns = (*OWN, *STATE, *OTHERS, *PRINTED, *(ABSTRACTS if abstracts else ()))
     rows = talks.filter(session__in=wholes).annotate(starts=Coalesce("start", "session__start"))
     rows = rows.order_by("position", "pk").values_list(*columns, named=True)
     found = {**grouped((row.session_id, row) for row in rows)}
@@ -126,10 +114,7 @@ def fill(
 
 def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the speakers of these talks in order, as printed. One query, none without talks."""
-    return grouped((talk, PersonLink(*who)) for talk, *who in _speakers(Keys(talks), moment(at)))
-
-
-def _speakers(talks: Keys, at: datetime) -> Any:
-    named = with_shown_names(Speaker.objects.published(at)).filter(Among("presentation_id", talks))
+    named = with_shown_names(Speaker.objects.published(moment(at)))
+    rows: Any = named.filter(Among("presentation_id", Keys(talks))).order_by("position", "pk")
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
-    return named.order_by("position", "pk").values_list(*columns)
+    return grouped((talk, PersonLink(*who)) for talk, *who in rows.values_list(*columns))

@@ -51,9 +51,9 @@ def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Schedul
     rooms = list(edition.rooms.published(at))
     topics = in_tree(edition.topics.published(at))
     kind = one_of(request, "kind", [kind for kind, _ in kinds])
-    return ScheduleFilter(
-        kind, named(request, "room", rooms), named(request, "topic", topics), kinds, rooms, topics
-    )
+    room = named(request, "room", rooms, gettext("Choose a room from the list of the schedule."))
+    topic = named(request, "topic", topics, gettext("Choose a topic from the list of the schedule."))
+    return ScheduleFilter(kind, room, topic, kinds, rooms, topics)
 
 
 def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str = "") -> str:
@@ -65,34 +65,25 @@ def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str
     return value or otherwise
 
 
-def named[T: Any](request: HttpRequest, name: str, rows: Iterable[T]) -> T | None:
+def named[T: Any](request: HttpRequest, name: str, rows: Iterable[T], hint: str) -> T | None:
     value = request.GET.get(name, "")
     found = next((row for row in rows if row.slug == value), None)
     if value and found is None:
-        hints = {
-            "room": gettext("Choose a room from the list of the schedule."),
-            "topic": gettext("Choose a topic from the list of the schedule."),
-        }
-        raise BadParameter(name, value, hints[name])
+        raise BadParameter(name, value, hint)
     return found
 
 
 def in_tree(topics: Iterable[Topic]) -> list[Topic]:
-    """Return topics with each below its parent; `depth` says how far below, `label` indents by it."""
-    below: dict[int | None, list[Topic]] = {}
-    rows = list(topics)
-    shown = {topic.pk for topic in rows}
-    for topic in rows:
-        below.setdefault(topic.parent_id if topic.parent_id in shown else None, []).append(topic)
+    """Return topics with each below its parent, if that is here too; `indent` is for its label."""
+    by_key = {topic.pk: topic for topic in topics}
 
-    def walk(parent: int | None, depth: int) -> list[Topic]:
-        ordered: list[Topic] = []
-        for topic in below.get(parent, []):
-            vars(topic)["indent"] = "\u2003" * depth
-            ordered += [topic, *walk(topic.pk, depth + 1)]
-        return ordered
+    def path(topic: Topic) -> list[tuple[int, str, int]]:
+        parent = by_key.get(topic.parent_id or 0)
+        return [*(path(parent) if parent else ()), (topic.position, topic.name, topic.pk)]
 
-    return walk(None, 0)
+    for topic in by_key.values():
+        vars(topic)["indent"] = "\u2003" * (len(path(topic)) - 1)
+    return sorted(by_key.values(), key=path)
 
 
 def used_days(edition: Edition, at: datetime) -> set[date]:
@@ -101,10 +92,7 @@ def used_days(edition: Edition, at: datetime) -> set[date]:
 
 
 def used_kinds(edition: Edition, at: datetime) -> list[tuple[str, str]]:
-    """Return the kinds of sessions that occur, slug and label: each by what it counts as, built-in first.
-
-    One query, with the days.
-    """
+    """Return the kinds that occur, slug and label: each by what it counts as, built-in first."""
     order = {slug: place for place, slug in enumerate(Session.Kind.values)}
     kinds = {(order[counts_as], name, kind) for _, kind, counts_as, name in starts_and_kinds(edition, at)}
     return [(kind, kind_label(AppliesTo.SESSION, kind, name)) for _, name, kind in sorted(kinds)]

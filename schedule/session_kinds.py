@@ -7,7 +7,7 @@ none is fetched with it. Whatever depends on a kind asks for `counts_as`, which 
 from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from django.apps import apps
 from django.core.exceptions import ValidationError
@@ -155,9 +155,8 @@ class SessionKind(Ordered, Content):
 
     def used_by(self) -> "models.QuerySet[HasKind]":
         model: Any = apps.get_model("schedule", self.applies_to)
-        own = model.objects.filter(edition__conference=self.conference_id, kind=self.slug)
-        rows: models.QuerySet[HasKind] = own.select_related("edition")
-        return rows
+        rows = model.objects.filter(edition__conference=self.conference_id, kind=self.slug)
+        return cast("models.QuerySet[HasKind]", rows.select_related("edition"))
 
     def used_by_some(self) -> "list[HasKind]":
         """Return the first of them, and one more than are named."""
@@ -217,11 +216,6 @@ def kind_choices(applies_to: str, own: Iterable[SessionKind]) -> "list[tuple[str
 class KindField(models.CharField[str, str]):
     """The kind of a session or presentation: a built-in one, or the slug of one of its conference's own."""
 
-    def contribute_to_class(self, cls: type[models.Model], name: str, private_only: bool = False) -> None:
-        super().contribute_to_class(cls, name, private_only)
-        # Django's own knows built-in kinds alone.
-        setattr(cls, f"get_{name}_display", HasKind.kind_words)
-
     def validate(self, value: object, model_instance: models.Model | None) -> None:
         known = [str(slug) for slug, _label in self.flatchoices]
         if value not in known and isinstance(model_instance, HasKind):
@@ -247,7 +241,7 @@ class HasKind(models.Model):
         abstract = True
 
     def kind_words(self) -> str:
-        """Return the kind in words; also as `get_kind_display()`."""
+        """Return the kind in words. Django's own `get_kind_display()` knows built-in kinds alone."""
         return kind_label(self.applies_to, self.kind, self.kind_name)
 
     def own_kinds(self) -> dict[str, SessionKind]:
@@ -257,11 +251,10 @@ class HasKind(models.Model):
 
     def kind_copies(self, slug: str) -> dict[str, str]:
         """Return what the row would hold of a kind. No query for a built-in one."""
-        if slug in built_in_kinds(self.applies_to):
-            return {"counts_as": slug, "kind_name": "", "kind_color": ""}
-        own = self.own_kinds().get(slug)
-        fallback = {"counts_as": FALLBACK[self.applies_to], "kind_name": "", "kind_color": ""}
-        return own.copies if own else fallback
+        is_built_in = slug in built_in_kinds(self.applies_to)
+        own = None if is_built_in else self.own_kinds().get(slug)
+        counts_as = slug if is_built_in else FALLBACK[self.applies_to]
+        return own.copies if own else {"counts_as": counts_as, "kind_name": "", "kind_color": ""}
 
     def derive(self) -> None:
         super().derive()  # type: ignore[misc]

@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 from content import url_converters
 from schedule import views
 from schedule.agenda import views as agendaviews
-from schedule.releases.release_view import ChangesFeed
+from schedule.releases import ChangesFeed
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
 

@@ -1,26 +1,29 @@
 """Views of the timetable. Querysets decide what is public and what a page needs."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from conference.cards import Picture, card, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.times import short_day, when
+from papers.models import Material, Paper
 from schedule import timetable
-from schedule.models import Room, Session
-from schedule.page_metadata import card_text, people_text, session_head
+from schedule.models import Presentation, Room, Session
+from schedule.page_metadata import card_text, session_head
 from schedule.querysets import LIGHT
-from schedule.recordings import recordings_by_day
-from schedule.releases.release_view import mark_moved, moved_times, release_view
+from schedule.releases import mark_moved, moved_times, release_view
 from schedule.rows import TALKS_SHOWN, fill
 from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice, used_days
 
@@ -116,8 +119,9 @@ def frame(
 def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     """Show what runs now and next in every room, for a screen in the lobby."""
     sessions = edition.sessions.published(at)
-    today = sessions.starting_between(*edition.day_bounds(edition.day_of(at))).not_over(at)
-    rooms = timetable.room_statuses(mark_moved(today.for_timetable(at), moved_times(edition, at), at), at)
+    today = sessions.starting_between(*edition.day_bounds(edition.day_of(at)))
+    ahead = today.filter(Q(end__gt=at) | Q(start__gte=at)).for_timetable(at)
+    rooms = timetable.room_statuses(mark_moved(ahead, moved_times(edition, at), at), at)
     context = {"at": at, "boards": rooms}
     if not rooms:
         context |= {"coming": sessions.first_after(at), "begun": sessions.filter(start__lte=at).exists()}
@@ -129,7 +133,8 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
     """Show a session with all that is in it; abstracts of a hall full of posters are left to their pages."""
     at = timezone.now()
     sessions, moved = edition.sessions.published(at), moved_times(edition, at)
-    together = mark_moved(sessions.with_parts(uid).for_timetable(at), moved, at)
+    whole_and_parts = sessions.filter(Q(uid=uid) | Q(parent__uid=uid))
+    together = mark_moved(whole_and_parts.for_timetable(at), moved, at)
     shown = next((one for one in together if one.uid == uid), None)
     if shown is None:
         raise Http404("No such session.")
@@ -163,7 +168,9 @@ def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpRespon
     shown: Session = get_object_or_404(rows, uid=uid)
     time = when(shown.start, shown.end, edition.zone)
     kind = " · ".join(filter(None, (shown.get_kind_display(), time, shown.room.name if shown.room else "")))
-    picture = Picture(kind, str(shown), people_text(shown), edition_line(edition), edition.accent)
+    roles: Any = shown.shown_roles
+    names = dict.fromkeys(one.shown_name for one in roles)
+    picture = Picture(kind, str(shown), ", ".join(names), edition_line(edition), edition.accent)
     return card(request, edition, picture)
 
 
@@ -214,3 +221,70 @@ def recordings(request: HttpRequest, edition: Edition) -> HttpResponse:
 def changes(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show what each release of the program changed, newest first."""
     return render(request, "schedule/changes.html", {"releases": release_view(edition, timezone.now())})
+
+
+# The words of the link to what was recorded of each kind of presentation.
+WATCH = {
+    "oral": _("Watch the oral"),
+    "spotlight": _("Watch the spotlight"),
+    "poster": _("Watch the poster"),
+    "talk": _("Watch the talk"),
+    "demo": _("Watch the demo"),
+}
+
+
+@dataclass(slots=True)
+class Recording:
+    """A thing that was recorded, and where to watch it: (label, address) pairs."""
+
+    kind: str
+    thing: Session | Presentation | Paper
+    title_html: str
+    start: datetime | None = None
+    paper: Paper | None = None
+    watch: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def is_session(self) -> bool:
+        return isinstance(self.thing, Session)
+
+    def add(self, label: str, url: str) -> None:
+        """Take an address, once: the recording of a talk and the paper's video are often the same."""
+        if url and url not in {known for _, known in self.watch}:
+            self.watch.append((label, url))
+
+
+def recordings_by_day(edition: Edition, at: datetime) -> list[tuple[date | None, list[Recording]]]:
+    """Return the recordings of each program day by time; what has no time comes last, under `None`."""
+    found = list(_of_papers_and_talks(edition, at))
+    for session in edition.sessions.published(at).recorded().for_timetable(at):
+        watch = [(gettext("Watch"), session.recording_url)]
+        kind = session.get_kind_display()
+        found.append(Recording(kind, session, session.title_html, session.start, watch=watch))
+    groups: dict[date | None, list[Recording]] = {}
+    for recording in sorted(found, key=lambda one: (one.start is None, one.start, not one.is_session)):
+        day = edition.day_of(recording.start) if recording.start else None
+        groups.setdefault(day, []).append(recording)
+    return list(groups.items())
+
+
+def _of_papers_and_talks(edition: Edition, at: datetime) -> Iterable[Recording]:
+    """A paper shown twice is listed once, at its first time, with all that there is to watch."""
+    talks = edition.presentations.published(at).recorded(at).with_session().by_time()
+    found: dict[tuple[str, int], Recording] = {}
+    for talk in talks.with_credits(at):
+        key = ("paper", talk.paper_id) if talk.paper_id else ("talk", talk.pk)
+        if key not in found:
+            kind, title = talk.get_kind_display(), talk.shown_title_html
+            found[key] = Recording(kind, talk, title, talk.starts, talk.paper)
+        found[key].add(str(WATCH[talk.counts_as]), talk.recording_url)
+    videos = Material.objects.published(at).filter(kind="video", paper__edition=edition)
+    papers = edition.papers.published(at).filter(pk__in=videos.values("paper")).with_authors(at).by_title()
+    by_paper = videos.order_by("position", "pk").grouped("paper_id")
+    for paper in papers:
+        key = ("paper", paper.pk)
+        if key not in found:
+            found[key] = Recording(gettext("Paper"), paper, paper.title_html, paper=paper)
+        for video in by_paper.get(paper.pk, []):
+            found[key].add(video.label or gettext("Watch the video"), video.href)
+    return found.values()

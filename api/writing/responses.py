@@ -115,14 +115,11 @@ RESOURCE_OF_SUBJECT = {
 
 def warnings(row: Content) -> list[Answer]:
     """Return the clashes that concern a row that was written. At most seven queries."""
-    if isinstance(row, (Session, Presentation)):
+    if isinstance(row, (Session, Presentation, Room)):
         found = clashes.touching([row])
     elif isinstance(row, Paper):
         # Its authors cannot be in two places at once.
         found = clashes.touching(row.presentations.select_related("edition"))
-    elif isinstance(row, Room):
-        key = ("room", row.pk)
-        found = [one for one in clashes.of(row.edition) if key in {subject.key for subject in one.subjects}]
     else:
         return []
     return [clash_warning(clash, row.edition.slug) for clash in found]

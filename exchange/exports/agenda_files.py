@@ -15,8 +15,8 @@ from exchange.exports.calendars import part
 from exchange.exports.citation_files import citation_file
 from exchange.formats import bibtex, csv_files, ics
 from exchange.reading.sheets import write_sheet
-from schedule.agenda import saved_agendas
-from schedule.agenda.agenda_view import AgendaStop, plan
+from schedule.agenda import agendas
+from schedule.agenda.agendas import AgendaStop, plan
 from schedule.agenda.stars import Star
 from schedule.agenda.views import agenda_page, stars_of
 
@@ -36,7 +36,7 @@ def agenda_file(request: HttpRequest, edition: Edition, ending: str) -> HttpResp
 @agenda_page("GET", "HEAD")
 def agenda_calendar(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
     """Send the agenda behind a secret link as a calendar to subscribe to."""
-    kept = saved_agendas.opened(edition, token)
+    kept = agendas.opened(edition, token)
     if kept is None:
         raise Http404("No such agenda.")
     return _file(request, edition, kept.stars(), "ics")

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.db.models import Max
 from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext_lazy
@@ -15,6 +14,7 @@ from editorial.access import ScopedAdmin, access_for
 from editorial.actions import ActionForm, BulkAction, Words, change_words
 from editorial.field_actions import SAME, ChosenField, SetField
 from schedule.admin.kinds import offer_kinds
+from schedule.editing import refusals
 from schedule.models import Presentation, Room, Session
 from schedule.session_kinds import AppliesTo, kind_label
 
@@ -110,9 +110,9 @@ class PutInSession(BulkAction):
         for paper in rows:
             if paper.pk in there:
                 continue
-            line, reason = scheduled(paper, session, kind, waiting.get(paper.pk), access)
-            if reason:
-                plan.skipped.append((paper, reason))
+            line = scheduled(paper, session, kind, waiting.get(paper.pk), access)
+            if isinstance(line, str):
+                plan.skipped.append((paper, line))
                 continue
             place += 1
             if line.made is not None:
@@ -127,25 +127,22 @@ class PutInSession(BulkAction):
         super().write([*(line for line in lines if line.made is not None), *moved])
 
 
-def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Access) -> tuple[BulkChange, str]:
+def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Access) -> BulkChange | str:
     """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
         if not access.may("change", Presentation, waits):
-            return BulkChange(paper, ""), gettext("You may not change its presentation.")
+            return gettext("You may not change its presentation.")
         waits.paper = paper
         paper.waits = waits
-        return BulkChange(paper, "", {"session": session}), why_refused(waits, {"session": session})
+        news: Values = {"session": session}
+        return why_refused(waits, news) or BulkChange(paper, "", news)
     if paper.edition_id == session.edition_id:
         # The kinds of a conference are read once for each edition, not for each row.
         paper.edition = session.edition
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):
-        return BulkChange(paper, ""), gettext("You may not add presentations there.")
-    try:
-        made.clean_in_memory()
-    except ValidationError as error:
-        return BulkChange(paper, ""), " ".join(error.messages)
-    return BulkChange(paper, "", made=made), ""
+        return gettext("You may not add presentations there.")
+    return " ".join(refusals(made)) or BulkChange(paper, "", made=made)
 
 
 set_room = SetRoom(

@@ -4,8 +4,8 @@ A board that its chair left alone is not planned.
 """
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -19,11 +19,8 @@ from papers.models import Topic
 from schedule import clashes
 from schedule.admin.editor import SessionPage, clash_context, decide, difference
 from schedule.clashes.rules import board_key
-from schedule.editing.moves import PlannedRows, refusals, store
-from schedule.models import Presentation
-
-# The positions, names and keys of a topic's ancestors and its own.
-type TopicPath = Sequence[tuple[int, str, int]]
+from schedule.editing import PlannedRows, PlannedTalk
+from schedule.schedule_filters import in_tree
 
 BOARDS = "boards"
 ON_BOARDS = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
@@ -54,25 +51,13 @@ class BoardsForm(forms.Form):
 
 
 @dataclass
-class PosterRow:
-    talk: Presentation
-    before: str = field(init=False)
-    after: str = field(init=False)
-    is_fixed: bool = field(init=False)
-    is_stale: bool = False
-    errors: list[str] = field(default_factory=list)
+class PosterRow(PlannedTalk[str]):
+    fields = ("board",)
+    is_fixed: bool = False
 
     def __post_init__(self) -> None:
         self.before = self.after = self.talk.board
         self.is_fixed = bool(self.talk.board)
-
-    @property
-    def pk(self) -> int:
-        return self.talk.pk
-
-    @property
-    def is_moved(self) -> bool:
-        return self.after != self.before
 
     @property
     def topic(self) -> Topic | None:
@@ -81,10 +66,7 @@ class PosterRow:
     def read(self, data: QueryDict, seen: str) -> None:
         wanted = " ".join(data.get(f"b{self.pk}-board", "").split())
         self.is_fixed = f"b{self.pk}-fixed" in data
-        shown, now, mine = seen or mark(self.before), mark(self.before), mark(wanted)
-        if mine != shown:
-            self.after = wanted
-            self.is_stale = shown != now != mine
+        self.plan(wanted, seen)
         if len(wanted) > MAX_BOARD_CHARS:
             self.errors = [gettext("This is too long for a board.")]
 
@@ -96,7 +78,7 @@ class Hanging(PlannedRows[PosterRow]):
             if f"b{row.pk}-board" in data:
                 row.read(data, shown.get(str(row.pk), ""))
 
-    def assign(self, written: str, order: str, topics: Mapping[int, TopicPath]) -> None:
+    def assign(self, written: str, order: str, topics: Mapping[int, int]) -> None:
         """Give the posters boards of this list; those that are fixed keep theirs. Raises `BoardsError`."""
         rows = sorted(self.rows, key=ranks(order, topics))
         found = assign(expand(written), {row.pk: row.after if row.is_fixed else "" for row in rows})
@@ -107,37 +89,20 @@ class Hanging(PlannedRows[PosterRow]):
         """Return the marks of the boards that are here."""
         return {BOARDS: {str(row.pk): mark(row.before) for row in self.rows}}
 
-    def save(self) -> None:
-        """Store the boards; errors go to `errors`, and nothing is stored."""
-        if self.wrong:
-            return
-        rows = self.moved
-        for row in rows:
-            row.talk.board = row.after
-            row.errors = refusals(row.talk)
-        if not self.wrong:
-            store([row.talk for row in rows], ["board"])
 
+def ranks(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow], tuple[object, ...]]:
+    """Return by what posters are sorted before they are hung; `topics` are places in the tree."""
 
-def ranks(order: str, topics: Mapping[int, TopicPath]) -> Callable[[PosterRow], tuple[object, ...]]:
     def by_title(row: PosterRow) -> tuple[str, int]:
         return row.talk.paper.sort_title if row.talk.paper else str(row.talk).casefold(), row.pk
 
     def by_place(row: PosterRow) -> tuple[int, int]:
         return row.talk.position, row.pk
 
-    def by_topic(row: PosterRow) -> tuple[object, ...]:
-        topic = row.topic
-        return topic is None, topics.get(topic.pk, []) if topic else [], *by_place(row)
+    def by_topic(row: PosterRow) -> tuple[int, ...]:
+        return topics.get(row.topic.pk if row.topic else 0, len(topics)), *by_place(row)
 
     return {Order.TITLE: by_title, Order.TOPIC: by_topic}.get(Order(order), by_place)
-
-
-def topic_paths(topics: Iterable[Topic]) -> dict[int, TopicPath]:
-    """Return the position of each topic in the tree: the places of those above it, then its own."""
-    return {
-        topic.pk: [(one.position, one.name, one.pk) for one in (*topic.ancestors, topic)] for topic in topics
-    }
 
 
 # A list of boards, and who gets which one
@@ -223,10 +188,10 @@ class BoardsPage(SessionPage):
 
     def act(self) -> None:
         if "_assign" in self.sent and self.form.is_valid():
-            topics = Topic.objects.filter(edition=self.edition).select_related("parent__parent__parent")
+            topics = {topic.pk: place for place, topic in enumerate(in_tree(self.edition.topics.all()))}
             asked = self.form.cleaned_data
             try:
-                self.plan.assign(asked["boards"], asked["order"], topic_paths(topics))
+                self.plan.assign(asked["boards"], asked["order"], topics)
             except BoardsError as error:
                 self.notes.append(str(error))
 
@@ -255,5 +220,5 @@ class BoardsPage(SessionPage):
 
     def save(self) -> str:
         count = len(self.plan.moved)
-        self.plan.save()
+        self.plan.save_talks()
         return ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}

@@ -1,6 +1,7 @@
 """Clashes in the admin: shown on forms and after saving. They never prevent saving."""
 
 from collections import Counter
+from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -34,10 +35,6 @@ PER_PAGE = 100
 MAX_LISTED_CLASHES = 3
 
 
-def address(subject: ClashSubject) -> str:
-    return reverse(f"admin:{MODELS[subject.model]}_change", args=[subject.pk])
-
-
 def linked(clash: Clash) -> dict[str, object]:
     """Return a clash as templates show it: its sentence with a link to each row that it names."""
     facts = {name: shown(fact) for name, fact in clash.facts.items()}
@@ -47,11 +44,10 @@ def linked(clash: Clash) -> dict[str, object]:
 def shown(fact: object) -> str:
     if isinstance(fact, NameList):
         return fact.told(shown)
-    return (
-        format_html('<a href="{}">{}</a>', address(fact), fact)
-        if isinstance(fact, ClashSubject)
-        else escape(fact)
-    )
+    if isinstance(fact, ClashSubject):
+        address = reverse(f"admin:{MODELS[fact.model]}_change", args=[fact.pk])
+        return format_html('<a href="{}">{}</a>', address, fact)
+    return escape(fact)
 
 
 class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
@@ -60,17 +56,12 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
     change_form_template = "admin/schedule/clashing_form.html"
 
     def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, object],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: M | None = None,
+        self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
+        obj: M | None = kwargs["obj"]
         if obj is not None and not context["errors"] and self.tells_clashes(request, obj):
             context["clashes"] = [linked(clash) for clash in clashes.touching([obj])]
-        return super().render_change_form(request, context, add, change, form_url, obj)
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def tells_clashes(self, request: HttpRequest, row: M) -> bool:
         """Tell whether the user may see all that a row may clash with."""

@@ -1,8 +1,7 @@
 """What the desk says of the timetable."""
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import Any
 
 from django.db.models import F
 from django.db.models.functions import Coalesce
@@ -15,22 +14,16 @@ from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount
 from schedule import clashes
 from schedule.clashes.findings import ClashEvent, ClashSubject
-from schedule.clashes.rules import board_key, on_one_board
+from schedule.clashes.rules import on_one_board
 from schedule.models import Presentation, Release, Room, Session
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
 
-CLASHES = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ClashLine:
     """All clashes of an edition; they are no rows and have a page of their own."""
 
-    model: type[Session] = Session
-    words: "StrPromise | str" = CLASHES
-    place: int = 20
+    model = Session
+    words = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
+    place = 20
 
     def count(self, edition: Edition) -> int:
         return len(clashes.of(edition))
@@ -42,7 +35,7 @@ class ClashLine:
 def sharing_boards(rows: Any) -> Any:
     """Return the presentations that hang on one board of one session at the same time. Two queries."""
     placed = rows.taking_place().exclude(board="").filter(session__isnull=False).order_by("position", "pk")
-    fetched = placed.values_list(
+    columns = placed.values_list(
         "pk",
         "session",
         Coalesce(F("room"), F("session__room")),
@@ -50,15 +43,11 @@ def sharing_boards(rows: Any) -> Any:
         Coalesce(F("start"), F("session__start")),
         Coalesce(F("end"), F("session__end")),
     )
-    columns = list(fetched)
-    used = Counter((session, board_key(board)) for _, session, _, board, *_ in columns)
     by_session: dict[int, list[ClashEvent]] = defaultdict(list)
     for pk, session, room, board, start, end in columns:
-        if used[session, board_key(board)] > 1:
-            subject = ClashSubject("presentation", pk, "", "")
-            by_session[session].append(
-                ClashEvent(subject, "poster", start, max(start, end), room=room, board=board)
-            )
+        subject = ClashSubject("presentation", pk, "", "")
+        event = ClashEvent(subject, "poster", start, max(start, end), room=room, board=board)
+        by_session[session].append(event)
     groups = (group for posters in by_session.values() for group in on_one_board(posters))
     return rows.filter(pk__in=[poster.subject.pk for group in groups for poster in group])
 

@@ -210,10 +210,7 @@ class SessionPage(ABC):
 
     @abstractmethod
     def settle(self, is_current: bool) -> bool:
-        """Take over what was chosen where somebody else changed the same; tell whether all is settled.
-
-        A choice between versions that are not current any more does not count.
-        """
+        """Take over what was chosen between current versions; tell whether nothing is left to choose."""
 
     @abstractmethod
     def differences(self) -> list[dict[str, object]]:

@@ -17,16 +17,8 @@ from django.utils.translation import ngettext
 from conference.models import Edition
 from editorial.current_edition import working_on
 from editorial.model_admin import ContentAdmin
-from schedule.admin.editor import (
-    UNSHOWN,
-    edition_or_newest,
-    lock,
-    may,
-    one_sitting,
-    rows_of,
-    saved_changes,
-)
-from schedule.editing.moves import refusals, store
+from schedule.admin.editor import UNSHOWN, edition_or_newest, lock, may, one_sitting, rows_of, saved_changes
+from schedule.editing import refusals, store
 from schedule.models import Presentation, Session
 from schedule.timetable import instant
 
@@ -116,21 +108,13 @@ class PostersPage:
         self.edition = edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
         rows = rows_of(model_admin, request, Presentation).filter(edition=edition).taking_place()
-        self.rows = (
-            rows.filter(paper__isnull=False).select_related("edition", "paper", "session").defer(*UNSHOWN)
-        )
-        sessions = (
-            rows_of(model_admin, request, Session).filter(edition=edition, counts_as="poster").taking_place()
-        )
-        self.targets: list[Session] = list(sessions.in_order())
-        spoken = (
-            self.rows.filter(counts_as__in=SPOKEN).exclude(session__counts_as="poster").exclude(session=None)
-        )
-        self.spoken = spoken
-        self.sessions = sessions_with_talks(spoken.order_by("session", "position", "pk"), self.targets)
-        self.read()
-
-    def read(self) -> None:
+        rows = rows.filter(paper__isnull=False).select_related("edition", "paper", "session")
+        self.rows = rows.defer(*UNSHOWN)
+        sessions = rows_of(model_admin, request, Session).filter(edition=edition, counts_as="poster")
+        self.targets: list[Session] = list(sessions.taking_place().in_order())
+        spoken = self.rows.filter(counts_as__in=SPOKEN, session__isnull=False)
+        self.spoken = spoken.exclude(session__counts_as="poster")
+        self.sessions = sessions_with_talks(self.spoken.order_by("session", "position", "pk"), self.targets)
         known = {str(target.pk): target for target in self.targets}
         for one in self.sessions:
             one.is_picked = str(one.session.pk) in self.sent.getlist("pick")

@@ -27,8 +27,7 @@ from editorial.forms import ContentForm
 from editorial.model_admin import ContentAdmin, moment
 from editorial.text_help import HelpedText
 from schedule.models import Release
-from schedule.releases.changes import ProgramChange, TimeAndRoom
-from schedule.releases.snapshot import PendingRelease, announce, pending_release
+from schedule.releases import PendingRelease, ProgramChange, TimeAndRoom, announce, pending_release
 
 CHANGED_SINCE = _(
     "The program was changed after this page was opened. Look at the lines again, then announce."
@@ -99,9 +98,6 @@ class LinesWidget(forms.Widget):
 class LinesField(forms.Field):
     widget = LinesWidget
 
-    def learn(self, told: Sequence[tuple[str, str]], stored: Mapping[str, str] | None = None) -> None:
-        self.widget.told, self.widget.stored = told, stored or {}
-
     def to_python(self, value: Any) -> dict[str, str]:
         notes = {line: " ".join(str(note).split()) for line, note in (value or {}).items()}
         if any(len(note) > MAX_NOTE_CHARS for note in notes.values()):
@@ -140,23 +136,12 @@ class AnnounceForm(forms.Form):
             initial, data = {name: entered.get(name, "") for name in initial}, None
         notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in told}
         super().__init__(data, initial={**initial, "seen": self.state, "lines": notes})
-        self.offered = [line for line, _words in told]
         helped: Any = self.fields["text"]
         helped.widget.label = str(helped.label)
         lines: Any = self.fields["lines"]
-        lines.learn(told)
+        lines.widget.told = told
         if not told:
             del self.fields["lines"]
-
-    @property
-    def notes(self) -> dict[str, str]:
-        notes: dict[str, str] = self.cleaned_data.get("lines", {})
-        return notes
-
-    @property
-    def left_out(self) -> set[str]:
-        """The lines whose tick was taken away."""
-        return {*self.offered} - self.notes.keys()
 
 
 class ReleaseForm(ContentForm):
@@ -172,7 +157,7 @@ class ReleaseForm(ContentForm):
             lines: Any = self.fields["told"]
             self.initial["told"] = {change.line: change.note for change in rows}
             self.words = {change.line: told_change(change, edition, {}) for change in rows}
-            lines.learn([*self.words.items()], self.initial["told"])
+            lines.widget.told, lines.widget.stored = [*self.words.items()], self.initial["told"]
 
     def clean_told(self) -> dict[str, str]:
         """Return the lines that stay: as this page changed them, else as somebody else did meanwhile."""
@@ -250,11 +235,13 @@ class ReleaseAdmin(ContentAdmin[Release]):
         form = AnnounceForm(ready, edition, request.POST if request.method == "POST" else None)
         if request.method == "POST" and not form.is_bound:
             messages.warning(request, CHANGED_SINCE)
-        if form.is_valid() and self.has_news(ready):
+        has_news = bool(ready.changes or (ready.is_first and ready.program.things))
+        if form.is_valid() and has_news:
             values = form.cleaned_data
-            release = announce(
-                edition, at, values["title"], values["text"], without=form.left_out, notes=form.notes
-            )
+            # The notes of the lines whose tick was not taken away.
+            notes: dict[str, str] = values.get("lines", {})
+            left_out = {change.line for change in ready.changes} - notes.keys()
+            release = announce(edition, at, values["title"], values["text"], without=left_out, notes=notes)
             self.log_addition(request, release, [{"added": {}}])
             messages.success(
                 request,
@@ -270,11 +257,8 @@ class ReleaseAdmin(ContentAdmin[Release]):
             "editions": editions_for(request),
             "form": form,
             "ready": ready,
-            "has_news": self.has_news(ready),
+            "has_news": has_news,
             "text_help_url": reverse("admin:text_help"),
             "now": moment(at, edition),
         }
         return TemplateResponse(request, "admin/schedule/release/announce.html", context)
-
-    def has_news(self, ready: PendingRelease) -> bool:
-        return bool(ready.changes or (ready.is_first and ready.program.things))

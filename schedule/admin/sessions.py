@@ -202,17 +202,12 @@ class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Sessi
         return initial
 
     def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, object],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: Session | None = None,
+        self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
+        obj: Session | None = kwargs["obj"]
         if obj is not None and access_for(request).may_all("view", Session, obj.edition):
             context["tools"] = session_tools(obj)
-        return super().render_change_form(request, context, add, change, form_url, obj)
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def get_inlines(self, request: HttpRequest, obj: Session | None) -> Any:
         inlines = super().get_inlines(request, obj)
@@ -380,14 +375,9 @@ class ScheduledEditionAdmin(EditionAdmin):
     inlines = [*EditionAdmin.inlines, RoomInline]
 
     def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, object],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: Edition | None = None,
+        self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
+        obj: Edition | None = kwargs["obj"]
         if obj is not None:
             context["tools"] = [{"words": _("Timetable editor"), "address": timetable_address(obj)}]
-        return super().render_change_form(request, context, add, change, form_url, obj)
+        return super().render_change_form(request, context, *args, **kwargs)

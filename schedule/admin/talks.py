@@ -21,17 +21,19 @@ from content.versions import Seen, mark
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.admin.editor import SessionPage, clash_context, decide, difference, may
-from schedule.editing.clock import (
+from schedule.editing import (
     BACKWARDS,
     DAY,
+    PlannedRows,
+    PlannedTalk,
     TooShortError,
+    clock_field,
     end_after,
     moment_on,
     runs_over,
     spread,
     wall,
 )
-from schedule.editing.moves import PlannedRows, clock_field, refusals, store
 from schedule.entries import Status
 from schedule.models import Presentation, Session
 from schedule.timetable import instant
@@ -68,24 +70,19 @@ class SpreadForm(forms.Form):
     )
 
 
-@dataclass
-class LineupRow:
-    talk: Presentation
+@dataclass(kw_only=True)
+class LineupRow(PlannedTalk[Times]):
+    fields = ("start", "end")
     session: Session
     place: int
-    before: Times = field(init=False)
-    after: Times = field(init=False)
     pause: int = 0
-    is_stale: bool = False
-    errors: list[str] = field(default_factory=list)
     sent: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.before = self.after = (self.talk.start, self.talk.end)
 
-    @property
-    def pk(self) -> int:
-        return self.talk.pk
+    def mark(self, value: Times) -> str:
+        return "".join(mark(plain(at)) for at in value)
 
     @property
     def takes_time(self) -> bool:
@@ -97,10 +94,6 @@ class LineupRow:
     def state(self) -> str:
         status = self.talk.status
         return "" if status == Status.PUBLISHED else str(Status(status).label)
-
-    @property
-    def is_moved(self) -> bool:
-        return marked(self.after) != marked(self.before)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -154,18 +147,6 @@ class LineupRow:
             return later if instant(later) <= instant(session.end) else found
         return found
 
-    def plan(self, wanted: Times, seen: str) -> None:
-        """Give it these times, as far as they are not what was shown."""
-        mine, now = marked(wanted), marked(self.before)
-        shown = seen or now
-        if mine != shown:
-            self.after = wanted
-            self.is_stale = shown != now != mine
-
-
-def marked(times: Times) -> str:
-    return "".join(mark(plain(at)) for at in times)
-
 
 @dataclass
 class Lineup(PlannedRows[LineupRow]):
@@ -214,19 +195,13 @@ class Lineup(PlannedRows[LineupRow]):
 
     def now(self) -> Seen:
         """Return the marks of what is here, for the page to carry."""
-        times = {str(row.pk): marked(row.before) for row in self.rows}
+        times = {str(row.pk): row.mark(row.before) for row in self.rows}
         return {TIMES: times, ORDER: {str(key): "" for key in self.stored}}
 
     def save(self) -> None:
         """Store the times and the order; errors go to `errors`, and nothing is stored."""
-        rows = self.moved
-        for row in rows:
-            row.talk.start, row.talk.end = row.after
-            row.errors = refusals(row.talk)
-        if not self.wrong:
-            store([row.talk for row in rows], ["start", "end"])
-            if self.is_reordered:
-                reorder(Presentation.objects.filter(session=self.session), self.order)
+        if self.save_talks() and self.is_reordered:
+            reorder(Presentation.objects.filter(session=self.session), self.order)
 
 
 def in_order(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
@@ -246,7 +221,9 @@ class TalksPage(SessionPage):
 
     def prepare(self, rows: Any) -> None:
         session, zone = self.session, self.edition.zone
-        lines = [LineupRow(talk, session, place) for place, talk in enumerate(rows, start=1)]
+        lines = [
+            LineupRow(talk=talk, session=session, place=place) for place, talk in enumerate(rows, start=1)
+        ]
         self.plan = Lineup(lines, session)
         clocks = {"since": session.start, "until": session.end}
         initial = {name: f"{wall(at, zone):%H:%M}" for name, at in clocks.items()}

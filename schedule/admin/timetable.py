@@ -36,7 +36,7 @@ from schedule.admin.editor import (
     saved_changes,
     timetable_address,
 )
-from schedule.editing.moves import SessionRow, ShiftForm, Sitting, marked, sent_keys
+from schedule.editing import SessionRow, ShiftForm, Sitting, marked, sent_keys
 from schedule.models import Room, Session
 
 DELETED = _("Nothing was saved: a session that you moved was deleted meanwhile. Save again without it.")
@@ -71,14 +71,13 @@ class Board:
         rows = rows.annotate(
             presentation_rows=with_count(Session, "presentations"), part_rows=with_count(Session, "parts")
         )
-        found = Sitting([self.row(one) for one in rows])
+        found = Sitting([])
+        for session in rows:
+            may_move = may(self.model_admin, self.request, "change", Session, session)
+            found.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
         if self.sent:
             found.read(self.sent, read(self.sent.get(SEEN, "")) or {})
         return found
-
-    def row(self, session: Session) -> SessionRow:
-        may_move = may(self.model_admin, self.request, "change", Session, session)
-        return SessionRow(session, self.edition, self.rooms, is_fixed=not may_move)
 
     def act(self) -> None:
         if key := self.sent.get("_reset", ""):
@@ -112,12 +111,11 @@ class Board:
         """Return what the plan gets in the way of, on the day and wherever something was moved."""
         found = clashes.difference(self.edition, self.sitting.planned())
         keys = {row.pk for row in self.shown}
-        touching = [(clash, found.sessions(clash)) for clash in found.all]
-        here = [(clash, concerned) for clash, concerned in touching if concerned & keys]
+        here = [clash for clash in found.all if found.sessions(clash) & keys]
         return {
-            **clash_context(found, (clash for clash, _sessions in here), found.solved),
+            **clash_context(found, here, found.solved),
             "new_count": len(found.new),
-            "by_session": Counter(key for _clash, sessions in here for key in sessions & keys),
+            "by_session": Counter(key for clash in here for key in found.sessions(clash) & keys),
         }
 
     def context(self) -> dict[str, Any]:
@@ -196,8 +194,14 @@ def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> H
         lock(Session._base_manager.filter(pk__in=sent_keys(request.POST)))
         board = Board(model_admin, request, edition)
         count = len(board.sitting.moved)
-        if board.settle():
-            return both_versions(model_admin, request, board)
+        if stale := board.settle():
+            here = timetable_address(edition, day=board.day)
+            shown = {"": {str(row.pk): "".join(marked(row.before)) for row in stale}}
+            what = gettext("When and where")
+            found = [
+                difference(board.sent, f"s{row.pk}", what, row.session, row.was, row.now) for row in stale
+            ]
+            return versions_page(model_admin, request, found, shown, discard=here)
         if board.sitting.gone:
             board.notes.append(DELETED)
         is_saved = not board.sitting.gone and board.sitting.save()
@@ -209,15 +213,3 @@ def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> H
     words = ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
     messages.success(request, words)
     return redirect(timetable_address(edition, day=board.day, saved=log.change_set.pk))
-
-
-def both_versions(model_admin: ContentAdmin, request: HttpRequest, board: Board) -> HttpResponse:
-    """Show what somebody else made of the same sessions beside what was moved here."""
-    stale = board.sitting.stale
-    found = [
-        difference(board.sent, f"s{row.pk}", gettext("When and where"), row.session, row.was, row.now)
-        for row in stale
-    ]
-    shown = {"": {str(row.pk): "".join(marked(row.before)) for row in stale}}
-    back = timetable_address(board.edition, day=board.day)
-    return versions_page(model_admin, request, found, shown, discard=back)

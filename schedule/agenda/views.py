@@ -28,9 +28,8 @@ from django.views.decorators.csrf import csrf_exempt
 from conference.models import Edition
 from conference.request_edition import addressed_edition
 from content.pagination import BadParameter
-from schedule.agenda import saved_agendas
-from schedule.agenda.agenda_view import plan
-from schedule.agenda.saved_agendas import SavedAgenda
+from schedule.agenda import agendas
+from schedule.agenda.agendas import SavedAgenda, plan
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 
 # Set when a visitor stores the agenda, sent back to the agenda alone.
@@ -45,16 +44,10 @@ NOTES = {
 }
 # What can go wrong with a request: its reply's status, and what is said.
 FAULTS: dict[type[Exception], tuple[int, object]] = {
-    saved_agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Take some away first.")),
-    saved_agendas.TooOftenError: (429, _("That was too often. Wait a minute and try again.")),
+    agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Take some away first.")),
+    agendas.TooOftenError: (429, _("That was too often. Wait a minute and try again.")),
     UnreadableError: (400, ""),
 }
-
-
-class HttpResponseSeeOther(HttpResponseRedirect):
-    """What was sent is done; the page to go on with is fetched."""
-
-    status_code = 303
 
 
 type View[**P] = Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase]
@@ -63,6 +56,7 @@ type View[**P] = Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase
 def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpResponseBase]]:
     """Give a view the published edition, keep its reply private, and answer what it cannot do in words.
 
+    Caches, search engines and, as its address may be a secret, other sites learn nothing of the reply.
     No token guards the forms, as it would need a cookie on every page: see `is_same_origin`.
     """
 
@@ -85,20 +79,15 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
             except tuple(FAULTS) as fault:
                 status, words = FAULTS[type(fault)]
                 response = refusal(request, status, str(words or fault))
-            return private(response)
+            response.headers["Cache-Control"] = "private, no-store"
+            # Not "no-referrer": browsers then post forms with `Origin: null`, which the CSRF check refuses.
+            response.headers["Referrer-Policy"] = "same-origin"
+            response.headers["X-Robots-Tag"] = "noindex, nofollow"
+            return response
 
         return wrapped
 
     return decorate
-
-
-def private(response: HttpResponseBase) -> HttpResponseBase:
-    """Keep a reply from caches, search engines and, as its address may be a secret, from other sites."""
-    response.headers["Cache-Control"] = "private, no-store"
-    # Not "no-referrer": browsers then post forms with `Origin: null`, which the CSRF check refuses.
-    response.headers["Referrer-Policy"] = "same-origin"
-    response.headers["X-Robots-Tag"] = "noindex, nofollow"
-    return response
 
 
 def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
@@ -131,7 +120,7 @@ def stars_of(request: HttpRequest) -> list[Star]:
 
 def own(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
     token = request.COOKIES.get(COOKIE, "")
-    kept = saved_agendas.opened(edition, token) if token else None
+    kept = agendas.opened(edition, token) if token else None
     return kept if kept and kept.is_writable else None
 
 
@@ -155,7 +144,7 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 @agenda_page("GET", "HEAD", "POST")
 def linked(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
     """Show the agenda behind a secret link; its owner takes it to this browser, or deletes it."""
-    kept = saved_agendas.opened(edition, token)
+    kept = agendas.opened(edition, token)
     if kept is None:
         words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
         return refusal(request, 404, words)
@@ -180,8 +169,8 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     at = timezone.now()
     kept = own(request, edition)
     is_new = kept is None
-    kept = kept or saved_agendas.keep(edition, at)
-    saved_agendas.merge(kept, stars, at)
+    kept = kept or agendas.keep(edition, at)
+    agendas.merge(kept, stars, at)
     return to_agenda(edition, "kept" if is_new else "", kept.token)
 
 
@@ -193,7 +182,7 @@ def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     kept = own(request, edition)
     if kept is None:
         return refusal(request, 404, gettext("No agenda is kept here for this browser."))
-    saved_agendas.merge(kept, read_stars(request.POST.get("stars", "")), timezone.now())
+    agendas.merge(kept, read_stars(request.POST.get("stars", "")), timezone.now())
     return JsonResponse({"stars": [str(star) for star in kept.stars()]})
 
 
@@ -231,7 +220,7 @@ def absolute(request: HttpRequest, edition: Edition, token: str) -> str:
 def to_agenda(edition: Edition, note: str, token: str) -> HttpResponse:
     """Lead to the browser's own agenda, and let it remember the secret, or forget it."""
     path = reverse("schedule:agenda", args=[edition.slug])
-    response = HttpResponseSeeOther(f"{path}?note={note}" if note else path)
+    response = HttpResponseRedirect(f"{path}?note={note}" if note else path, status=303)
     if not token:
         response.delete_cookie(COOKIE, path=path)
         return response

@@ -27,7 +27,7 @@ from schedule.clashes.findings import (
     until_the_next,
 )
 from schedule.clashes.rules import find
-from schedule.models import Presentation, Session, SessionRole, Speaker
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 from schedule.session_kinds import AppliesTo, kind_label
 
 __all__ = [
@@ -46,21 +46,9 @@ __all__ = [
 # Who has to be there. Organizers come and go.
 BOUND = ("speaker", "moderator", "chair", "panelist")
 ROOM_FIELDS = ("pk", "slug", "name", "capacity", "virtual")
-KIND_FIELDS = ("kind", "counts_as", "kind_name")
-SESSION_FIELDS = ("pk", "uid", "title", *KIND_FIELDS, "start", "end", "room", "parent")
-TALK_FIELDS = (
-    "pk",
-    "uid",
-    "title",
-    *KIND_FIELDS,
-    "start",
-    "end",
-    "room",
-    "session",
-    "board",
-    "paper",
-    "paper__title",
-)
+KIND_FIELDS = ("pk", "uid", "kind", "counts_as", "kind_name")
+SESSION_FIELDS = (*KIND_FIELDS, "title", "start", "end", "room", "parent")
+TALK_FIELDS = (*KIND_FIELDS, "title", "start", "end", "room", "session", "board", "paper", "paper__title")
 
 type Row = dict[str, Any]
 
@@ -162,21 +150,15 @@ def of(edition: Edition) -> list[Clash]:
     return find(Stored(edition).plan())
 
 
-def touching(rows: Iterable[Session | Presentation]) -> list[Clash]:
-    """Return the clashes that concern any of these rows, as they are stored now, edition by edition.
-
-    A session brings its presentations with it. Six queries for each edition.
-    """
-    keys: dict[Edition, set[tuple[str, int]]] = {}
-    for row in rows:
-        keys.setdefault(row.edition, set()).add((str(row._meta.model_name), row.pk))
-    return [clash for edition, given in keys.items() for clash in about(Stored(edition).plan(), given)]
-
-
-def about(plan: ClashProgram, keys: set[tuple[str, int]]) -> list[Clash]:
-    """Return the clashes of rows with these models and keys, and of what is in them."""
-    parts = {talk.subject.key for talk in plan.talks if talk.session and talk.session.subject.key in keys}
-    return [clash for clash in find(plan) if any(subject.key in keys | parts for subject in clash.subjects)]
+def touching(rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
+    """Return the clashes that concern any of these rows of one edition, or what is in them. Six queries."""
+    given = list(rows)
+    if not given:
+        return []
+    plan = Stored(given[0].edition).plan()
+    keys = {(str(row._meta.model_name), row.pk) for row in given}
+    keys |= {talk.subject.key for talk in plan.talks if talk.session and talk.session.subject.key in keys}
+    return [clash for clash in find(plan) if any(subject.key in keys for subject in clash.subjects)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,6 @@ class ClashEvent:
 
     @property
     def speaks(self) -> bool:
-        """Whether it is a talk inside a session."""
         return not (self.is_session or self.stands)
 
     @property

@@ -109,7 +109,6 @@ def talks(plan: ClashProgram) -> Iterator[Clash]:
 
 
 def sessions_outside(plan: ClashProgram) -> Iterator[Clash]:
-    """Find sessions that do not lie in the one they are part of."""
     for session in plan.sessions:
         whole = session.parent
         if whole and not inside(session, whole):

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from content import times
-from schedule.agenda.agenda_view import star_of
+from schedule.agenda.agendas import star_of
 from schedule.agenda.stars import write_stars
 
 register = template.Library()

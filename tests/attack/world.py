@@ -15,7 +15,7 @@ from editorial.list_export import files_of
 from exchange.exports.agenda_files import KINDS
 from exchange.models import ImportJob, PlannedRow
 from people.models import Invitation, PersonName
-from schedule.releases.snapshot import announce
+from schedule.releases import announce
 from tests import factories as make
 from tests.access.sitetable import SITE
 from tests.access.table import BESIDE, MODELS, PAGES

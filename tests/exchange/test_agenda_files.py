@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from icalendar import Calendar
 
-from schedule.agenda.agenda_view import star_of
+from schedule.agenda.agendas import star_of
 from schedule.following import Agenda
 from tests import factories as make
 

@@ -22,7 +22,7 @@ from papers.models import Paper
 from people.merging import merge
 from people.models import Person
 from schedule.models import Release, Session
-from schedule.releases.snapshot import announce
+from schedule.releases import announce
 from tests import factories as make
 from tests.schedule.sittings import fields_of
 

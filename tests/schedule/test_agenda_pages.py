@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from conference.models import Edition
-from schedule.agenda.agenda_view import star_of
+from schedule.agenda.agendas import star_of
 from schedule.following import WRITES_A_MINUTE, Agenda, AgendaStar
 from tests import factories as make
 from tests.reading import Page, read
@@ -311,7 +311,7 @@ def test_writing_is_bounded(client: Client, edition: Edition) -> None:
 
 
 def test_making_agendas_is_bounded(client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedule.agenda.saved_agendas.NEW_A_MINUTE", 1)
+    monkeypatch.setattr("schedule.agenda.agendas.NEW_A_MINUTE", 1)
     kept(client)
 
     assert Client().post("/2021/agenda/stars/").status_code == 429
@@ -322,7 +322,7 @@ def test_making_agendas_is_bounded(client: Client, edition: Edition, monkeypatch
 def test_agenda_holds_so_many_stars(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.agenda.saved_agendas.MAX_STARS", 1)
+    monkeypatch.setattr("schedule.agenda.agendas.MAX_STARS", 1)
     kept(client, make.make_session(edition))
 
     other = {"star": str(star_of(make.make_session(edition)))}

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from schedule.releases.changes import ProgramChange, Snapshot, SnapshotRow, TimeAndRoom, changes
+from schedule.releases import ProgramChange, Snapshot, SnapshotRow, TimeAndRoom, changes
 
 TEN = datetime(2026, 3, 28, 9, tzinfo=UTC)  # 10:00 in Berlin, the day before the clocks change
 HOUR = timedelta(hours=1)

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from conference.models import Edition
 from papers.models import Paper
 from schedule.models import Session
-from schedule.releases.snapshot import announce
+from schedule.releases import announce
 from tests import factories as make
 from tests.schedule.reading import fetch, headings, read
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from conference.models import Edition
-from schedule.editing.clock import Placement, TooShortError, end_after, follow, moment_on, spread
+from schedule.editing import Placement, TooShortError, end_after, follow, moment_on, spread
 
 BERLIN = Edition(timezone="Europe/Berlin", day_start_hour=4)
 # The clocks go forward on Sunday 28 March 2027 and back on Sunday 31 October.

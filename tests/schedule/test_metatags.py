@@ -7,7 +7,7 @@ from django.test import Client
 
 from conference.models import Edition
 from schedule.models import Session
-from schedule.releases.snapshot import announce
+from schedule.releases import announce
 from tests import factories as make
 from tests.linked import linked, tags
 from tests.reading import read

@@ -9,8 +9,7 @@ from django.test import Client
 
 from conference.models import Edition
 from schedule.models import Release, Session
-from schedule.releases.changes import ProgramChange
-from schedule.releases.snapshot import announce
+from schedule.releases import ProgramChange, announce
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

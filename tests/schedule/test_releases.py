@@ -10,8 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from papers.models import Paper
 from schedule.models import Presentation, Release, Session
-from schedule.releases.changes import ProgramChange
-from schedule.releases.snapshot import announce, pending_release
+from schedule.releases import ProgramChange, announce, pending_release
 from tests import factories as make
 from tests.website.marked import LOW, hide_beside_paper, hide_drafts, hide_in_program, make_public_program
 

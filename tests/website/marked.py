@@ -10,7 +10,7 @@ from content.revision import lock
 from people.merging import merge
 from people.models import Person, PersonName
 from schedule.models import Release, Session
-from schedule.releases.snapshot import announce
+from schedule.releases import announce
 from tests import factories as make
 
 # A word that stands in everything hidden and in nothing public.

@@ -27,10 +27,8 @@ class Command(BaseCommand):
         edition = edition_named(options["edition"])
         found = [clash for clash in clashes.of(edition) if clash.is_serious or not options["serious"]]
         if options["format"] == "json":
-            rows = [as_json(clash) for clash in found]
-            self.stdout.write(
-                json.dumps({"edition": edition.slug, "clashes": rows}, ensure_ascii=False, indent=1)
-            )
+            listed = {"edition": edition.slug, "clashes": [as_json(clash) for clash in found]}
+            self.stdout.write(json.dumps(listed, ensure_ascii=False, indent=1))
         else:
             for clash in found:
                 self.stdout.write(f"{clash.when}: {clash.kind.label}. {clash.message}")

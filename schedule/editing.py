@@ -1,13 +1,16 @@
-"""The moves of sessions in one sitting: what was shown, what is planned, what is stored now, and saving it.
+"""The timetable editor's plans: what a clock there means, moves of sessions in one sitting, and saving them.
 
-A field that its chair left alone is not planned: whatever somebody else made of it meanwhile holds.
+Times pass as they do for those who sit there: what the clocks do meanwhile lengthens nothing. A field that
+its chair left alone is not planned: whatever somebody else made of it meanwhile holds.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -20,15 +23,137 @@ from conference.models import Edition
 from content import times
 from content.row_values import plain
 from content.versions import MARK, Seen, mark
+from editorial.form_fields import moment_of, to_the_minute
 from schedule.clashes import PlannedEdit
-from schedule.editing.clock import DAY, Placement, delay, end_after, follow, later, moment_on, wall
 from schedule.entries import Status
 from schedule.models import Presentation, Room, Session
+from schedule.timetable import instant
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
     from content.models import Content
+
+DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
+BACKWARDS = _("It ends before it starts.")
+PAST_THE_DAY = _("It ends before it starts. What runs past %(hour)s, where the next day begins, has a form.")
+
+
+def wall(moment: datetime, zone: ZoneInfo) -> datetime:
+    """Return what a clock in the zone shows, to the minute, as a form does."""
+    return to_the_minute(moment).astimezone(zone).replace(tzinfo=None)
+
+
+def moment_on(edition: Edition, day: date, clock: time, stored: datetime | None = None) -> datetime:
+    """Return the moment of a clock time on a program day: before its first hour it is the night after.
+
+    Raises `ValidationError` where the clocks skip that time or have it twice, unless `stored` shows it.
+    """
+    is_night = clock.hour < edition.day_start_hour
+    naive = datetime.combine(day + DAY if is_night else day, clock)
+    return moment_of(naive, edition.zone, stored)
+
+
+def end_after(edition: Edition, start: datetime, clock: time, before: tuple[datetime, datetime]) -> datetime:
+    """Return the end that a clock time means for what begins at `start`: the first one from there on.
+
+    `before` is what the row holds: what lasted whole days more still does. An end beyond the program day
+    is a slip, unless it was there before.
+    """
+    begin, (was_start, was_end) = wall(start, edition.zone), before
+    was = wall(was_start, edition.zone), wall(was_end, edition.zone)
+    if (begin, clock) == (was[0], was[1].time()):
+        return was_end
+    naive = datetime.combine(begin.date(), clock)
+    naive += DAY * ((naive < begin) + (was[1] - was[0]) // DAY)
+    end = moment_of(naive, edition.zone, was_end)
+    if instant(end) < instant(start):
+        raise ValidationError(BACKWARDS)
+    if runs_over(edition, start, end) and not runs_over(edition, was_start, was_end):
+        raise ValidationError(PAST_THE_DAY, params={"hour": f"{edition.day_start_hour:02}:00"})
+    return end
+
+
+def runs_over(edition: Edition, start: datetime, end: datetime) -> bool:
+    """Tell whether something lasts beyond the program day on which it begins."""
+    return instant(end) > edition.day_bounds(edition.day_of(start))[1]
+
+
+def later(moment: datetime, by: timedelta) -> datetime:
+    """Return the moment after that much time, whatever the clocks do meanwhile."""
+    return instant(moment) + by
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    start: datetime
+    end: datetime
+    room: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Placement):
+            return NotImplemented
+        mine, theirs = ((instant(one.start), instant(one.end), one.room) for one in (self, other))
+        return mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def shifted(self, by: timedelta) -> "Placement":
+        return replace(self, start=later(self.start, by), end=later(self.end, by))
+
+
+def delay(before: Placement, after: Placement) -> timedelta:
+    """Return by how much a move puts the beginning off."""
+    return instant(after.start) - instant(before.start)
+
+
+def follow(before: Placement, after: Placement, parts: Mapping[int, Placement]) -> dict[int, Placement]:
+    """Return where the parts of a whole go when it moves: at their distance, in its room if they share it."""
+    found = {}
+    for key, part in parts.items():
+        room = after.room if part.room == before.room else part.room
+        moved = replace(part.shifted(delay(before, after)), room=room)
+        if moved != part:
+            found[key] = moved
+    return found
+
+
+class TooShortError(Exception):
+    """The session does not hold a minute for each talk: so many there are, and so many are needed."""
+
+    def __init__(self, there: int, needed: int) -> None:
+        super().__init__(f"{needed} minutes needed, {there} there")
+        self.there, self.needed = there, needed
+
+
+def spread(
+    start: datetime, end: datetime, pauses: Sequence[int], minutes: int | None = None, gap: int = 0
+) -> list[tuple[datetime, datetime]]:
+    """Return start and end of as many talks as there are `pauses`. Raises `TooShortError`.
+
+    Without `minutes` all share the time to `end` equally, in whole minutes. `gap` follows each talk but the
+    last; `pauses` are further minutes after each talk, in order.
+    """
+    if not pauses:
+        return []
+    between = [gap + pause for pause in pauses[:-1]]
+    lengths = [minutes] * len(pauses) if minutes else shares(start, end, len(pauses), sum(between))
+    spans = []
+    for length, rest in zip(lengths, [*between, 0], strict=True):
+        spans.append((start, later(start, length * MINUTE)))
+        start = later(start, (length + rest) * MINUTE)
+    return spans
+
+
+def shares(start: datetime, end: datetime, number: int, between: int) -> list[int]:
+    """Return equal shares of the time that is left, in whole minutes; the rest goes to where it falls."""
+    there = int((instant(end) - instant(start)) / MINUTE)
+    left = there - between
+    if left < number:
+        raise TooShortError(there, number + between)
+    marks = [left * place // number for place in range(number + 1)]
+    return [after - before for before, after in pairwise(marks)]
+
 
 CLOCK = ["%H:%M", "%H:%M:%S"]
 MAX_SHIFT_MINUTES = 7 * 24 * 60
@@ -78,10 +203,7 @@ class MoveForm(forms.Form):
 
 class ShiftForm(forms.Form):
     minutes = forms.IntegerField(
-        label=_("minutes"),
-        required=False,
-        min_value=-MAX_SHIFT_MINUTES,
-        max_value=MAX_SHIFT_MINUTES,
+        label=_("minutes"), required=False, min_value=-MAX_SHIFT_MINUTES, max_value=MAX_SHIFT_MINUTES
     )
     pick = forms.TypedMultipleChoiceField(label=_("chosen sessions"), coerce=int, required=False)
 
@@ -222,6 +344,44 @@ class SessionRow:
 
 
 @dataclass
+class PlannedTalk[V]:
+    """A presentation on the page: the value that it has, and the one that is planned."""
+
+    fields: ClassVar[tuple[str, ...]]
+    talk: Presentation
+    before: V = field(init=False)
+    after: V = field(init=False)
+    is_stale: bool = False
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def pk(self) -> int:
+        return self.talk.pk
+
+    @property
+    def is_moved(self) -> bool:
+        return self.mark(self.after) != self.mark(self.before)
+
+    def mark(self, value: V) -> str:
+        return mark(value)
+
+    def plan(self, wanted: V, seen: str) -> None:
+        """Give it this value, as far as it is not what was shown."""
+        mine, now = self.mark(wanted), self.mark(self.before)
+        shown = seen or now
+        if mine != shown:
+            self.after = wanted
+            self.is_stale = shown != now != mine
+
+    def apply(self) -> None:
+        """Write the plan into the row in memory, and what its own rules say against it into `errors`."""
+        values = self.after if isinstance(self.after, tuple) else (self.after,)
+        for name, value in zip(self.fields, values, strict=True):
+            setattr(self.talk, name, value)
+        self.errors = refusals(self.talk)
+
+
+@dataclass
 class PlannedRows[R: Any]:
     """The rows of a page on which several are planned together."""
 
@@ -238,6 +398,15 @@ class PlannedRows[R: Any]:
     @property
     def stale(self) -> list[R]:
         return [row for row in self.rows if row.is_stale]
+
+    def save_talks(self) -> bool:
+        """Store what is planned of presentations, unless one is refused."""
+        moved = [] if self.wrong else self.moved
+        for row in moved:
+            row.apply()
+        if moved and not self.wrong:
+            store([row.talk for row in moved], moved[0].fields)
+        return not self.wrong
 
 
 @dataclass
@@ -270,14 +439,12 @@ class Sitting(PlannedRows[SessionRow]):
             parts[key].plan(at)
 
     def shift(self, keys: Iterable[int], by: timedelta) -> None:
-        """Put these sessions off, and what is part of them."""
         picked = set(keys)
         for row in self.rows:
             if {row.pk, row.session.parent_id} & picked and not (row.errors or row.is_fixed):
                 row.plan(row.after.shifted(by))
 
     def reset(self, key: str) -> None:
-        """Take the move of a session back."""
         for row in self.rows:
             if str(row.pk) == key:
                 row.after, row.is_stale, row.errors = row.before, False, {}
@@ -331,6 +498,6 @@ def refusals(row: "Content") -> list[str]:
     return []
 
 
-def store(rows: "list[Any]", fields: list[str]) -> None:
+def store(rows: list[Any], fields: Sequence[str]) -> None:
     if rows:
         type(rows[0])._default_manager.bulk_update(rows, fields, batch_size=200)

@@ -1,1 +1,0 @@
-"""What the timetable editor plans before anything is stored. Its pages and permissions are the admin's."""
