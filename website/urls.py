@@ -8,7 +8,7 @@ from django.urls import URLPattern, include, path
 from django.views.decorators.http import require_safe
 
 from content import url_converters
-from operations.monitoring import views as running
+from operations.monitoring import readiness
 from website import media, redirects, search_views, sitemaps, views
 from website.feeds import AnnouncementsFeed, PapersFeed, SearchFeed
 
@@ -35,9 +35,9 @@ old_addresses = [
 
 own = [
     path("", views.home, name="home"),
-    path("healthz", running.healthz, name="healthz"),
-    path("readyz", running.readyz, name="readyz"),
-    path("metrics", running.metrics_page, name="metrics"),
+    path("healthz", readiness.healthz, name="healthz"),
+    path("readyz", readiness.readyz, name="readyz"),
+    path("metrics", readiness.metrics_page, name="metrics"),
     path("media/<path:name>", media.media_file, name="media"),
     path("opensearch.xml", search_views.opensearch, name="opensearch"),
     path("robots.txt", sitemaps.robots, name="robots"),

@@ -1,27 +1,27 @@
-"""Whether the site can answer visitors: the database, its tables, the cache, the disk, the worker.
+"""Pages for monitoring: metrics, and whether the site can answer visitors.
 
-Each check raises `NotReadyError` with what is wrong, for the operator, without secrets.
+That is up to the database, its tables, the cache, the disk, and the worker. Each check raises `NotReadyError`
+with what is wrong, for the operator, without secrets.
 """
 
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Count, Min
-from django.utils import timezone
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST
 from redis.exceptions import RedisError
 
+from operations.monitoring import metrics
+from operations.monitoring.metrics import queue_state
+
 MEGABYTE = 1_000_000
-# The package's own name for its app.
-TASKS_APP = "django_tasks_database"
 # A task that waits longer than this means that no worker runs.
 MAX_TASK_AGE_SECONDS = 600
 # Applied migrations stay applied: checking takes a tenth of a second.
@@ -74,25 +74,6 @@ def disk() -> str:
     return "enough room"
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """Tasks that are due and that no worker has taken yet."""
-
-    waiting: int = 0
-    seconds: float = 0.0
-
-
-def queue_state(at: datetime | None = None) -> Queue:
-    """Return what waits now; nothing where tasks are done on the spot. One query."""
-    if settings.TASK_BACKEND == "immediate":
-        return Queue()
-    rows: Any = apps.get_model(TASKS_APP, "dbtaskresult")._default_manager
-    found = rows.ready().order_by().aggregate(number=Count("pk"), first=Min("enqueued_at"))
-    if found["first"] is None:
-        return Queue()
-    return Queue(found["number"], max(((at or timezone.now()) - found["first"]).total_seconds(), 0.0))
-
-
 def worker() -> str:
     try:
         found = queue_state()
@@ -121,3 +102,35 @@ def readiness() -> tuple[bool, dict[str, str]]:
         except NotReadyError as reason:
             words[name], is_ready = f"failing: {reason}", False
     return is_ready, words
+
+
+# Pages
+
+
+@require_safe
+@never_cache
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Return 200: the process answers."""
+    return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+@never_cache
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Say whether the site can answer visitors, and what is missing: 200 or 503."""
+    is_ready, words = readiness()
+    answer = {"ready": is_ready, "checks": words}
+    if is_ready:
+        return JsonResponse(answer)
+    return JsonResponse(answer, status=503, headers={"Retry-After": "30"})
+
+
+@require_safe
+@never_cache
+def metrics_page(request: HttpRequest) -> HttpResponse:
+    """Show the metrics with the right token; otherwise answer 404."""
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    token = settings.METRICS_TOKEN
+    if not token or not secrets.compare_digest(given.encode(), token.encode()):
+        raise Http404("There are no metrics here.")
+    return HttpResponse(metrics.page(), content_type=CONTENT_TYPE_LATEST)

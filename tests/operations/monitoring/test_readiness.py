@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from exchange.jobs.tasks import preview
 from operations.monitoring import readiness
-from operations.monitoring.readiness import Queue
+from operations.monitoring.metrics import Queue, queue_state
 
 pytestmark = pytest.mark.django_db
 
@@ -119,8 +119,8 @@ def test_queue_counts_what_no_worker_has_taken(settings: Settings) -> None:
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     preview.enqueue(1)
 
-    assert readiness.queue_state(timezone.now() + timedelta(minutes=5)).waiting == 1
+    assert queue_state(timezone.now() + timedelta(minutes=5)).waiting == 1
 
 
 def test_queue_is_empty_for_immediate_tasks() -> None:
-    assert readiness.queue_state(timezone.now() + timedelta(days=1)) == Queue(0, 0.0)
+    assert queue_state(timezone.now() + timedelta(days=1)) == Queue(0, 0.0)
