@@ -188,9 +188,18 @@ class Namesakes:
             for spelling in PersonName.objects.filter(name__in=batch).select_related("person"):
                 found = followed(spelling.person)
                 self._by_name[spelling.name][found.pk] = found
-        keys = {key for people in self._by_name.values() for key in people}
-        self._ids = _identifiers(keys)
-        self._affiliations = _affiliations(keys)
+        self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
+        # Now, and as printed on any paper.
+        self._affiliations: dict[int, set[str]] = defaultdict(set)
+        for batch in in_batches(sorted({key for people in self._by_name.values() for key in people})):
+            ids = PersonIdentifier.objects.filter(person__in=batch)
+            for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
+                self._ids[key].add((scheme, value))
+            for key, affiliation in Person.objects.filter(pk__in=batch).values_list("pk", "affiliation"):
+                self._affiliations[key].update(filter(None, [affiliation]))
+            printed = Authorship.objects.filter(person__in=batch)
+            for key, affiliations in printed.values_list("person_id", "affiliations"):
+                self._affiliations[key].update(affiliations)
 
     def all(self, entry: FilePerson) -> list[Person]:
         """Everybody here of that name whom no key of the file has claimed."""
@@ -224,26 +233,6 @@ class Namesakes:
         return any(
             scheme in schemes and (scheme, value) not in entry.ids for scheme, value in self._ids[person.pk]
         )
-
-
-def _identifiers(people: Iterable[int]) -> dict[int, set[tuple[str, str]]]:
-    found: dict[int, set[tuple[str, str]]] = defaultdict(set)
-    for batch in in_batches(sorted(people)):
-        rows = PersonIdentifier.objects.filter(person__in=batch)
-        for person, scheme, value in rows.values_list("person_id", "scheme", "value"):
-            found[person].add((scheme, value))
-    return found
-
-
-def _affiliations(people: Iterable[int]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = defaultdict(set)
-    for batch in in_batches(sorted(people)):
-        for person, affiliation in Person.objects.filter(pk__in=batch).values_list("pk", "affiliation"):
-            found[person].update(filter(None, [affiliation]))
-        rows = Authorship.objects.filter(person__in=batch)
-        for person, affiliations in rows.values_list("person_id", "affiliations"):
-            found[person].update(affiliations)
-    return found
 
 
 # Matching
