@@ -151,9 +151,9 @@ def _once(listing: Listing, parts: list[Values]) -> list[Values]:
 
 
 ABSENT_SHOWN = 10
-# Fields of a person that are rows of their own.
 # What is read of a conflict.
 CONFLICT = ("field", "label", "base", "ours", "theirs")
+# Fields of a person that are rows of their own.
 PERSON_LISTS = ("other_names", "ids")
 WORDS = ("new", "changed", "kept", "conflicting", "skipped")
 
@@ -462,7 +462,7 @@ class _KnownPeople:
         self.memories = remembered(PERSON, [self._remembered_as(*pair) for pair in compared])
 
     def _remembered_as(self, entry: FilePerson, person: Person) -> int:
-        """Return whose memory a record is compared with: one that came in as entry merged, with theirs."""
+        """Return whose memory a record is compared with: of a merged person, their own."""
         return self.people.merged_keys.get(entry.uid, person.pk) if entry.record else person.pk
 
     def _brings_more(self, entry: FilePerson, person: Person) -> bool:

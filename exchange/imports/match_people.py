@@ -129,7 +129,7 @@ class FilePeople:
         return entry
 
     def _without_foreign_ids(self, ref: PersonRef, where: Where) -> PersonRef:
-        """Return the reference without the ids that entry of another uid has in this file already."""
+        """Return the reference without the ids that someone with another uid has in this file already."""
         if not ref.uid or not (ref.ids or ref.orcid):
             return ref
         owners = {key: self._by_key[key] for key in _keys(ref) if key in self._by_key}
@@ -173,7 +173,7 @@ def locations_of(people: Iterable[int], edition: Edition) -> set[tuple[Location,
 
 
 class Namesakes:
-    """The people known here by the names of unmatched that no key has found."""
+    """The people known here by the names of those whom no key has found."""
 
     def __init__(
         self, unmatched: list[FilePerson], claimed: set[int], followed: Callable[[Person], Person]
@@ -191,13 +191,13 @@ class Namesakes:
         self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
         # Now, and as printed on any paper.
         self._affiliations: dict[int, set[str]] = defaultdict(set)
-        for batch in in_batches(sorted({key for people in self._by_name.values() for key in people})):
-            ids = PersonIdentifier.objects.filter(person__in=batch)
+        for keys in in_batches(sorted({key for people in self._by_name.values() for key in people})):
+            ids = PersonIdentifier.objects.filter(person__in=keys)
             for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
                 self._ids[key].add((scheme, value))
-            for key, affiliation in Person.objects.filter(pk__in=batch).values_list("pk", "affiliation"):
+            for key, affiliation in Person.objects.filter(pk__in=keys).values_list("pk", "affiliation"):
                 self._affiliations[key].update(filter(None, [affiliation]))
-            printed = Authorship.objects.filter(person__in=batch)
+            printed = Authorship.objects.filter(person__in=keys)
             for key, affiliations in printed.values_list("person_id", "affiliations"):
                 self._affiliations[key].update(affiliations)
 
@@ -250,7 +250,7 @@ class People:
         self.by_uid: dict[str, Person] = {}
         self._on_location: dict[tuple[FilePerson, Location], Person] = {}
         self._concealed = frozenset(concealed)
-        # Those here whom a key of the file means: no bare name can mean them for entry else.
+        # Those here whom a key of the file means: no bare name of another entry can mean them.
         self._claimed = set(concealed)
         self._owners: dict[tuple[str, str], int] = {}
         self._merged = _merged_people()
