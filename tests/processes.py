@@ -2,16 +2,21 @@
 
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
 
 ROOT = Path(settings.BASE_DIR)
+HOST = "127.0.0.1"
+START_SECONDS = 60.0
 PYTHON = [sys.executable, "-W", "ignore"]
 # How an installation on SQLite calls its database.
 DATABASE = "plenary.sqlite3"
@@ -84,3 +89,21 @@ def output(process: subprocess.Popen[str]) -> str:
     said, wrong = process.communicate(timeout=300)
     assert process.returncode == 0, wrong
     return said
+
+
+def free_port() -> int:
+    with socket.create_server((HOST, 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def wait_for_port(port: int, process: subprocess.Popen[Any], log: Path | None = None) -> None:
+    """Wait until a server listens; say what it wrote into its log if it ended instead."""
+    end = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection((HOST, port), timeout=1).close()
+            return
+        except OSError:
+            is_well = time.monotonic() < end and process.poll() is None
+            assert is_well, log.read_text() if log else f"{process.args!r} does not listen"
+            time.sleep(0.02)

@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
-from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.axe import DESKTOP
-from tests.browser.visitor import SECURE_HOST
+from tests.browser.visitor import SECURE_HOST, sign_in
 from tests.demo.programs import import_demo
-from tests.deploy.test_nginx import free_port
+from tests.processes import free_port
 from website.wsgi import pages
 
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
@@ -77,15 +75,11 @@ def open_desk(
     open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None, said: list[str]
 ) -> Callable[..., Page]:
     """A function that opens a page as somebody who may do everything."""
-    client = Client()
-    client.force_login(get_user_model().objects.create_superuser("chair", "chair@example.org", "secret"))
-    key = client.cookies[settings.SESSION_COOKIE_NAME].value
+    chair = User.objects.create_superuser("chair", "chair@example.org", "secret")
 
     def new_page(**options: Any) -> Page:
         page = open_page(**{"viewport": DESKTOP, **options})
-        page.context.add_cookies(
-            [{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": live_server.url}]
-        )
+        sign_in(page, live_server.url, chair)
         page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
         page.on("pageerror", lambda error: said.append(str(error)))
         return page

@@ -31,7 +31,7 @@ from papers.models import Paper, Topic
 from people.models import Invitation, Person, PersonPair
 from schedule.models import Agenda, Presentation, Release
 from tests.access.world import make_world
-from tests.browser.visitor import SECURE_HOST, SUBMIT, Visitor, nginx
+from tests.browser.visitor import SECURE_HOST, SUBMIT, Visitor, invited, nginx
 from tests.deploy.test_nginx import NGINX
 from tests.exchange.programs import paper as paper_record
 from tests.exchange.programs import program
@@ -156,25 +156,31 @@ def visitor(
 # Accounts
 
 
+def member_of(edition: Edition) -> tuple[str, str]:
+    member = Membership.objects.get(edition=edition)
+    return member.user.get_username(), member.role
+
+
 @posts("admin/invitation.html")
 def new_account_accepts_an_invitation(visitor: Visitor) -> None:
-    visitor.go(invited(make_edition()))
+    edition = make_edition()
+    visitor.go(invited(edition))
     for field in visitor.page.locator("input[type=password]").all():
         field.fill(PASSWORD)
     visitor.submit()
     visitor.page.wait_for_url("**/admin/?edition=*")
 
-    assert Membership.objects.get().user.get_username() == "ada@example.org"
+    assert member_of(edition) == ("ada@example.org", "editor")
 
 
 @posts("admin/invitation.html 2")
 def signed_in_account_accepts_an_invitation(visitor: Visitor) -> None:
-    visitor.sign_in()
-    visitor.go(invited(make_edition()))
+    edition = make_edition()
+    visitor.go_to_desk(invited(edition))
     visitor.submit()
     visitor.page.wait_for_url("**/admin/?edition=*")
 
-    assert Membership.objects.get().user.get_username() == "admin"
+    assert member_of(edition) == ("admin", "editor")
 
 
 @posts("admin/login.html")
@@ -208,8 +214,7 @@ def sign_out_where_the_password_is_changed(visitor: Visitor) -> None:
 
 @posts("registration/password_change_form.html 2", "registration/password_change_done.html")
 def change_the_password_and_sign_out(visitor: Visitor) -> None:
-    visitor.sign_in()
-    visitor.go("/admin/password_change/")
+    visitor.go_to_desk("/admin/password_change/")
     visitor.page.fill("#id_old_password", PASSWORD)
     for field in ("#id_new_password1", "#id_new_password2"):
         visitor.page.fill(field, "difference-engine-1822")
@@ -222,12 +227,10 @@ def change_the_password_and_sign_out(visitor: Visitor) -> None:
 @posts("admin/auth/user/change_password.html")
 def set_the_password_of_another(visitor: Visitor) -> None:
     ada = User.objects.create_user("ada")
-    visitor.sign_in()
-    visitor.go(f"/admin/auth/user/{ada.pk}/password/")
+    visitor.go_to_desk(f"/admin/auth/user/{ada.pk}/password/")
     for field in ("#id_password1", "#id_password2"):
         visitor.page.fill(field, PASSWORD)
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
     ada.refresh_from_db()
 
     assert ada.check_password(PASSWORD)
@@ -237,8 +240,7 @@ def set_the_password_of_another(visitor: Visitor) -> None:
 def sign_out_one_browser(visitor: Visitor) -> None:
     visitor.sign_in()
     visitor.open_page()
-    visitor.sign_in()
-    visitor.go("/admin/account/")
+    visitor.go_to_desk("/admin/account/")
     visitor.page.get_by_role("button", name=re.compile("Sign out .*since")).click()
     visitor.is_told()
 
@@ -249,28 +251,17 @@ def sign_out_one_browser(visitor: Visitor) -> None:
 def sign_out_everywhere_else(visitor: Visitor) -> None:
     visitor.sign_in()
     visitor.open_page()
-    visitor.sign_in()
-    visitor.go("/admin/account/")
-    visitor.submit("button[value=all]")
-    visitor.is_told()
+    visitor.go_to_desk("/admin/account/")
+    visitor.save("button[value=all]")
 
 
 # Members
 
 
-def invited(edition: Edition) -> str:
-    """Invite Ada; return the path of the link."""
-    invitation = Invitation(edition=edition, role="editor", name="Ada", email="ada@example.org")
-    token = invitation.renew()
-    invitation.save()
-    return f"/invitation/{token}/"
-
-
 @posts("admin/accounts/membership/invite.html", "admin/accounts/membership/link.html")
 def invite_and_mail_the_link(visitor: Visitor) -> None:
     edition = make_edition()
-    visitor.sign_in()
-    visitor.go(f"/admin/accounts/membership/add/?edition={edition.pk}")
+    visitor.go_to_desk(f"/admin/accounts/membership/add/?edition={edition.pk}")
     visitor.page.fill("#id_name", "Ada")
     visitor.page.fill("#id_email", "ada@example.org")
     visitor.page.select_option("#id_role", "editor")
@@ -285,8 +276,7 @@ def invite_and_mail_the_link(visitor: Visitor) -> None:
 def mail_an_invitation_again_and_revoke_it(visitor: Visitor) -> None:
     edition = make_edition()
     invited(edition)
-    visitor.sign_in()
-    visitor.go(f"/admin/accounts/membership/?edition={edition.pk}")
+    visitor.go_to_desk(f"/admin/accounts/membership/?edition={edition.pk}")
     visitor.press("Send a new link by e-mail to Ada")
     visitor.is_told()
     visitor.press("Revoke the invitation of Ada")
@@ -301,11 +291,9 @@ def mail_an_invitation_again_and_revoke_it(visitor: Visitor) -> None:
 @posts("admin/change_form.html")
 def save_a_form(visitor: Visitor) -> None:
     paper = make_paper(make_edition(), ["Ada"])
-    visitor.sign_in()
-    visitor.go(address(paper, "change"))
+    visitor.go_to_desk(address(paper, "change"))
     visitor.page.fill("#id_title", "Mended")
-    visitor.submit("[name=_save]")
-    visitor.is_told()
+    visitor.save("[name=_save]")
 
     assert Paper.objects.get().title == "Mended"
 
@@ -314,8 +302,7 @@ def save_a_form(visitor: Visitor) -> None:
 def preview_the_texts_of_a_form(visitor: Visitor) -> None:
     paper = make_paper(make_edition(), title="On $x^2$")
     visitor.open_page(script=False)
-    visitor.sign_in()
-    visitor.go(address(paper, "change"))
+    visitor.go_to_desk(address(paper, "change"))
     with visitor.page.context.expect_page() as tab:
         visitor.press("Preview the texts in a new tab")
 
@@ -325,8 +312,7 @@ def preview_the_texts_of_a_form(visitor: Visitor) -> None:
 @posts("admin-text.js")
 def preview_a_text_while_writing(visitor: Visitor) -> None:
     paper = make_paper(make_edition(), abstract="On $x^2$")
-    visitor.sign_in()
-    visitor.go(address(paper, "change"))
+    visitor.go_to_desk(address(paper, "change"))
     visitor.page.locator("summary[aria-label='Preview: Abstract']").click()
 
     expect(visitor.page.locator(".text-shown math").first).to_be_visible()
@@ -337,20 +323,17 @@ def act_on_a_list_and_take_it_back(visitor: Visitor) -> None:
     edition = make_edition()
     paper = make_paper(edition)
     make_topic(edition, "Compilers")
-    visitor.sign_in()
-    visitor.go(address(Paper, "changelist"))
+    visitor.go_to_desk(address(Paper, "changelist"))
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "set_topic")
     visitor.submit("#changelist-form .actions [type=submit]")
     visitor.page.get_by_label("Topic").select_option("Compilers")
     visitor.submit()
-    visitor.submit("button[name=_confirmed]")
-    visitor.is_told()
+    visitor.save("button[name=_confirmed]")
     paper.refresh_from_db()
     assert paper.topic == Topic.objects.get()
     visitor.page.locator(".messagelist a").click()
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
     paper.refresh_from_db()
 
     assert paper.topic is None
@@ -359,10 +342,8 @@ def act_on_a_list_and_take_it_back(visitor: Visitor) -> None:
 @posts("admin/delete_confirmation.html")
 def delete_a_row(visitor: Visitor) -> None:
     paper = make_paper(make_edition())
-    visitor.sign_in()
-    visitor.go(address(paper, "delete"))
-    visitor.submit()
-    visitor.is_told()
+    visitor.go_to_desk(address(paper, "delete"))
+    visitor.save()
 
     assert not Paper.objects.exists()
 
@@ -370,13 +351,11 @@ def delete_a_row(visitor: Visitor) -> None:
 @posts("admin/delete_selected_confirmation.html")
 def delete_chosen_rows(visitor: Visitor) -> None:
     make_page(make_edition())
-    visitor.sign_in()
-    visitor.go(address(Page, "changelist"))
+    visitor.go_to_desk(address(Page, "changelist"))
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "delete_selected")
     visitor.submit("#changelist-form .actions [type=submit]")
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert not Page.objects.exists()
 
@@ -384,14 +363,12 @@ def delete_chosen_rows(visitor: Visitor) -> None:
 @posts("admin/stale.html")
 def choose_between_two_versions(visitor: Visitor) -> None:
     paper = make_paper(make_edition())
-    visitor.sign_in()
-    visitor.go(address(paper, "change"))
+    visitor.go_to_desk(address(paper, "change"))
     Paper.objects.update(title="Theirs")
     visitor.page.fill("#id_title", "Mine")
     visitor.submit("[name=_save]")
     visitor.page.locator("input[name='_choose-title'][value=mine]").check()
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
     # The refused form is a conflict, not a refusal of the post.
     visitor.answers.remove((address(paper, "change"), 409))
 
@@ -403,10 +380,8 @@ def restore_a_version(visitor: Visitor) -> None:
     paper = make_paper(make_edition(), title="First")
     first = ChangeSet.objects.latest("pk")
     Paper.objects.update(title="Second")
-    visitor.sign_in()
-    visitor.go(reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]))
-    visitor.submit()
-    visitor.is_told()
+    visitor.go_to_desk(reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]))
+    visitor.save()
 
     assert Paper.objects.get().title == "First"
 
@@ -414,10 +389,8 @@ def restore_a_version(visitor: Visitor) -> None:
 @posts("admin/conference/edition/publish.html")
 def publish_a_part(visitor: Visitor) -> None:
     edition = make_edition(papers_public_from=None)
-    visitor.sign_in()
-    visitor.go(f"{reverse('admin:conference_edition_publish', args=[edition.pk])}?part=papers")
-    visitor.submit("[name=publish]")
-    visitor.is_told()
+    visitor.go_to_desk(f"{reverse('admin:conference_edition_publish', args=[edition.pk])}?part=papers")
+    visitor.save("[name=publish]")
     edition.refresh_from_db()
 
     assert edition.papers_public_from is not None
@@ -435,14 +408,11 @@ def make_twins() -> tuple[Person, Person]:
 @posts("admin/people/compare.html", "admin/people/unmerge.html")
 def merge_two_people_and_take_it_back(visitor: Visitor) -> None:
     one, other = make_twins()
-    visitor.sign_in()
-    visitor.go(f"/admin/people/person/compare/?id={one.pk}&id={other.pk}")
-    visitor.submit("[name=merge]")
-    visitor.is_told()
+    visitor.go_to_desk(f"/admin/people/person/compare/?id={one.pk}&id={other.pk}")
+    visitor.save("[name=merge]")
     assert Person.objects.filter(merged_into__isnull=False).count() == 1
     visitor.page.locator(".messagelist .success a").last.click()
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert not Person.objects.filter(merged_into__isnull=False).exists()
 
@@ -450,12 +420,10 @@ def merge_two_people_and_take_it_back(visitor: Visitor) -> None:
 @posts("admin/people/split.html")
 def split_a_person(visitor: Visitor) -> None:
     one, _other = make_twins()
-    visitor.sign_in()
-    visitor.go(reverse("admin:people_person_split", args=[one.pk]))
+    visitor.go_to_desk(reverse("admin:people_person_split", args=[one.pk]))
     visitor.page.fill("#split-name", "Another Costantini")
     visitor.page.locator("input[name=row]").first.check()
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert Person.objects.filter(name="Another Costantini").count() == 1
 
@@ -463,15 +431,12 @@ def split_a_person(visitor: Visitor) -> None:
 @posts("admin/people/duplicates.html", "admin/people/merge_pairs.html")
 def look_for_duplicates_and_merge_the_pairs(visitor: Visitor) -> None:
     make_twins()
-    visitor.sign_in()
-    visitor.go(address(PersonPair, "changelist"))
-    visitor.submit(".looked button")
-    visitor.is_told()
+    visitor.go_to_desk(address(PersonPair, "changelist"))
+    visitor.save(".looked button")
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "merge_pairs")
     visitor.submit("#changelist-form .actions [type=submit]")
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert Person.objects.filter(merged_into__isnull=False).count() == 1
 
@@ -481,8 +446,7 @@ def look_for_duplicates_and_merge_the_pairs(visitor: Visitor) -> None:
 
 def uploaded(visitor: Visitor, content: bytes) -> None:
     file: FilePayload = {"name": "news.json", "mimeType": "application/json", "buffer": content}
-    visitor.sign_in()
-    visitor.go(UPLOAD)
+    visitor.go_to_desk(UPLOAD)
     visitor.page.set_input_files("input[name=sources]", file)
     visitor.submit()
     visitor.page.wait_for_url("**/change/")
@@ -500,8 +464,7 @@ def import_a_file_and_take_it_back(visitor: Visitor) -> None:
     expect(visitor.page.locator(".import-done")).to_be_visible()
     assert Paper.objects.get().uid == "p1"
     visitor.page.locator("a[href$='/undo/']").first.click()
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert not Paper.objects.exists()
 
@@ -528,11 +491,9 @@ def make_conflicts() -> None:
 @posts("admin/exchange/conflict/decide.html")
 def decide_a_conflict(visitor: Visitor) -> None:
     make_conflicts()
-    visitor.sign_in()
-    visitor.go(address(Conflict.objects.earliest("pk"), "change"))
+    visitor.go_to_desk(address(Conflict.objects.earliest("pk"), "change"))
     visitor.page.locator("input[value=theirs]").check()
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert Paper.objects.filter(title__startswith="New").count() == 1
 
@@ -540,14 +501,12 @@ def decide_a_conflict(visitor: Visitor) -> None:
 @posts("admin/exchange/conflict/together.html")
 def decide_conflicts_together(visitor: Visitor) -> None:
     make_conflicts()
-    visitor.sign_in()
-    visitor.go(f"{address(Conflict, 'changelist')}?state=open")
+    visitor.go_to_desk(f"{address(Conflict, 'changelist')}?state=open")
     for box in visitor.page.locator("input.action-select").all():
         box.check()
     visitor.page.select_option("select[name=action]", "take_theirs")
     visitor.submit("#changelist-form .actions [type=submit]")
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert Paper.objects.filter(title__startswith="New").count() == 2
 
@@ -559,18 +518,15 @@ def decide_conflicts_together(visitor: Visitor) -> None:
 def move_a_session_and_take_it_back(visitor: Visitor) -> None:
     session = make_session(make_edition())
     visitor.open_page(script=False)
-    visitor.sign_in()
-    visitor.go("/admin/schedule/session/timetable/")
+    visitor.go_to_desk("/admin/schedule/session/timetable/")
     row = visitor.page.locator(f"#s{session.pk}")
     row.locator("summary").click()
     row.get_by_label("Start").fill("10:00")
     row.get_by_label("End").fill("11:00")
-    visitor.submit("[name=_save]")
-    visitor.is_told()
+    visitor.save("[name=_save]")
     session.refresh_from_db()
     assert session.start == MORNING + timedelta(hours=2)
-    visitor.submit(".tt-saved form button")
-    visitor.is_told()
+    visitor.save(".tt-saved form button")
     session.refresh_from_db()
 
     assert session.start == MORNING
@@ -579,8 +535,7 @@ def move_a_session_and_take_it_back(visitor: Visitor) -> None:
 @posts("timetable-clashes.js")
 def see_clashes_while_moving_a_session(visitor: Visitor) -> None:
     session = make_session(make_edition())
-    visitor.sign_in()
-    visitor.go("/admin/schedule/session/timetable/")
+    visitor.go_to_desk("/admin/schedule/session/timetable/")
     with visitor.page.expect_response("**/timetable/clashes/"):
         visitor.page.locator(".tt-block").filter(has_text=session.title).press("ArrowDown")
 
@@ -591,11 +546,9 @@ def see_clashes_while_moving_a_session(visitor: Visitor) -> None:
 def spread_talks(visitor: Visitor) -> None:
     session = make_session(make_edition())
     talk = make_presentation(session)
-    visitor.sign_in()
-    visitor.go(f"/admin/schedule/session/{session.pk}/talks/")
+    visitor.go_to_desk(f"/admin/schedule/session/{session.pk}/talks/")
     visitor.submit("[name=_spread]")
-    visitor.submit("[name=_save]")
-    visitor.is_told()
+    visitor.save("[name=_save]")
     talk.refresh_from_db()
 
     assert talk.start == MORNING
@@ -605,12 +558,10 @@ def spread_talks(visitor: Visitor) -> None:
 def assign_boards(visitor: Visitor) -> None:
     hall = make_session(make_edition(), kind="poster")
     make_presentation(hall, kind="poster")
-    visitor.sign_in()
-    visitor.go(f"/admin/schedule/session/{hall.pk}/boards/")
+    visitor.go_to_desk(f"/admin/schedule/session/{hall.pk}/boards/")
     visitor.page.get_by_label("Boards in walking order").fill("7")
     visitor.submit("[name=_assign]")
-    visitor.submit("[name=_save]")
-    visitor.is_told()
+    visitor.save("[name=_save]")
 
     assert Presentation.objects.get().board == "7"
 
@@ -621,12 +572,10 @@ def make_posters_of_talks(visitor: Visitor) -> None:
     talks = make_session(edition)
     make_session(edition, kind="poster", start=MORNING + timedelta(hours=2))
     make_presentation(talks, make_paper(edition))
-    visitor.sign_in()
-    visitor.go("/admin/schedule/session/posters/")
+    visitor.go_to_desk("/admin/schedule/session/posters/")
     visitor.page.locator("input[name=pick]").first.check()
     visitor.submit("[name=_preview]")
-    visitor.submit("[name=_save]")
-    visitor.is_told()
+    visitor.save("[name=_save]")
 
     assert Presentation.objects.filter(session__kind="poster").count() == 1
 
@@ -634,14 +583,12 @@ def make_posters_of_talks(visitor: Visitor) -> None:
 @posts("admin/schedule/release/announce.html", "admin/schedule/release/announce.html button")
 def announce_a_release(visitor: Visitor) -> None:
     make_session(make_edition())
-    visitor.sign_in()
-    visitor.go("/admin/schedule/release/add/")
+    visitor.go_to_desk("/admin/schedule/release/add/")
     visitor.page.locator("#id_text").fill("It is $x^2$.")
     with visitor.page.context.expect_page() as tab:
         visitor.press("Preview the texts in a new tab")
     expect(tab.value.locator("math").first).to_be_visible()
-    visitor.submit()
-    visitor.is_told()
+    visitor.save()
 
     assert Release.objects.get().number == 1
 
@@ -729,7 +676,7 @@ def refused(visitor: Visitor) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_posted_forms_are_accepted(case: str, visitor: Visitor) -> None:
+def test_trap_32_posted_forms_are_accepted(case: str, visitor: Visitor) -> None:
     """Each function asserts what became of its post; here, that something was posted and nothing refused."""
     CASES[case](visitor)
 

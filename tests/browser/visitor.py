@@ -1,8 +1,6 @@
 """A visitor who posts forms: over http, or over https through nginx as it is deployed."""
 
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +10,31 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, Download, Page, Response, expect
 
+from conference.models import Edition
+from people.models import Invitation
 from tests.browser.axe import DESKTOP
-from tests.deploy.test_nginx import NGINX, configured, free_port
+from tests.deploy.test_nginx import NGINX, configured
+from tests.processes import free_port, wait_for_port
 
 # Chromium finds it at the port of nginx, so that addresses are without a port, as they are in production.
 SECURE_HOST = "program.test"
 SUBMIT = "#content form[method=post] [type=submit]"
+
+
+def sign_in(page: Page, address: str, user: User) -> None:
+    """Give the browser profile of a page the cookie of somebody who is signed in."""
+    client = Client()
+    client.force_login(user)
+    key = client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": address}])
+
+
+def invited(edition: Edition) -> str:
+    """Invite Ada; return the path of the link."""
+    invitation = Invitation(edition=edition, role="editor", name="Ada", email="ada@example.org")
+    token = invitation.renew()
+    invitation.save()
+    return f"/invitation/{token}/"
 
 
 class Visitor:
@@ -31,10 +48,7 @@ class Visitor:
     def open_page(self, *, script: bool = True) -> Page:
         """Go on with a new profile, with or without JavaScript."""
         context = self.browser.new_context(
-            base_url=self.address,
-            viewport=DESKTOP,
-            ignore_https_errors=True,
-            java_script_enabled=script,
+            base_url=self.address, viewport=DESKTOP, ignore_https_errors=True, java_script_enabled=script
         )
         context.on("response", self.note)
         self.page = context.new_page()
@@ -44,15 +58,16 @@ class Visitor:
         if response.request.method == "POST":
             self.answers.append((response.url.removeprefix(self.address), response.status))
 
-    def sign_in(self, name: str = "admin") -> None:
-        client = Client()
-        client.force_login(User.objects.get(username=name))
-        key = client.cookies[settings.SESSION_COOKIE_NAME].value
-        cookie = {"name": settings.SESSION_COOKIE_NAME, "value": key, "url": self.address}
-        self.page.context.add_cookies([cookie])  # type: ignore[list-item]
+    def sign_in(self) -> None:
+        sign_in(self.page, self.address, User.objects.get(username="admin"))
 
     def go(self, path: str) -> None:
         self.page.goto(path)
+
+    def go_to_desk(self, path: str) -> None:
+        """Sign in and open a page."""
+        self.sign_in()
+        self.go(path)
 
     def press(self, name: str) -> None:
         """Press the first button of this name."""
@@ -67,6 +82,11 @@ class Visitor:
         with self.page.expect_download() as found:
             self.press(name)
         return found.value
+
+    def save(self, button: str = SUBMIT) -> None:
+        """Submit, and wait for the message of the admin that something was done."""
+        self.submit(button)
+        self.is_told()
 
     def is_told(self) -> None:
         """Wait for the message of the admin that something was done."""
@@ -83,13 +103,7 @@ def nginx(folder: Path, application: str, port: int) -> Iterator[None]:
     conf = configured(folder, int(application.rpartition(":")[2]), (free_port(), port))
     process = subprocess.Popen([NGINX, "-c", str(conf)], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                assert process.poll() is None, (folder / "error.log").read_text()
-                time.sleep(0.02)
+        wait_for_port(port, process, folder / "error.log")
         yield
     finally:
         process.terminate()

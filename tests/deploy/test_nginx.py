@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import threading
@@ -18,6 +17,7 @@ import pytest
 from django.conf import settings
 
 from pagecache.entries import cache_control
+from tests.processes import free_port, wait_for_port
 
 DEPLOY = Path(settings.BASE_DIR) / "deploy"
 NGINX = shutil.which("nginx") or "/usr/sbin/nginx"
@@ -60,31 +60,10 @@ class Application(BaseHTTPRequestHandler):
         """Nothing: tests read what they need."""
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def certificate(folder: Path) -> None:
-    openssl = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-    ]
-    names = [
-        "-keyout",
-        str(folder / "privkey.pem"),
-        "-out",
-        str(folder / "fullchain.pem"),
-        "-subj",
-        "/CN=localhost",
-    ]
-    subprocess.run([*openssl, *names], check=True, capture_output=True)
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost"
+    names = ["-keyout", str(folder / "privkey.pem"), "-out", str(folder / "fullchain.pem")]
+    subprocess.run([*command.split(), *names], check=True, capture_output=True)
 
 
 def configured(folder: Path, upstream: int, ports: tuple[int, int]) -> Path:
@@ -159,14 +138,7 @@ class Site:
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     site = Site(tmp_path)
-    for _ in range(100):
-        if site.nginx.poll() is not None:
-            pytest.fail((tmp_path / "error.log").read_text())
-        try:
-            socket.create_connection(("127.0.0.1", site.ports[1]), timeout=1).close()
-            break
-        except OSError:
-            time.sleep(0.05)
+    wait_for_port(site.ports[1], site.nginx, tmp_path / "error.log")
     yield site
     site.close()
 

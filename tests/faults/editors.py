@@ -12,7 +12,8 @@ from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode
 
-from tests.faults.serving import HOST, Answer
+from tests.faults.serving import Answer
+from tests.processes import HOST
 from tests.schedule.sittings import fields_of
 
 FORM = "application/x-www-form-urlencoded"

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.processes import DATABASE, ROOT, copy_tables, environment, python
+from tests.processes import DATABASE, HOST, ROOT, copy_tables, environment, free_port, python, wait_for_port
 
-HOST = "127.0.0.1"
 PATIENCE = 60.0
 SERVER = ["-m", "granian", "--interface", "wsgi", "--host", HOST, "--log-level", "critical"]
 STRENGTH = ["--blocking-threads", "4", "website.wsgi:application"]
@@ -64,32 +63,13 @@ class Site:
         return [self.process, *map(int, said.stdout.split())]
 
 
-def free_port() -> int:
-    with socket.create_server((HOST, 0)) as server:
-        return int(server.getsockname()[1])
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex((HOST, port)) == 0
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not listens(port):
-        is_well = time.monotonic() < end and process.poll() is None
-        assert is_well, f"{process.args!r} does not listen"
-        time.sleep(0.05)
-
-
 @contextmanager
 def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server while the block does; its whole group of processes ends with it."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet, start_new_session=True)
     try:
-        wait_for(port, process)
+        wait_for_port(port, process)
         yield process
     finally:
         with suppress(ProcessLookupError):

@@ -7,19 +7,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tests.faults.serving import (
-    HOST,
-    Cluster,
-    Site,
-    Slowly,
-    cluster,
-    free_port,
-    install,
-    program,
-    running,
-    serve,
-)
-from tests.processes import environment, manage, start
+from tests.faults.serving import Cluster, Site, Slowly, cluster, install, program, running, serve
+from tests.processes import HOST, environment, free_port, manage, start
 
 KEPT, OTHER = "/2031/papers/", "/2031/schedule/"
 STAR = "/2031/agenda/stars/"

@@ -1,54 +1,24 @@
 """The demo command: one call makes everything ready, a second loses nothing, a busy port is one line."""
 
-import os
 import re
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from operations.management.commands.demo import refuse_busy_port
+from tests.processes import HOST, PYTHON, ROOT, environment, free_port, manage
 
 pytestmark = pytest.mark.anywhere
 
-ROOT = Path(settings.BASE_DIR)
 
-
-def environment(folder: Path) -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in {"DATABASE_URL", "PYTEST_CURRENT_TEST", "SITE_URL"}
-    }
-    return {**kept, "PLENARY_VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "conference.settings"}
-
-
-def demo(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "manage.py", "demo", *options]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment(folder), capture_output=True, text=True, timeout=120, check=False
-    )
-
-
-@pytest.fixture
-def busy_port() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
-def test_demo_on_a_busy_port_is_a_one_line_error(tmp_path: Path, busy_port: int) -> None:
-    refused = demo(tmp_path, "--port", str(busy_port))
+def test_demo_on_a_busy_port_is_a_one_line_error(tmp_path: Path) -> None:
+    with socket.create_server((HOST, 0)) as server:
+        busy_port = server.getsockname()[1]
+        refused = manage(tmp_path, "demo", "--port", str(busy_port))
     assert refused.returncode == 1
     assert refused.stdout == ""
     assert refused.stderr.count("\n") == 1
@@ -57,7 +27,7 @@ def test_demo_on_a_busy_port_is_a_one_line_error(tmp_path: Path, busy_port: int)
 
 
 def test_demo_refuses_a_port_that_cannot_be(tmp_path: Path) -> None:
-    refused = demo(tmp_path, "--port", "99999")
+    refused = manage(tmp_path, "demo --port 99999")
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
 
@@ -80,7 +50,7 @@ def fetch(address: str, seconds: float = 30) -> str:
 
 
 def test_demo_is_made_ready_once_and_served_with_granian(tmp_path: Path) -> None:
-    first, again = demo(tmp_path, "--no-serve"), demo(tmp_path, "--no-serve")
+    first, again = (manage(tmp_path, "demo --no-serve") for _ in range(2))
     assert (first.returncode, again.returncode) == (0, 0), first.stderr
     assert len(re.findall(r"with the password: \S{12,}", first.stdout)) == 1
     assert "Importing" in first.stdout
@@ -99,7 +69,7 @@ def test_demo_is_made_ready_once_and_served_with_granian(tmp_path: Path) -> None
 
 
 def assert_is_served(folder: Path, port: int) -> None:
-    command = [sys.executable, "manage.py", "demo", "--port", str(port)]
+    command = [*PYTHON, "manage.py", "demo", "--port", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, env=environment(folder), stdout=subprocess.DEVNULL)
     try:
         page = fetch(f"http://127.0.0.1:{port}/2021/")

@@ -40,11 +40,13 @@ group = Group.objects.create(name="chairs")
 group.permissions.add(Permission.objects.get(codename="change_paper"))
 User.objects.create_user("chair", "chair@example.org", "correct horse").groups.add(group)
 """
-# What a visitor and a chair notice first.
+# What `verify` finds, and what a visitor and a chair notice first.
 LOOK = """
 from django.contrib.auth import authenticate
+from django.core.management import call_command
 from django.test import Client, override_settings
 from papers.models import Paper
+call_command("verify", verbosity=0)
 user = authenticate(username="chair", password="correct horse")
 plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 override_settings(STORAGES={"default": plain, "staticfiles": plain}).enable()
@@ -101,12 +103,13 @@ def backup(folder: Path, target: Path, **more: str) -> Path:
     return target
 
 
-def restored(folder: Path, archive: Path, **more: str) -> None:
-    """Restore into an installation, and look whether everything holds."""
+def restore(folder: Path, archive: Path, **more: str) -> None:
     done = manage(folder, "restore", str(archive), **more)
     assert done.returncode == 0, done.stderr
-    verified = manage(folder, "verify", **more)
-    assert verified.returncode == 0, verified.stdout
+
+
+def assert_whole(folder: Path, **more: str) -> None:
+    assert output(start(folder, LOOK, **more)).split() == ["True"] * 4
 
 
 def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
@@ -121,83 +124,77 @@ def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
 @pytest.mark.anywhere
 def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
     first = archive_of(seeded)
-    restored(tmp_path / "second", first)
+    restore(tmp_path / "second", first)
     second = backup(tmp_path / "second", tmp_path / "second.zip")
 
     assert held(second) == held(first)
     assert len(held(first)[1]) == 1
-    assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
+    assert_whole(tmp_path / "second")
 
 
 @pytest.mark.server
 def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: str) -> None:
     first = archive_of(seeded)
-    restored(tmp_path / "second", first, DATABASE_URL=postgres)
+    restore(tmp_path / "second", first, DATABASE_URL=postgres)
     second = backup(tmp_path / "second", tmp_path / "second.zip", DATABASE_URL=postgres)
-    restored(tmp_path / "third", second)
+    restore(tmp_path / "third", second)
     third = backup(tmp_path / "third", tmp_path / "third.zip")
 
     assert held(first) == held(second) == held(third)
-    look = start(tmp_path / "second", LOOK, DATABASE_URL=postgres)
-    assert output(look).split() == ["True"] * 4
+    assert_whole(tmp_path / "second", DATABASE_URL=postgres)
+    assert_whole(tmp_path / "third")
 
 
-# A restoration that fails after the files came.
+# A restoration that fails after the files came, with a newer photo, then with none. Prints the files left.
 FAIL = """
 from pathlib import Path
 from unittest import mock
+from django.conf import settings
 from operations.backup import restore
 from operations.backup.archive import Archive
 late = mock.patch.object(restore, "outdate_cached_pages", side_effect=OSError("full"))
-with Archive(Path({archive!r})) as archive, late:
-    try:
-        restore.restore(archive)
-    except OSError as error:
-        print(error)
+(photo,) = (file for file in Path(settings.MEDIA_ROOT).rglob("*") if file.is_file())
+for change in (lambda: photo.write_bytes(b"newer"), photo.unlink):
+    change()
+    with Archive(Path({archive!r})) as archive, late:
+        try:
+            restore.restore(archive)
+        except OSError as error:
+            files = [file for file in Path(settings.MEDIA_ROOT).rglob("*") if file.is_file()]
+            print(error, [(file == photo, file.read_bytes()) for file in files])
 """
 
 
 @pytest.mark.anywhere
-def test_a_failing_restoration_leaves_the_files_too(seeded: Path, tmp_path: Path) -> None:
-    archive = archive_of(seeded)
-    (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
-    photo.write_bytes(b"newer")
-    said = output(start(seeded, FAIL.format(archive=str(archive))))
-    files = {file.name: file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()}
-    photo.unlink()
-    output(start(seeded, FAIL.format(archive=str(archive))))
+def test_a_failing_restoration_leaves_the_files_too(seeded: Path) -> None:
+    said = output(start(seeded, FAIL.format(archive=str(archive_of(seeded)))))
 
-    assert (said.strip(), files) == ("full", {photo.name: b"newer"})
-    assert not photo.exists()
+    assert said.splitlines() == ["full [(True, b'newer')]", "full []"]
 
 
 @pytest.mark.anywhere
-def test_a_restoration_puts_its_files_in_place_of_others(seeded: Path, tmp_path: Path) -> None:
-    archive = archive_of(seeded)
+def test_a_program_and_its_files_are_replaced_only_on_request(seeded: Path) -> None:
     (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
     before = photo.read_bytes()
     photo.write_bytes(b"newer")
-    done = manage(seeded, "restore --replace", str(archive))
+    refused = manage(seeded, "restore", str(archive_of(seeded)))
 
+    assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
+    assert photo.read_bytes() == b"newer"
+    done = manage(seeded, "restore --replace", str(archive_of(seeded)))
     assert done.returncode == 0, done.stderr
     assert {file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()} == {before}
 
 
 @pytest.mark.anywhere
-def test_a_program_is_replaced_only_on_request(seeded: Path, tmp_path: Path) -> None:
-    archive = archive_of(seeded)
-    refused = manage(seeded, "restore", str(archive))
-    done = manage(seeded, "restore --replace", str(archive))
-
-    assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.anywhere
 def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.zip" for number in range(3)]
+    command = "from django.core.management import call_command\n"
+    command += "\n".join(f"call_command('backup', {str(file)!r})" for file in files)
     with busy(seeded) as writer:
-        rows = [held(backup(seeded, tmp_path / f"{number}.zip"))[0] for number in range(3)]
+        assert output(start(seeded, command)).count("verified.") == 3
         assert writer.poll() is None
+    rows = [held(file)[0] for file in files]
 
     papers = [len(one["rows/papers.paper.jsonl"]) for one in rows]
     assert [len(one["rows/papers.material.jsonl"]) for one in rows] == [2 * count for count in papers]
@@ -287,12 +284,12 @@ def test_archive_of_an_older_version_is_restored(seeded: Path, tmp_path: Path) -
     # An app with more than one migration; the project's own start with one each.
     apps = {"auth"}
     output(start(seeded, OLDER.format(apps=apps, path=str(older))))
-    restored(tmp_path / "second", older)
+    restore(tmp_path / "second", older)
     newer = backup(tmp_path / "second", tmp_path / "second.zip")
 
     assert migrations(newer) != migrations(older)
     assert held(newer)[1] == held(older)[1]
-    assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
+    assert_whole(tmp_path / "second")
 
 
 def migrations(archive: Path) -> list[list[str]]:
@@ -342,7 +339,7 @@ def as_before_0_1(archive: Path, target: Path) -> Path:
 @pytest.mark.anywhere
 def test_archive_from_before_0_1_is_restored(seeded: Path, tmp_path: Path) -> None:
     earlier = as_before_0_1(archive_of(seeded), tmp_path / "earlier.zip")
-    restored(tmp_path / "second", earlier)
+    restore(tmp_path / "second", earlier)
     second = backup(tmp_path / "second", tmp_path / "second.zip")
     (rows, media), (first_rows, first_media) = held(second), held(archive_of(seeded))
 
@@ -352,4 +349,4 @@ def test_archive_from_before_0_1_is_restored(seeded: Path, tmp_path: Path) -> No
         name: first_rows[name] for name in first_rows if name not in passing
     }
     assert media == first_media
-    assert output(start(tmp_path / "second", LOOK)).split() == ["True"] * 4
+    assert_whole(tmp_path / "second")
