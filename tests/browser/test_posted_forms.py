@@ -30,6 +30,7 @@ from exchange.models import Conflict, ImportJob
 from papers.models import Paper, Topic
 from people.models import Invitation, Person, PersonPair
 from schedule.models import Agenda, Presentation, Release
+from tests import factories as make
 from tests.access.world import make_world
 from tests.browser.visitor import SECURE_HOST, SUBMIT, Visitor, invited, nginx
 from tests.deploy.test_nginx import NGINX
@@ -37,16 +38,6 @@ from tests.exchange.programs import paper as paper_record
 from tests.exchange.programs import program
 from tests.exchange.uploading import ADD as UPLOAD
 from tests.exchange.uploading import only_papers
-from tests.factories import (
-    MORNING,
-    make_edition,
-    make_page,
-    make_paper,
-    make_person,
-    make_presentation,
-    make_session,
-    make_topic,
-)
 from tests.posted import address
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -163,7 +154,7 @@ def member_of(edition: Edition) -> tuple[str, str]:
 
 @posts("admin/invitation.html")
 def new_account_accepts_an_invitation(visitor: Visitor) -> None:
-    edition = make_edition()
+    edition = make.make_edition()
     visitor.go(invited(edition))
     for field in visitor.page.locator("input[type=password]").all():
         field.fill(PASSWORD)
@@ -175,7 +166,7 @@ def new_account_accepts_an_invitation(visitor: Visitor) -> None:
 
 @posts("admin/invitation.html 2")
 def signed_in_account_accepts_an_invitation(visitor: Visitor) -> None:
-    edition = make_edition()
+    edition = make.make_edition()
     visitor.go_to_desk(invited(edition))
     visitor.submit()
     visitor.page.wait_for_url("**/admin/?edition=*")
@@ -260,7 +251,7 @@ def sign_out_everywhere_else(visitor: Visitor) -> None:
 
 @posts("admin/accounts/membership/invite.html", "admin/accounts/membership/link.html")
 def invite_and_mail_the_link(visitor: Visitor) -> None:
-    edition = make_edition()
+    edition = make.make_edition()
     visitor.go_to_desk(f"/admin/accounts/membership/add/?edition={edition.pk}")
     visitor.page.fill("#id_name", "Ada")
     visitor.page.fill("#id_email", "ada@example.org")
@@ -274,7 +265,7 @@ def invite_and_mail_the_link(visitor: Visitor) -> None:
 
 @posts("admin/accounts/membership/members.html", "admin/accounts/membership/members.html 2")
 def mail_an_invitation_again_and_revoke_it(visitor: Visitor) -> None:
-    edition = make_edition()
+    edition = make.make_edition()
     invited(edition)
     visitor.go_to_desk(f"/admin/accounts/membership/?edition={edition.pk}")
     visitor.press("Send a new link by e-mail to Ada")
@@ -290,7 +281,7 @@ def mail_an_invitation_again_and_revoke_it(visitor: Visitor) -> None:
 
 @posts("admin/change_form.html")
 def save_a_form(visitor: Visitor) -> None:
-    paper = make_paper(make_edition(), ["Ada"])
+    paper = make.make_paper(make.make_edition(), ["Ada"])
     visitor.go_to_desk(address(paper, "change"))
     visitor.page.fill("#id_title", "Mended")
     visitor.save("[name=_save]")
@@ -300,7 +291,7 @@ def save_a_form(visitor: Visitor) -> None:
 
 @posts("admin/change_form.html button")
 def preview_the_texts_of_a_form(visitor: Visitor) -> None:
-    paper = make_paper(make_edition(), title="On $x^2$")
+    paper = make.make_paper(make.make_edition(), title="On $x^2$")
     visitor.open_page(script=False)
     visitor.go_to_desk(address(paper, "change"))
     with visitor.page.context.expect_page() as tab:
@@ -311,7 +302,7 @@ def preview_the_texts_of_a_form(visitor: Visitor) -> None:
 
 @posts("admin-text.js")
 def preview_a_text_while_writing(visitor: Visitor) -> None:
-    paper = make_paper(make_edition(), abstract="On $x^2$")
+    paper = make.make_paper(make.make_edition(), abstract="On $x^2$")
     visitor.go_to_desk(address(paper, "change"))
     visitor.page.locator("summary[aria-label='Preview: Abstract']").click()
 
@@ -320,9 +311,9 @@ def preview_a_text_while_writing(visitor: Visitor) -> None:
 
 @posts("admin/change_list.html", "admin/bulk.html", "admin/take_back.html")
 def act_on_a_list_and_take_it_back(visitor: Visitor) -> None:
-    edition = make_edition()
-    paper = make_paper(edition)
-    make_topic(edition, "Compilers")
+    edition = make.make_edition()
+    paper = make.make_paper(edition)
+    make.make_topic(edition, "Compilers")
     visitor.go_to_desk(address(Paper, "changelist"))
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "set_topic")
@@ -341,7 +332,7 @@ def act_on_a_list_and_take_it_back(visitor: Visitor) -> None:
 
 @posts("admin/delete_confirmation.html")
 def delete_a_row(visitor: Visitor) -> None:
-    paper = make_paper(make_edition())
+    paper = make.make_paper(make.make_edition())
     visitor.go_to_desk(address(paper, "delete"))
     visitor.save()
 
@@ -350,7 +341,7 @@ def delete_a_row(visitor: Visitor) -> None:
 
 @posts("admin/delete_selected_confirmation.html")
 def delete_chosen_rows(visitor: Visitor) -> None:
-    make_page(make_edition())
+    make.make_page(make.make_edition())
     visitor.go_to_desk(address(Page, "changelist"))
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "delete_selected")
@@ -362,7 +353,7 @@ def delete_chosen_rows(visitor: Visitor) -> None:
 
 @posts("admin/stale.html")
 def choose_between_two_versions(visitor: Visitor) -> None:
-    paper = make_paper(make_edition())
+    paper = make.make_paper(make.make_edition())
     visitor.go_to_desk(address(paper, "change"))
     Paper.objects.update(title="Theirs")
     visitor.page.fill("#id_title", "Mine")
@@ -377,7 +368,7 @@ def choose_between_two_versions(visitor: Visitor) -> None:
 
 @posts("admin/restore.html")
 def restore_a_version(visitor: Visitor) -> None:
-    paper = make_paper(make_edition(), title="First")
+    paper = make.make_paper(make.make_edition(), title="First")
     first = ChangeSet.objects.latest("pk")
     Paper.objects.update(title="Second")
     visitor.go_to_desk(reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]))
@@ -388,7 +379,7 @@ def restore_a_version(visitor: Visitor) -> None:
 
 @posts("admin/conference/edition/publish.html")
 def publish_a_part(visitor: Visitor) -> None:
-    edition = make_edition(papers_public_from=None)
+    edition = make.make_edition(papers_public_from=None)
     visitor.go_to_desk(f"{reverse('admin:conference_edition_publish', args=[edition.pk])}?part=papers")
     visitor.save("[name=publish]")
     edition.refresh_from_db()
@@ -400,8 +391,8 @@ def publish_a_part(visitor: Visitor) -> None:
 
 
 def make_twins() -> tuple[Person, Person]:
-    one, other = make_person("Paolo Costantini"), make_person("Costantini Paolo")
-    make_paper(make_edition(), [one, "Zed", other])
+    one, other = make.make_person("Paolo Costantini"), make.make_person("Costantini Paolo")
+    make.make_paper(make.make_edition(), [one, "Zed", other])
     return one, other
 
 
@@ -458,7 +449,7 @@ def uploaded(visitor: Visitor, content: bytes) -> None:
     "admin/exchange/importrun/undo.html",
 )
 def import_a_file_and_take_it_back(visitor: Visitor) -> None:
-    make_edition()
+    make.make_edition()
     uploaded(visitor, only_papers(program(paper_record("p1", "Ada"))))
     visitor.submit("button[value=confirm]")
     expect(visitor.page.locator(".import-done")).to_be_visible()
@@ -471,7 +462,7 @@ def import_a_file_and_take_it_back(visitor: Visitor) -> None:
 
 @posts("admin/exchange/importjob/_again.html")
 def drop_an_import_that_was_refused(visitor: Visitor) -> None:
-    make_edition()
+    make.make_edition()
     uploaded(visitor, b'{"format": "plenary-program", "version": 1, "papers": [{}]}')
     visitor.submit("button[value=drop]")
     visitor.page.wait_for_load_state()
@@ -481,7 +472,7 @@ def drop_an_import_that_was_refused(visitor: Visitor) -> None:
 
 def make_conflicts() -> None:
     """Two titles that were changed here and in the file."""
-    make_edition()
+    make.make_edition()
     for title in ("Old", "New"):
         papers = [paper_record(f"p{n}", "Ada", title=f"{title} {n}") for n in range(2)]
         load(program(*papers), "2021", format_name="program_json")
@@ -516,7 +507,7 @@ def decide_conflicts_together(visitor: Visitor) -> None:
 
 @posts("admin/schedule/timetable.html", "admin/schedule/_sitting.html")
 def move_a_session_and_take_it_back(visitor: Visitor) -> None:
-    session = make_session(make_edition())
+    session = make.make_session(make.make_edition())
     visitor.open_page(script=False)
     visitor.go_to_desk("/admin/schedule/session/timetable/")
     row = visitor.page.locator(f"#s{session.pk}")
@@ -525,16 +516,16 @@ def move_a_session_and_take_it_back(visitor: Visitor) -> None:
     row.get_by_label("End").fill("11:00")
     visitor.save("[name=_save]")
     session.refresh_from_db()
-    assert session.start == MORNING + timedelta(hours=2)
+    assert session.start == make.MORNING + timedelta(hours=2)
     visitor.save(".tt-saved form button")
     session.refresh_from_db()
 
-    assert session.start == MORNING
+    assert session.start == make.MORNING
 
 
 @posts("timetable-clashes.js")
 def see_clashes_while_moving_a_session(visitor: Visitor) -> None:
-    session = make_session(make_edition())
+    session = make.make_session(make.make_edition())
     visitor.go_to_desk("/admin/schedule/session/timetable/")
     with visitor.page.expect_response("**/timetable/clashes/"):
         visitor.page.locator(".tt-block").filter(has_text=session.title).press("ArrowDown")
@@ -544,20 +535,20 @@ def see_clashes_while_moving_a_session(visitor: Visitor) -> None:
 
 @posts("admin/schedule/talks.html")
 def spread_talks(visitor: Visitor) -> None:
-    session = make_session(make_edition())
-    talk = make_presentation(session)
+    session = make.make_session(make.make_edition())
+    talk = make.make_presentation(session)
     visitor.go_to_desk(f"/admin/schedule/session/{session.pk}/talks/")
     visitor.submit("[name=_spread]")
     visitor.save("[name=_save]")
     talk.refresh_from_db()
 
-    assert talk.start == MORNING
+    assert talk.start == make.MORNING
 
 
 @posts("admin/schedule/boards.html")
 def assign_boards(visitor: Visitor) -> None:
-    hall = make_session(make_edition(), kind="poster")
-    make_presentation(hall, kind="poster")
+    hall = make.make_session(make.make_edition(), kind="poster")
+    make.make_presentation(hall, kind="poster")
     visitor.go_to_desk(f"/admin/schedule/session/{hall.pk}/boards/")
     visitor.page.get_by_label("Boards in walking order").fill("7")
     visitor.submit("[name=_assign]")
@@ -568,10 +559,10 @@ def assign_boards(visitor: Visitor) -> None:
 
 @posts("admin/schedule/posters.html")
 def make_posters_of_talks(visitor: Visitor) -> None:
-    edition = make_edition()
-    talks = make_session(edition)
-    make_session(edition, kind="poster", start=MORNING + timedelta(hours=2))
-    make_presentation(talks, make_paper(edition))
+    edition = make.make_edition()
+    talks = make.make_session(edition)
+    make.make_session(edition, kind="poster", start=make.MORNING + timedelta(hours=2))
+    make.make_presentation(talks, make.make_paper(edition))
     visitor.go_to_desk("/admin/schedule/session/posters/")
     visitor.page.locator("input[name=pick]").first.check()
     visitor.submit("[name=_preview]")
@@ -582,7 +573,7 @@ def make_posters_of_talks(visitor: Visitor) -> None:
 
 @posts("admin/schedule/release/announce.html", "admin/schedule/release/announce.html button")
 def announce_a_release(visitor: Visitor) -> None:
-    make_session(make_edition())
+    make.make_session(make.make_edition())
     visitor.go_to_desk("/admin/schedule/release/add/")
     visitor.page.locator("#id_text").fill("It is $x^2$.")
     with visitor.page.context.expect_page() as tab:
@@ -597,7 +588,7 @@ def announce_a_release(visitor: Visitor) -> None:
 
 
 def star(visitor: Visitor) -> None:
-    make_session(make_edition(), title="Opening")
+    make.make_session(make.make_edition(), title="Opening")
     visitor.go(DAY)
     visitor.press("Star: Opening")
 

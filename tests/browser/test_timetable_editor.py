@@ -8,16 +8,8 @@ import pytest
 from playwright.sync_api import Dialog, Locator, Page, ViewportSize, expect
 
 from schedule.models import Session
+from tests import factories as make
 from tests.browser.axe import PHONE, Look, hindrances, violations
-from tests.factories import (
-    MORNING,
-    add_role,
-    make_edition,
-    make_person,
-    make_presentation,
-    make_room,
-    make_session,
-)
 
 pytestmark = pytest.mark.browser
 DESKTOP = ViewportSize(width=1280, height=1200)
@@ -41,15 +33,15 @@ def opened(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Callable
 @pytest.fixture
 def sessions(transactional_db: None) -> list[Session]:
     """Two sessions at once in two halls, and a third later, chaired by one of the chairs."""
-    edition = make_edition()
-    halls = [make_room(edition, name) for name in ("Hall A", "Hall B")]
-    one = make_session(edition, title="One", room=halls[0])
-    two = make_session(edition, title="Two", room=halls[1])
-    three = make_session(edition, title="Three", room=halls[1], start=MORNING + timedelta(hours=2))
-    ada = make_person("Ada")
+    edition = make.make_edition()
+    halls = [make.make_room(edition, name) for name in ("Hall A", "Hall B")]
+    one = make.make_session(edition, title="One", room=halls[0])
+    two = make.make_session(edition, title="Two", room=halls[1])
+    three = make.make_session(edition, title="Three", room=halls[1], start=make.MORNING + timedelta(hours=2))
+    ada = make.make_person("Ada")
     for session in (one, three):
-        add_role(session, ada, "chair")
-    make_presentation(one, start=MORNING, end=MORNING + timedelta(minutes=15))
+        make.add_role(session, ada, "chair")
+    make.make_presentation(one, start=make.MORNING, end=make.MORNING + timedelta(minutes=15))
     return [one, two, three]
 
 
@@ -94,7 +86,7 @@ def test_session_is_dragged_to_another_time_and_room(
     assert stands(sessions[0])[0] == "06 08:00"
     save(page)
     assert stands(sessions[0]) == ("06 12:00", "06 13:00", "Hall B")
-    assert sessions[0].presentations.get().start == MORNING + timedelta(hours=4)
+    assert sessions[0].presentations.get().start == make.MORNING + timedelta(hours=4)
 
 
 def test_lower_edge_makes_a_session_longer(opened: Callable[..., Page], sessions: list[Session]) -> None:
@@ -191,8 +183,10 @@ def test_part_on_another_day_keeps_its_distance(
 ) -> None:
     whole = sessions[0]
     parts = [
-        make_session(whole.edition, title="Same", parent=whole, room=whole.room, minutes=30),
-        make_session(whole.edition, title="Next", parent=whole, room=whole.room, start=MORNING + DAY),
+        make.make_session(whole.edition, title="Same", parent=whole, room=whole.room, minutes=30),
+        make.make_session(
+            whole.edition, title="Next", parent=whole, room=whole.room, start=make.MORNING + DAY
+        ),
     ]
     page = opened()
     page.goto(PAGE)
@@ -213,7 +207,7 @@ def test_row_says_that_it_was_moved_and_changed_meanwhile(
 ) -> None:
     page = opened()
     page.goto(PAGE)
-    Session.objects.filter(pk=sessions[0].pk).update(start=MORNING - timedelta(hours=1))
+    Session.objects.filter(pk=sessions[0].pk).update(start=make.MORNING - timedelta(hours=1))
     block(page, "One").focus()
     page.keyboard.press("ArrowDown")
     badges = page.locator(f"#s{sessions[0].pk} .tt-badges")
@@ -277,7 +271,7 @@ def test_second_chair_is_refused_and_decides(
     row.locator("summary").click()
     row.get_by_label("Start").fill("10:00")
     row.get_by_label("End").fill("11:00")
-    Session.objects.filter(pk=sessions[0].pk).update(start=MORNING - timedelta(hours=1))
+    Session.objects.filter(pk=sessions[0].pk).update(start=make.MORNING - timedelta(hours=1))
     expect(page.locator("#tt-clashes[aria-busy]")).to_have_count(0)
     page.get_by_role("button", name="Save all moves").click()
 
@@ -308,7 +302,7 @@ def test_axe_finds_nothing(opened: Callable[..., Page], sessions: list[Session])
 
 def test_talks_are_dragged_and_spread(opened: Callable[..., Page], sessions: list[Session]) -> None:
     for title in ("B", "C"):
-        make_presentation(sessions[1], title=title)
+        make.make_presentation(sessions[1], title=title)
     page = opened()
     page.goto(f"/admin/schedule/session/{sessions[1].pk}/talks/")
     page.get_by_role("button", name="Move C: drag, or press the arrow keys").focus()
@@ -319,16 +313,16 @@ def test_talks_are_dragged_and_spread(opened: Callable[..., Page], sessions: lis
     page.get_by_role("button", name="Save order and times").click()
     expect(page.locator(".messagelist .success")).to_be_visible()
     rows = [(row.title, row.start) for row in sessions[1].presentations.order_by("position")]
-    assert rows == [("C", MORNING), ("B", MORNING + timedelta(minutes=30))]
+    assert rows == [("C", make.MORNING), ("B", make.MORNING + timedelta(minutes=30))]
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_boards_are_assigned(
     opened: Callable[..., Page], sessions: list[Session], size: ViewportSize
 ) -> None:
-    hall = make_session(sessions[0].edition, kind="poster", title="Posters")
+    hall = make.make_session(sessions[0].edition, kind="poster", title="Posters")
     for title in ("B", "C"):
-        make_presentation(hall, kind="poster", title=title)
+        make.make_presentation(hall, kind="poster", title=title)
     page = opened(viewport=size, color_scheme="dark")
     page.goto(f"/admin/schedule/session/{hall.pk}/boards/")
     page.get_by_label("Boards in walking order").fill("7-9")

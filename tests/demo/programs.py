@@ -14,18 +14,9 @@ type Json = dict[str, Any]
 DEMO = Path(__file__).parents[2] / "demo"
 YEARS = (2021, 2022, 2023)
 LISTS = (
-    "institutions",
-    "people",
-    "pages",
-    "sponsors",
-    "announcements",
-    "topics",
-    "rooms",
-    "papers",
-    "awards",
-    "sessions",
-    "presentations",
-)
+    "institutions", "people", "pages", "sponsors", "announcements", "topics", "rooms", "papers", "awards",
+    "sessions", "presentations",
+)  # fmt: skip
 
 
 @cache

@@ -17,22 +17,8 @@ from exchange.models import ImportRun, Provenance
 from exchange.records import Program, stated
 from papers.models import Paper
 from people.models import Person, PersonName
+from tests import factories as make
 from tests.exchange.programs import author, crowd, edition, odd, paper, program
-from tests.factories import (
-    add_author,
-    add_role,
-    make_award,
-    make_committee_role,
-    make_edition,
-    make_material,
-    make_menu_item,
-    make_page,
-    make_paper,
-    make_person,
-    make_presentation,
-    make_session,
-    make_sponsor,
-)
 
 pytestmark = pytest.mark.django_db
 
@@ -75,20 +61,25 @@ def test_import_of_the_own_dump_changes_nothing() -> None:
 @pytest.fixture
 def drafts() -> Edition:
     """An edition in which everything named "Marker" is hidden in some way."""
-    made = make_edition(2021)
-    shown, hidden = make_session(made, title="Shown"), make_session(made, title="Marker", status="draft")
-    paper = make_paper(made, ["Ada Lovelace"], title="Shown")
-    draft = make_paper(made, ["Marker One"], title="Marker", status="draft")
-    make_material(paper, url="https://example.org/Marker", visible=False)
-    make_award(made, [paper, draft], name="Shown")
-    make_award(made, [paper], name="Marker", status="draft")
-    make_presentation(shown, draft, board="Marker")
-    make_presentation(hidden, paper, board="Marker")
-    make_presentation(shown, speakers=["Marker Two"], title="Marker", status="draft")
-    add_role(hidden, "Marker Three")
-    make_menu_item(made, page=make_page(made, slug="marker", title="Marker", status="draft"), label="Marker")
-    make_sponsor(made, name="Marker", status="draft")
-    add_author(paper, make_person("Grace Hopper", email="marker@example.org"), name="Grace Marker")
+    made = make.make_edition(2021)
+    shown, hidden = (
+        make.make_session(made, title="Shown"),
+        make.make_session(made, title="Marker", status="draft"),
+    )
+    paper = make.make_paper(made, ["Ada Lovelace"], title="Shown")
+    draft = make.make_paper(made, ["Marker One"], title="Marker", status="draft")
+    make.make_material(paper, url="https://example.org/Marker", visible=False)
+    make.make_award(made, [paper, draft], name="Shown")
+    make.make_award(made, [paper], name="Marker", status="draft")
+    make.make_presentation(shown, draft, board="Marker")
+    make.make_presentation(hidden, paper, board="Marker")
+    make.make_presentation(shown, speakers=["Marker Two"], title="Marker", status="draft")
+    make.add_role(hidden, "Marker Three")
+    make.make_menu_item(
+        made, page=make.make_page(made, slug="marker", title="Marker", status="draft"), label="Marker"
+    )
+    make.make_sponsor(made, name="Marker", status="draft")
+    make.add_author(paper, make.make_person("Grace Hopper", email="marker@example.org"), name="Grace Marker")
     PersonName.objects.create(
         person=Person.objects.get(name="Grace Hopper"), name="Grace Marker", hidden=True
     )
@@ -112,8 +103,8 @@ def test_dump_with_drafts_holds_them_but_no_address_and_no_hidden_name(drafts: E
 
 
 def test_dump_of_an_edition_that_is_not_public_is_empty() -> None:
-    made = make_edition(2021, public_from=None)
-    make_committee_role(made, make_person())
+    made = make.make_edition(2021, public_from=None)
+    make.make_committee_role(made, make.make_person())
 
     assert dump(made) == Program()
     assert dump(made, drafts=True).edition is not None

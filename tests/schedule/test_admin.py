@@ -12,15 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from schedule.models import Presentation, Session, SessionRole
-from tests.factories import (
-    add_role,
-    make_edition,
-    make_paper,
-    make_person,
-    make_presentation,
-    make_room,
-    make_session,
-)
+from tests import factories as make
 from tests.posted import act, address, at, choices, formset
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +22,7 @@ LIST = "/admin/schedule/session/"
 
 def make_berlin(**fields: Any) -> Edition:
     dates = {"start_date": date(2026, 3, 27), "end_date": date(2026, 3, 29)}
-    return make_edition(2026, timezone="Europe/Berlin", **{**dates, **fields})
+    return make.make_edition(2026, timezone="Europe/Berlin", **{**dates, **fields})
 
 
 def sent(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -71,8 +63,8 @@ def test_trap_1_dst_between_entry_and_event_or_inside_it(admin_client: Client) -
 
 
 def test_form_names_the_zone_beside_the_time(admin_client: Client) -> None:
-    session = make_session(make_berlin())
-    make_presentation(session)
+    session = make.make_session(make_berlin())
+    make.make_presentation(session)
     page = admin_client.get(address(session, "change")).text
 
     # Start and end of the session, of its presentation, and of the empty row.
@@ -82,7 +74,7 @@ def test_form_names_the_zone_beside_the_time(admin_client: Client) -> None:
 
 def test_add_form_works_in_the_zone_of_the_edition_asked_for(admin_client: Client) -> None:
     berlin = make_berlin()
-    make_edition(2027)
+    make.make_edition(2027)
     newest = admin_client.get(address(Session, "add")).text
     asked = admin_client.get(address(Session, "add"), {"edition": berlin.pk}).text
     filtered = {"_changelist_filters": f"edition__id__exact={berlin.pk}"}
@@ -94,8 +86,8 @@ def test_add_form_works_in_the_zone_of_the_edition_asked_for(admin_client: Clien
 
 
 def test_time_is_read_in_the_zone_of_the_edition_chosen(admin_client: Client) -> None:
-    make_edition(2027)
-    seoul = make_edition(2026, timezone="Asia/Seoul")
+    make.make_edition(2027)
+    seoul = make.make_edition(2026, timezone="Asia/Seoul")
     session = add(admin_client, seoul, "2026-07-08")
 
     assert session.start == datetime(2026, 7, 8, 1, tzinfo=UTC)
@@ -104,7 +96,7 @@ def test_time_is_read_in_the_zone_of_the_edition_chosen(admin_client: Client) ->
 def test_list_shows_each_row_in_its_own_zone(admin_client: Client) -> None:
     start = datetime(2026, 7, 8, 1, tzinfo=UTC)
     for zone, year in (("Asia/Seoul", 2026), ("America/Los_Angeles", 2025)):
-        make_session(make_edition(year, timezone=zone), start=start)
+        make.make_session(make.make_edition(year, timezone=zone), start=start)
     page = admin_client.get(LIST).text
 
     assert "Wed 8 Jul, 10:00 to 11:00 GMT+9" in page or "Wed 8 Jul, 10:00 to 11:00 KST" in page
@@ -133,7 +125,7 @@ def test_time_that_the_zone_lacks_or_has_twice_is_an_error(
 
 def test_imported_time_that_comes_twice_stays_as_it_is(admin_client: Client) -> None:
     second = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 02:30 for the second time
-    session = make_session(make_berlin(), start=second)
+    session = make.make_session(make_berlin(), start=second)
     times = at("start", "2026-10-25", "02:30") | at("end", "2026-10-25", "03:30")
     response = admin_client.post(address(session, "change"), sent(title="Renamed", **times))
     session.refresh_from_db()
@@ -157,10 +149,10 @@ def talk(presentation: Presentation, **fields: Any) -> dict[str, Any]:
 
 def test_presentations_swap_go_and_come_in_one_post(admin_client: Client) -> None:
     edition = make_berlin()
-    session = make_session(edition)
-    first, second, third = (make_presentation(session, title=title) for title in "ABC")
+    session = make.make_session(edition)
+    first, second, third = (make.make_presentation(session, title=title) for title in "ABC")
     stored = [talk(first, position=2), talk(second, position=1), talk(third, DELETE="on")]
-    paper = make_paper(edition, title="D")
+    paper = make.make_paper(edition, title="D")
     times = at("start", "2026-03-28", "10:15") | at("end", "2026-03-28", "10:30")
     new = {"kind": "oral", "paper": paper.pk, "position": 2, "status": "published", **times}
     admin_client.post(address(session, "change"), sent(formset("presentations", stored, [new])))
@@ -175,8 +167,8 @@ def test_form_with_150_papers_saves_with_the_queries_of_three(admin_client: Clie
     edition = make_berlin()
     asked = []
     for number in (3, 3, 150):
-        session = make_session(edition)
-        rows = [talk(make_presentation(session, make_paper(edition))) for _ in range(number)]
+        session = make.make_session(edition)
+        rows = [talk(make.make_presentation(session, make.make_paper(edition))) for _ in range(number)]
         rows[-1]["board"] = "B7"
         values = sent(formset("presentations", rows))
         with CaptureQueriesContext(connection) as queries:
@@ -189,11 +181,11 @@ def test_form_with_150_papers_saves_with_the_queries_of_three(admin_client: Clie
 
 def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client) -> None:
     edition = make_berlin()
-    session = make_session(edition, room=make_room(edition), parent=make_session(edition))
+    session = make.make_session(edition, room=make.make_room(edition), parent=make.make_session(edition))
     asked = {}
     for rows in (1, 2, 3):
-        add_role(session, f"Ada {rows}")
-        make_presentation(session, make_paper(edition))
+        make.add_role(session, f"Ada {rows}")
+        make.make_presentation(session, make.make_paper(edition))
         # The first look also fills what Django keeps for good: content types.
         admin_client.get(address(session, "change"))
         with CaptureQueriesContext(connection) as queries:
@@ -204,13 +196,13 @@ def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client) -> Non
 
 
 def test_roles_keep_their_order(admin_client: Client) -> None:
-    session = make_session(make_berlin())
-    ada, bob = add_role(session, "Ada"), add_role(session, "Bob")
+    session = make.make_session(make_berlin())
+    ada, bob = make.add_role(session, "Ada"), make.add_role(session, "Bob")
     stored = [
         {"id": role.pk, "session": session.pk, "role": role.role, "person": role.person_id, "position": place}
         for role, place in ((ada, 2), (bob, 1))
     ]
-    new = {"role": "chair", "person": make_person("Eve").pk}
+    new = {"role": "chair", "person": make.make_person("Eve").pk}
     admin_client.post(address(session, "change"), sent(formset("roles", stored, [new])))
 
     assert list(session.roles.values_list("position", "name")) == [(1, "Bob"), (2, "Ada"), (3, "Eve")]
@@ -218,10 +210,10 @@ def test_roles_keep_their_order(admin_client: Client) -> None:
 
 def test_appearance_that_goes_to_another_session_stands_last_there(admin_client: Client) -> None:
     edition = make_berlin()
-    paper = make_paper(edition)
-    moving = make_presentation(make_session(edition), paper)
-    full = make_session(edition)
-    make_presentation(full)
+    paper = make.make_paper(edition)
+    moving = make.make_presentation(make.make_session(edition), paper)
+    full = make.make_session(edition)
+    make.make_presentation(full)
     row = {"id": moving.pk, "paper": paper.pk, "kind": "oral", "session": full.pk, "status": "published"}
     values = {"title": paper.title, "status": "published", **formset("authorships"), **formset("materials")}
     admin_client.post(address(paper, "change"), {**values, **formset("presentations", [row])})
@@ -232,10 +224,10 @@ def test_appearance_that_goes_to_another_session_stands_last_there(admin_client:
 
 def test_session_is_found_by_its_people_and_papers_without_accents(admin_client: Client) -> None:
     edition = make_berlin()
-    session = make_session(edition, title="Systems")
-    make_session(edition, title="Other")
-    add_role(session, "Václav Šimek")
-    make_presentation(session, make_paper(edition, title="Łódź at night"))
+    session = make.make_session(edition, title="Systems")
+    make.make_session(edition, title="Other")
+    make.add_role(session, "Václav Šimek")
+    make.make_presentation(session, make.make_paper(edition, title="Łódź at night"))
     found = [admin_client.get(LIST, {"q": term}).context["cl"].result_list for term in ("simek", "lodz")]
 
     assert [[row.title for row in rows] for rows in found] == [["Systems"], ["Systems"]]
@@ -243,8 +235,8 @@ def test_session_is_found_by_its_people_and_papers_without_accents(admin_client:
 
 def test_days_are_program_days_of_the_edition(admin_client: Client) -> None:
     edition = make_berlin()
-    make_session(edition, start=datetime(2026, 3, 27, 23, 30, tzinfo=UTC), title="After midnight")
-    make_session(edition, start=datetime(2026, 3, 28, 9, 0, tzinfo=UTC), title="Next morning")
+    make.make_session(edition, start=datetime(2026, 3, 27, 23, 30, tzinfo=UTC), title="After midnight")
+    make.make_session(edition, start=datetime(2026, 3, 28, 9, 0, tzinfo=UTC), title="Next morning")
     asked: dict[str, Any] = {"edition__id__exact": edition.pk, "day": "2026-03-27"}
     rows = admin_client.get(LIST, asked).context["cl"].result_list
 
@@ -252,11 +244,11 @@ def test_days_are_program_days_of_the_edition(admin_client: Client) -> None:
 
 
 def test_choices_are_those_of_the_edition_and_tell_sessions_apart(admin_client: Client) -> None:
-    old, new = make_edition(2020), make_berlin()
-    make_room(old, "Old room")
-    make_room(new, "New room")
-    make_session(new, start=datetime(2026, 3, 28, 9, tzinfo=UTC), title="Talks")
-    make_session(old, title="Old talks")
+    old, new = make.make_edition(2020), make_berlin()
+    make.make_room(old, "Old room")
+    make.make_room(new, "New room")
+    make.make_session(new, start=datetime(2026, 3, 28, 9, tzinfo=UTC), title="Talks")
+    make.make_session(old, title="Old talks")
 
     assert choices(admin_client, Session, "room", new) == ["New room"]
     assert choices(admin_client, Presentation, "session", new) == ["Talks, Sat 28 Mar 2026, 10:00 CET"]
@@ -264,14 +256,14 @@ def test_choices_are_those_of_the_edition_and_tell_sessions_apart(admin_client: 
 
 
 def test_room_of_another_edition_is_refused(admin_client: Client) -> None:
-    room = make_room(make_edition(2020))
+    room = make.make_room(make.make_edition(2020))
     page = admin_client.post(address(Session, "add"), sent(edition=make_berlin().pk, room=room.pk))
 
     assert "The room belongs to another edition." in page.text
 
 
 def test_actions_publish_cancel_and_take_back(admin_client: Client) -> None:
-    session = make_session(make_berlin(), status="draft")
+    session = make.make_session(make_berlin(), status="draft")
     said = []
     for action in ("publish", "cancel", "back_to_draft"):
         given = {"reason": "Storm."} if action == "cancel" else {}

@@ -16,6 +16,15 @@ from tests import factories as make
 # A word that stands in everything hidden and in nothing public.
 MARKER = "Xyzzyqwert"
 LOW = MARKER.lower()
+# The pages of the public program, one of each kind.
+PAGES = (
+    "/2021/", "/2021/papers/", "/2021/papers/p1/notes/", "/2021/topics/engines/", "/2021/awards/",
+    "/2021/statistics/", "/2021/schedule/", "/2021/schedule/2021-04-06/", "/2021/schedule/?view=now",
+    "/2021/sessions/s1/engines/", "/2021/talks/", "/2021/posters/", "/2021/recordings/", "/2021/changes/",
+    "/2021/rooms/hall/", "/2021/pages/guide/", "/2021/sponsors/", "/2021/committee/", "/2021/downloads/",
+    "/people/", "/people/ada/ada-lovelace/", "/institutions/", "/institutions/kings/", "/awards/",
+    "/pages/conduct/", "/",
+)  # fmt: skip
 
 
 @lock()

@@ -8,38 +8,10 @@ from people.models import PersonName
 from tests import factories as make
 from tests.linked import linked, tags
 from tests.reading import read
-from tests.website.marked import make_public_program
+from tests.website.marked import PAGES, make_public_program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 SITE = "http://127.0.0.1:8000"
-PAGES = [
-    "/2021/",
-    "/2021/papers/",
-    "/2021/papers/p1/notes/",
-    "/2021/topics/engines/",
-    "/2021/awards/",
-    "/2021/statistics/",
-    "/2021/schedule/",
-    "/2021/schedule/2021-04-06/",
-    "/2021/schedule/?view=now",
-    "/2021/sessions/s1/engines/",
-    "/2021/talks/",
-    "/2021/posters/",
-    "/2021/recordings/",
-    "/2021/changes/",
-    "/2021/rooms/hall/",
-    "/2021/pages/guide/",
-    "/2021/sponsors/",
-    "/2021/committee/",
-    "/2021/downloads/",
-    "/people/",
-    "/people/ada/ada-lovelace/",
-    "/institutions/",
-    "/institutions/kings/",
-    "/awards/",
-    "/pages/conduct/",
-    "/",
-]
 
 
 def test_every_page_has_a_title_and_description(client: Client, subtests: pytest.Subtests) -> None:

@@ -14,42 +14,16 @@ from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
-LARGE = frozenset(
-    (
-        "papers_authorship",
-        "papers_authorship_institutions",
-        "papers_awardgrant",
-        "papers_material",
-        "papers_paper",
-        "people_institution",
-        "people_person",
-        "people_personname",
-        "schedule_presentation",
-        "schedule_session",
-        "schedule_sessionrole",
-        "schedule_speaker",
-        "search_document",
-        "search_word",
-    )
-)
+LARGE = {
+    "papers_authorship", "papers_authorship_institutions", "papers_awardgrant", "papers_material",
+    "papers_paper", "people_institution", "people_person", "people_personname", "schedule_presentation",
+    "schedule_session", "schedule_sessionrole", "schedule_speaker", "search_document", "search_word",
+}  # fmt: skip
 PAGES = (
-    "",
-    "schedule/?view=list",
-    "schedule/?view=week",
-    "schedule/2021-04-06/",
-    "schedule/2021-04-06/?view=grid",
-    "papers/",
-    "papers/?has=pdf",
-    "topics/compilers/",
-    "awards/",
-    "talks/",
-    "posters/",
-    "recordings/",
-    "changes/",
-    "committee/",
-    "statistics/",
-    "downloads/",
-)
+    "", "schedule/?view=list", "schedule/?view=week", "schedule/2021-04-06/", "papers/", "papers/?has=pdf",
+    "schedule/2021-04-06/?view=grid", "topics/compilers/", "awards/", "talks/", "posters/", "recordings/",
+    "changes/", "committee/", "statistics/", "downloads/",
+)  # fmt: skip
 
 
 @pytest.fixture

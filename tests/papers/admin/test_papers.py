@@ -10,18 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from papers.models import Authorship, Award, AwardGrant, Paper
-from tests.factories import (
-    add_author,
-    make_award,
-    make_edition,
-    make_material,
-    make_paper,
-    make_person,
-    make_presentation,
-    make_room,
-    make_session,
-    make_topic,
-)
+from tests import factories as make
 from tests.posted import act, address, choices, formset
 
 pytestmark = pytest.mark.django_db
@@ -58,10 +47,10 @@ def authors(paper: Paper) -> list[tuple[int, str]]:
 
 
 def test_trap_7_author_order_survives_swap_and_addition_in_one_post(admin_client: Client) -> None:
-    paper = make_paper(make_edition(), ["Zed", "Abe"])
+    paper = make.make_paper(make.make_edition(), ["Zed", "Abe"])
     zed, abe = paper.authorships.order_by("position")
     swapped = [author_row(zed, position=2), author_row(abe, position=1)]
-    rows = formset("authorships", swapped, [new_author(paper, make_person("Mia").pk)])
+    rows = formset("authorships", swapped, [new_author(paper, make.make_person("Mia").pk)])
     response = admin_client.post(address(paper, "change"), sent(paper, rows))
 
     assert response.status_code == 302
@@ -69,7 +58,7 @@ def test_trap_7_author_order_survives_swap_and_addition_in_one_post(admin_client
 
 
 def test_trap_7_author_order_survives_removal_swap_and_return_in_one_post(admin_client: Client) -> None:
-    paper = make_paper(make_edition(), ["Zed", "Abe", "Mia"])
+    paper = make.make_paper(make.make_edition(), ["Zed", "Abe", "Mia"])
     zed, abe, mia = paper.authorships.order_by("position")
     kept = [author_row(zed, DELETE="on"), author_row(abe, position=3), author_row(mia, position=2)]
     rows = formset("authorships", kept, [new_author(paper, zed.person_id, 9, "Zed II")])
@@ -93,7 +82,7 @@ def test_trap_7_author_order_survives_removal_swap_and_return_in_one_post(admin_
 def test_author_takes_the_number_entered(
     numbers: tuple[int | str, ...], order: str, admin_client: Client
 ) -> None:
-    paper = make_paper(make_edition(), ["Zed", "Abe", "Mia"])
+    paper = make.make_paper(make.make_edition(), ["Zed", "Abe", "Mia"])
     stored = paper.authorships.order_by("position")
     changed = [author_row(row, position=number) for row, number in zip(stored, numbers, strict=True)]
     admin_client.post(address(paper, "change"), sent(paper, formset("authorships", changed)))
@@ -102,7 +91,7 @@ def test_author_takes_the_number_entered(
 
 
 def test_author_twice_is_refused_with_a_sentence(admin_client: Client) -> None:
-    paper = make_paper(make_edition(), ["Zed"])
+    paper = make.make_paper(make.make_edition(), ["Zed"])
     zed = paper.authorships.get()
     rows = formset("authorships", [author_row(zed)], [new_author(paper, zed.person_id)])
     page = admin_client.post(address(paper, "change"), sent(paper, rows))
@@ -112,7 +101,7 @@ def test_author_twice_is_refused_with_a_sentence(admin_client: Client) -> None:
 
 
 def test_authors_who_exchange_rows_are_refused_with_a_sentence(admin_client: Client) -> None:
-    paper = make_paper(make_edition(), ["Zed", "Abe"])
+    paper = make.make_paper(make.make_edition(), ["Zed", "Abe"])
     zed, abe = paper.authorships.order_by("position")
     crossed = [author_row(zed, person=abe.person_id), author_row(abe, person=zed.person_id)]
     page = admin_client.post(address(paper, "change"), sent(paper, formset("authorships", crossed)))
@@ -122,9 +111,12 @@ def test_authors_who_exchange_rows_are_refused_with_a_sentence(admin_client: Cli
 
 
 def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client, edition: Edition) -> None:
-    room = make_room(edition)
-    session = make_session(edition, room=room)
-    authors_sent = [{"person": make_person("Zed").pk, "position": 2}, {"person": make_person("Abe").pk}]
+    room = make.make_room(edition)
+    session = make.make_session(edition, room=room)
+    authors_sent = [
+        {"person": make.make_person("Zed").pk, "position": 2},
+        {"person": make.make_person("Abe").pk},
+    ]
     values = {
         "edition": edition.pk,
         "uid": "p1",
@@ -144,7 +136,7 @@ def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client, 
 
 
 def test_saving_all_rows_at_once_advances_the_stamp_once(admin_client: Client) -> None:
-    paper = make_paper(make_edition(), ["Zed", "Abe"])
+    paper = make.make_paper(make.make_edition(), ["Zed", "Abe"])
     before = Edition.objects.get().revision
     changed = [author_row(row, name=f"{row.name} II") for row in paper.authorships.all()]
     admin_client.post(address(paper, "change"), sent(paper, formset("authorships", changed), title="New"))
@@ -153,10 +145,10 @@ def test_saving_all_rows_at_once_advances_the_stamp_once(admin_client: Client) -
 
 
 def test_form_with_150_authors_saves_with_the_queries_of_three(admin_client: Client) -> None:
-    edition = make_edition()
+    edition = make.make_edition()
     asked = []
     for number in (3, 3, 150):
-        paper = make_paper(edition, [f"Author {n}" for n in range(number)])
+        paper = make.make_paper(edition, [f"Author {n}" for n in range(number)])
         rows = [author_row(row) for row in paper.authorships.order_by("position")]
         rows[-1]["position"] = 1
         with CaptureQueriesContext(connection) as queries:
@@ -168,12 +160,12 @@ def test_form_with_150_authors_saves_with_the_queries_of_three(admin_client: Cli
 
 
 def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client, edition: Edition) -> None:
-    paper = make_paper(edition, topic=make_topic(edition))
+    paper = make.make_paper(edition, topic=make.make_topic(edition))
     asked = {}
     for rows in (1, 2, 3):
-        add_author(paper, f"Author {rows}")
-        make_material(paper)
-        make_presentation(make_session(edition), paper, room=make_room(edition))
+        make.add_author(paper, f"Author {rows}")
+        make.make_material(paper)
+        make.make_presentation(make.make_session(edition), paper, room=make.make_room(edition))
         # The first look also fills what Django keeps for good: content types.
         admin_client.get(address(paper, "change"))
         with CaptureQueriesContext(connection) as queries:
@@ -184,7 +176,7 @@ def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client, editio
 
 
 def test_fixed_keys_are_shown_and_not_sent(admin_client: Client) -> None:
-    paper = make_paper(make_edition(), uid="abc123")
+    paper = make.make_paper(make.make_edition(), uid="abc123")
     page = admin_client.get(address(paper, "change"))
 
     assert 'name="uid"' not in page.text
@@ -199,26 +191,26 @@ def found(client: Client, term: str) -> list[str]:
 
 @pytest.mark.parametrize("term", ["simek", "Šimek", "SIMEK", "vasek simek", "schroding", "Schrödinger cat"])
 def test_search_finds_authors_and_titles_without_accents(term: str, admin_client: Client) -> None:
-    edition = make_edition()
-    person = make_person("Václav Šimek")
+    edition = make.make_edition()
+    person = make.make_person("Václav Šimek")
     person.names.create(name="Vašek Šimek")
-    make_paper(edition, [person], title="Schrödinger's Cat")
-    make_paper(edition, ["Ada Lovelace"], title="Other")
+    make.make_paper(edition, [person], title="Schrödinger's Cat")
+    make.make_paper(edition, ["Ada Lovelace"], title="Other")
 
     assert found(admin_client, term) == ["Schrödinger's Cat"]
 
 
 def test_search_finds_each_paper_once(admin_client: Client) -> None:
-    make_paper(make_edition(), ["Ada Lovelace", "Ada Byron"], title="One")
+    make.make_paper(make.make_edition(), ["Ada Lovelace", "Ada Byron"], title="One")
 
     assert found(admin_client, "ada byron lovelace") == ["One"]
 
 
 def test_list_answers_a_chairs_questions(admin_client: Client, edition: Edition) -> None:
     names = ["Zed", "Abe", "Mia", "Bob", "Eve"]
-    paper = make_paper(edition, names, title="On $x^2$", topic=make_topic(edition, "Math"))
+    paper = make.make_paper(edition, names, title="On $x^2$", topic=make.make_topic(edition, "Math"))
     for kind in ("oral", "poster", "poster"):
-        make_presentation(make_session(edition), paper, kind=kind)
+        make.make_presentation(make.make_session(edition), paper, kind=kind)
     page = admin_client.get(LIST).text
 
     assert "<math" in page
@@ -228,9 +220,9 @@ def test_list_answers_a_chairs_questions(admin_client: Client, edition: Edition)
 
 
 def test_topics_and_tracks_are_filters_inside_an_edition(admin_client: Client) -> None:
-    old, new = make_edition(2020), make_edition(2021)
-    make_paper(old, track="Old track", topic=make_topic(old, "Old topic"))
-    make_paper(new, track="New track", topic=make_topic(new, "New topic"))
+    old, new = make.make_edition(2020), make.make_edition(2021)
+    make.make_paper(old, track="Old track", topic=make.make_topic(old, "Old topic"))
+    make.make_paper(new, track="New track", topic=make.make_topic(new, "New topic"))
     page = admin_client.get(LIST, {"edition__id__exact": new.pk}).text
     offered = re.findall(r'<a href="\?[^"]*(?:track|topic)=[^"]+">\s*([^<]+?)\s*</a>', page)
 
@@ -238,7 +230,7 @@ def test_topics_and_tracks_are_filters_inside_an_edition(admin_client: Client) -
 
 
 def test_actions_count_what_they_changed(admin_client: Client, edition: Edition) -> None:
-    papers = [make_paper(edition, status=status) for status in ("draft", "draft", "published")]
+    papers = [make.make_paper(edition, status=status) for status in ("draft", "draft", "published")]
     before = Edition.objects.get().revision
     page = act(admin_client, "publish", papers)
 
@@ -251,27 +243,27 @@ def test_actions_count_what_they_changed(admin_client: Client, edition: Edition)
 
 
 def test_choices_are_those_of_the_edition(admin_client: Client) -> None:
-    old, new = make_edition(2020), make_edition(2021)
-    make_topic(old, "Old topic")
-    make_topic(new, "New topic")
-    page = admin_client.get(address(make_paper(new), "change"))
+    old, new = make.make_edition(2020), make.make_edition(2021)
+    make.make_topic(old, "Old topic")
+    make.make_topic(new, "New topic")
+    page = admin_client.get(address(make.make_paper(new), "change"))
 
     assert choices(admin_client, Paper, "topic", new) == ["New topic"]
     assert f"/admin/autocomplete/?edition={new.pk}" in page.text
 
 
 def test_topic_of_another_edition_is_refused(admin_client: Client) -> None:
-    paper = make_paper(make_edition(2021))
-    topic = make_topic(make_edition(2020))
+    paper = make.make_paper(make.make_edition(2021))
+    topic = make.make_topic(make.make_edition(2020))
     page = admin_client.post(address(paper, "change"), sent(paper, topic=topic.pk))
 
     assert "The topic belongs to another edition." in page.text
 
 
 def test_award_may_go_to_an_old_paper_and_keeps_its_winners_order(admin_client: Client) -> None:
-    new, old = make_edition(2021), make_edition(2016)
-    papers = [make_paper(old, title="Old"), make_paper(new, title="New")]
-    award = make_award(new, papers)
+    new, old = make.make_edition(2021), make.make_edition(2016)
+    papers = [make.make_paper(old, title="Old"), make.make_paper(new, title="New")]
+    award = make.make_award(new, papers)
     stored = [
         {"id": grant.pk, "award": award.pk, "paper": grant.paper_id, "position": 3 - grant.position}
         for grant in award.grants.order_by("position")

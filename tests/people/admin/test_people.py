@@ -5,15 +5,7 @@ from django.test import Client
 
 from papers.models import Authorship, Paper
 from people.models import Person
-from tests.factories import (
-    add_role,
-    make_committee_role,
-    make_edition,
-    make_institution,
-    make_paper,
-    make_person,
-    make_session,
-)
+from tests import factories as make
 from tests.posted import address, choices, formset
 
 pytestmark = pytest.mark.django_db
@@ -27,19 +19,19 @@ def found(client: Client, term: str) -> list[str]:
 
 @pytest.mark.parametrize("term", ["simek", "ŠIMEK", "Simek Václav", "vasek", "li ming"])
 def test_search_finds_any_spelling_without_accents(term: str, admin_client: Client) -> None:
-    person = make_person("Václav Šimek", native_name="李明")
+    person = make.make_person("Václav Šimek", native_name="李明")
     person.names.create(name="Vašek Šimek")
-    make_person("Milan Znojil")
+    make.make_person("Milan Znojil")
 
     assert found(admin_client, term) == ["Václav Šimek"]
 
 
 def test_list_answers_a_chairs_questions(admin_client: Client) -> None:
-    edition = make_edition()
-    person = make_person("Ada Lovelace", affiliation="Analytical Engines")
-    make_paper(edition, [person])
-    make_paper(edition, [person])
-    add_role(make_session(edition), person)
+    edition = make.make_edition()
+    person = make.make_person("Ada Lovelace", affiliation="Analytical Engines")
+    make.make_paper(edition, [person])
+    make.make_paper(edition, [person])
+    make.add_role(make.make_session(edition), person)
     page = admin_client.get(LIST).text
 
     assert '<td class="field-affiliation">Analytical Engines</td>' in page
@@ -47,8 +39,10 @@ def test_list_answers_a_chairs_questions(admin_client: Client) -> None:
 
 
 def test_form_lists_the_papers_of_all_years(admin_client: Client) -> None:
-    person = make_person()
-    papers = [make_paper(make_edition(year), [person], title=f"Paper of {year}") for year in (2020, 2021)]
+    person = make.make_person()
+    papers = [
+        make.make_paper(make.make_edition(year), [person], title=f"Paper of {year}") for year in (2020, 2021)
+    ]
     page = admin_client.get(address(person, "change")).text
 
     for paper in papers:
@@ -73,8 +67,8 @@ def test_names_and_identifiers_are_saved_with_the_person(admin_client: Client) -
 
 
 def test_trap_8_deleting_a_person_with_papers_is_refused_with_the_list(admin_client: Client) -> None:
-    person = make_person("Ada Lovelace")
-    paper = make_paper(make_edition(), [person], title="On Engines")
+    person = make.make_person("Ada Lovelace")
+    paper = make.make_paper(make.make_edition(), [person], title="On Engines")
     bulk = {"action": "delete_selected", "_selected_action": person.pk, "post": "yes"}
     pages = [
         admin_client.get(address(person, "delete")),
@@ -91,11 +85,11 @@ def test_trap_8_deleting_a_person_with_papers_is_refused_with_the_list(admin_cli
 
 
 def test_deleting_a_person_with_roles_names_sessions_and_offices(admin_client: Client) -> None:
-    edition = make_edition()
-    person = make_person("Ada Lovelace")
-    session = make_session(edition, title="Opening")
-    add_role(session, person)
-    make_committee_role(edition, person)
+    edition = make.make_edition()
+    person = make.make_person("Ada Lovelace")
+    session = make.make_session(edition, title="Opening")
+    make.add_role(session, person)
+    make.make_committee_role(edition, person)
     page = admin_client.get(address(person, "delete")).text
 
     assert (
@@ -107,10 +101,10 @@ def test_deleting_a_person_with_roles_names_sessions_and_offices(admin_client: C
 
 
 def test_choices_tell_namesakes_apart_and_leave_out_the_merged(admin_client: Client) -> None:
-    kept = make_person("Yang Liu", affiliation="Peking University")
-    make_person("Yang Liu", affiliation="MIT")
-    make_person("Liu Yang", merged_into=kept)
-    edition = make_edition()
+    kept = make.make_person("Yang Liu", affiliation="Peking University")
+    make.make_person("Yang Liu", affiliation="MIT")
+    make.make_person("Liu Yang", merged_into=kept)
+    edition = make.make_edition()
 
     assert sorted(choices(admin_client, Authorship, "person", edition, "yang liu")) == [
         "Yang Liu (MIT)",
@@ -119,8 +113,8 @@ def test_choices_tell_namesakes_apart_and_leave_out_the_merged(admin_client: Cli
 
 
 def test_institution_is_found_by_its_other_names(admin_client: Client) -> None:
-    make_institution("Eidgenössische Technische Hochschule Zürich", aliases=["ETH"])
-    make_institution("Oslo")
+    make.make_institution("Eidgenössische Technische Hochschule Zürich", aliases=["ETH"])
+    make.make_institution("Oslo")
     rows = [admin_client.get("/admin/people/institution/", {"q": term}) for term in ("zurich", "eth")]
 
     assert [len(page.context["cl"].result_list) for page in rows] == [1, 1]
