@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
+from django.contrib.staticfiles.finders import get_finders
 from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
+from conference.static_files import STYLESHEETS, bundle
 from tests.browser.axe import DESKTOP
 from tests.browser.visitor import SECURE_HOST, sign_in
 from tests.demo.programs import import_demo
@@ -85,6 +88,29 @@ def open_desk(
         return page
 
     return new_page
+
+
+@pytest.fixture(scope="session")
+def static_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All static files, with stylesheets in one file each as on a site: 80 imports take longer than a page.
+
+    They look old, so that a browser does not ask for them again with each page.
+    """
+    folder = tmp_path_factory.mktemp("static")
+    for finder in get_finders():
+        for name, storage in finder.list(None):
+            file = folder / name
+            if not file.exists():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                css = bundle(storage, name).encode() if name in STYLESHEETS else None
+                file.write_bytes(css or storage.open(name).read())
+                os.utime(file, (0, 0))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _static_files(settings: Settings, static_files: Path) -> None:
+    settings.STATICFILES_DIRS = [static_files]
 
 
 @pytest.fixture(autouse=True)
