@@ -1,4 +1,7 @@
-"""Rows for tests: each function makes one valid, public row and takes any field to differ."""
+"""Rows for tests: each function makes one valid, public row and takes any field to differ.
+
+What needs several rows advances the revisions once: that is most of what a row costs.
+"""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -8,6 +11,7 @@ from typing import Any
 from django.utils.text import slugify
 
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from content.revision import lock
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from people.models import CommitteeRole, Institution, Person
 from schedule.models import Presentation, Room, Session, SessionKind, SessionRole, Speaker
@@ -54,6 +58,7 @@ def make_topic(edition: Edition, name: str = "Compilers", **fields: Any) -> Topi
     return Topic.objects.create(edition=edition, name=name, **{"slug": f"topic-{next(numbers)}", **fields})
 
 
+@lock()
 def make_paper(edition: Edition, authors: Iterable[Person | str] = (), **fields: Any) -> Paper:
     """A published paper with these authors in order, given as people or as names of new ones."""
     defaults = {"title": f"Paper {next(numbers)}", "abstract": "What was done.", "status": "published"}
@@ -63,6 +68,7 @@ def make_paper(edition: Edition, authors: Iterable[Person | str] = (), **fields:
     return paper
 
 
+@lock()
 def add_author(paper: Paper, author: Person | str, **fields: Any) -> Authorship:
     person = author if isinstance(author, Person) else make_person(author)
     return Authorship.objects.create(paper=paper, person=person, **fields)
@@ -74,6 +80,7 @@ def make_material(paper: Paper, kind: str = "pdf", **fields: Any) -> Material:
     )
 
 
+@lock()
 def make_award(edition: Edition, winners: Iterable[Paper | Person] = (), **fields: Any) -> Award:
     defaults = {"name": "Outstanding Paper Award", "status": "published"}
     award = Award.objects.create(edition=edition, **{**defaults, **fields})
@@ -101,11 +108,13 @@ def make_session_kind(conference: Conference, name: str = "Birds of a feather", 
     return SessionKind.objects.create(conference=conference, **values)
 
 
+@lock()
 def add_role(session: Session, person: Person | str, role: str = "moderator", **fields: Any) -> SessionRole:
     someone = person if isinstance(person, Person) else make_person(person)
     return SessionRole.objects.create(session=session, person=someone, role=role, **fields)
 
 
+@lock()
 def make_presentation(
     session: Session | None = None,
     paper: Paper | None = None,

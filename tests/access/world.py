@@ -91,6 +91,7 @@ def add_member(name: str, edition: Edition, role: str) -> User:
     return user
 
 
+@lock()
 def make_world() -> World:
     edition = make.make_edition(2021)
     hidden = {"public_from": None, "papers_public_from": None, "schedule_public_from": None}

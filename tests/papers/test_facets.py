@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
+from content.revision import lock
 from pagecache import per_revision
 from papers.catalog import Catalog, ListedPaper, PaperNumbers
 from papers.models import Paper
@@ -21,6 +22,7 @@ db = pytest.mark.django_db
 
 
 @pytest.fixture
+@lock()
 def program(edition: Edition) -> Edition:
     """Alpha, Beta and Gamma: two areas, two days, one award, one code, two institutions."""
     vision = make.make_topic(edition, "Vision", slug="vision")

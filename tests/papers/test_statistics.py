@@ -7,6 +7,7 @@ from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
+from content.revision import lock
 from pagecache import per_revision
 from papers.statistics import Value, bars, columns, shortened
 from tests import factories as make
@@ -26,6 +27,7 @@ def tables(page: Page) -> dict[str, list[str]]:
 
 
 @pytest.fixture
+@lock()
 def editions() -> tuple[Edition, Edition]:
     """2021: two papers by Ada and Alan. 2022: three by Ada, Mia and Zoe."""
     old, new = make.make_edition(2021), make.make_edition(2022)
