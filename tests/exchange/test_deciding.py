@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
@@ -22,6 +20,7 @@ from people.models import Person
 from schedule.models import Room, Session
 from tests import factories as make
 from tests.exchange.programs import START, author, paper, person, program, session
+from tests.exchange.uploading import member
 from tests.pseudolocale import pseudolocale, untranslated
 
 pytestmark = pytest.mark.django_db
@@ -321,14 +320,6 @@ def test_keeping_many_costs_as_much_as_keeping_one(
 
 
 # Who may, and what it costs
-
-
-def member(*names: str) -> Client:
-    user = get_user_model().objects.create_user("mia", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=names))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_who_may_not_change_the_paper_decides_nothing(title: Conflict) -> None:

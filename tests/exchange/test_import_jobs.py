@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
@@ -27,7 +25,7 @@ from tests import factories as make
 from tests.access.world import add_member
 from tests.exchange.programs import author, odd, paper, program
 from tests.exchange.samples import OPENREVIEW
-from tests.exchange.uploading import ADD, json_of, only_papers, page_of, press, upload
+from tests.exchange.uploading import ADD, json_of, member, only_papers, page_of, press, upload
 from tests.pseudolocale import pseudolocale, untranslated
 
 pytestmark = pytest.mark.django_db
@@ -368,15 +366,6 @@ def test_uploads_lie_outside_of_the_media_under_numbers(
 
 
 # Who may
-
-
-def member(*names: str) -> Client:
-    """Return the browser of somebody with these permissions alone."""
-    user = get_user_model().objects.create_user("mia", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=names))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_viewer_sees_and_changes_nothing(admin_client: Client, here: Edition) -> None:

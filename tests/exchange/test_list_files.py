@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -22,6 +20,7 @@ from exchange.formats import readable
 from papers.models import Authorship, Paper, Topic
 from people.models import Person, PersonName
 from tests import factories as make
+from tests.exchange.uploading import member
 from tests.website.marked import make_public_program
 
 pytestmark = pytest.mark.django_db
@@ -197,10 +196,7 @@ def test_selected_rows_are_taken_along(admin_client: Client, edition: Edition) -
 
 
 def test_who_may_not_see_a_list_takes_nothing_along(edition: Edition) -> None:
-    user = get_user_model().objects.create_user("mia", password="x", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename="view_topic"))
-    client = Client()
-    client.force_login(user)
+    client = member("view_topic")
 
     assert client.get(address(Topic, "csv")).status_code == 200
     assert client.get(address(Paper, "csv")).status_code == 403

@@ -12,6 +12,7 @@ from exchange.files import Context
 from exchange.formats import program_json
 from exchange.models import ImportJob
 from exchange.records import Program
+from tests.api.writing import make_staff
 
 ADD = "/admin/exchange/importjob/add/"
 
@@ -47,3 +48,10 @@ def press(client: Client, job: ImportJob, button: str) -> ImportJob:
     response = client.post(page_of(job), {"do": button}, follow=True)
     assert response.status_code == 200
     return ImportJob.objects.get(pk=job.pk)
+
+
+def member(*permissions: str) -> Client:
+    """Return the browser of somebody with these permissions alone."""
+    client = Client()
+    client.force_login(make_staff(*permissions, name="mia"))
+    return client

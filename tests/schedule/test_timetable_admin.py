@@ -14,6 +14,7 @@ from conference.models import Edition
 from content.history import ChangeSet
 from schedule.admin.timetable import Board
 from schedule.models import Presentation, Room, Session
+from tests.api.writing import make_staff
 from tests.factories import (
     MORNING,
     add_role,
@@ -289,22 +290,12 @@ def test_skipped_hour_is_told(admin_client: Client) -> None:
     assert "are put forward and skip this time" in save(admin_client, sent).text
 
 
-def test_sitting_needs_the_right_to_change(client: Client, session: Session, viewer: Any) -> None:
-    client.force_login(viewer)
+def test_sitting_needs_the_right_to_change(client: Client, session: Session) -> None:
+    client.force_login(make_staff("view_session", "view_edition"))
     page = client.get(PAGE)
     assert [row.is_fixed for row in page.context["rows"]] == [True]
     assert save(client, {"edition": session.edition_id} | moved(session, start="07:00")).status_code == 403
     assert stands(session)[0] == "06 08:00"
-
-
-@pytest.fixture
-def viewer(django_user_model: Any) -> Any:
-    """Somebody who sees sessions and changes none."""
-    from django.contrib.auth.models import Permission
-
-    user = django_user_model.objects.create_user("viewer", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=["view_session", "view_edition"]))
-    return user
 
 
 def test_session_chair_moves_nothing(client: Client, session: Session, django_user_model: Any) -> None:
