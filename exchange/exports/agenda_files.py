@@ -58,11 +58,7 @@ def _uids(stars: Iterable[Star], kind: str) -> list[str]:
 
 
 def _calendar(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
-    found = part(
-        edition,
-        sessions=Q(uid__in=_uids(stars, "s")),
-        presentations=Q(uid__in=_uids(stars, "p")),
-    )
+    found = part(edition, sessions=Q(uid__in=_uids(stars, "s")), presentations=Q(uid__in=_uids(stars, "p")))
     address = request.build_absolute_uri() if request.method != "POST" else ""
     return ics.calendar([found], f"{edition.name}: my agenda", address)
 

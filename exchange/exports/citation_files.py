@@ -9,13 +9,7 @@ from exchange.exports.dump import dump, record_of, writing_context
 from exchange.files import Context
 from exchange.formats import bibtex, citation_formats
 from exchange.imports.kinds import CONFERENCE, EDITION
-from exchange.records import (
-    AuthorRecord,
-    PaperRecord,
-    PersonRecord,
-    PersonRef,
-    Program,
-)
+from exchange.records import AuthorRecord, PaperRecord, PersonRecord, PersonRef, Program
 from papers.facets import PaperFilter
 from papers.models import Paper
 

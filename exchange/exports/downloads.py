@@ -66,11 +66,7 @@ def _gates(edition: Edition, at: datetime) -> list[datetime]:
 
 
 def reply(
-    request: HttpRequest,
-    state: SourceState,
-    name: str,
-    media_type: str,
-    make: Callable[[], Iterable[bytes]],
+    request: HttpRequest, state: SourceState, name: str, media_type: str, make: Callable[[], Iterable[bytes]]
 ) -> HttpResponse | StreamingHttpResponse:
     """Return the file, or 304 where the asker has it already: then `make` is not called."""
     etag, changed = quote_etag(state.key), int(state.changed_at.timestamp())

@@ -16,10 +16,7 @@ from exchange.records import Program
 FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"
 FORMULAS = re.compile(f"({FORMULA})", re.DOTALL)
 # Escaped braces by name, outside of formulas and inside.
-BRACES = (
-    {r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"},
-    {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"},
-)
+BRACES = ({r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"}, {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"})
 # The first entry, on a line of its own.
 ENTRY = re.compile(r"^[ \t]*@\w+\s*[{(]", re.MULTILINE)
 # Formulas, commands, words, single signs: the tokens for protecting capitals.

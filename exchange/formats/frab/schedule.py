@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NotRequired, TypedDict
 from uuid import NAMESPACE_URL, UUID, uuid5
-from zoneinfo import ZoneInfo
 
 from exchange.files import Context
 from exchange.formats.frab.reading import (
@@ -188,7 +187,10 @@ def _days(
     if first and last and (last - first).days < MAX_DAYS:
         by_day = {first + timedelta(days=count): [] for count in range((last - first).days + 1)}
     for start, event in events:
-        by_day.setdefault(program_day(start, found.zone, hour), []).append(event)
+        # A talk at 00:30 belongs to the evening before.
+        local = start.astimezone(found.zone)
+        day = local.date() - timedelta(days=1 if local.hour < hour else 0)
+        by_day.setdefault(day, []).append(event)
     if not by_day:
         by_day[first or date(context.year or 2000, 1, 1)] = []
     days: list[DayObject] = []
@@ -212,12 +214,6 @@ def _days(
             }
         )
     return days
-
-
-def program_day(moment: datetime, zone: ZoneInfo, hour: int) -> date:
-    """Return the day of the program that a moment is in: a talk at 00:30 belongs to the evening before."""
-    local = moment.astimezone(zone)
-    return local.date() - timedelta(days=1 if local.hour < hour else 0)
 
 
 class Events(Lookup):

@@ -25,14 +25,7 @@ from exchange.formats.orals_posters.events import (
 )
 from exchange.formats.orals_posters.records import TopicTree, distinct, read, recognizes, split_affiliations
 from exchange.reading.values import slug, tidy, zone_of
-from exchange.records import (
-    AuthorRecord,
-    PaperRecord,
-    PresentationRecord,
-    Program,
-    SessionRecord,
-    stated,
-)
+from exchange.records import AuthorRecord, PaperRecord, PresentationRecord, Program, SessionRecord, stated
 
 SECOND = "-2"
 # Numbers are below 2**53, so that every reader of JSON takes them exactly.
@@ -107,7 +100,7 @@ class EventWriter:
         self.context, self.site = context, context.site_url.rstrip("/")
         self.zone = zone_of(program, context)
         self.shown = appearances(program, context)
-        self.numbers = numbered(context.edition, "event", (shown.presentation.uid for shown in self.shown))
+        self.numbers = numbered(context.edition, (shown.presentation.uid for shown in self.shown))
         self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
         self.room_names = {room.slug: stated(room.name, "") or room.slug for room in program.rooms}
         self.rooms: dict[str, str] = {}
@@ -238,13 +231,13 @@ def number(edition: str, kind: str, uid: str) -> int:
     return int(sha256(f"{edition}/{kind}/{uid}".encode()).hexdigest()[:DIGITS], 16) + 1
 
 
-def numbered(edition: str, kind: str, uids: Iterable[str]) -> dict[str, int]:
-    """Number all uids, no number twice: a taken one moves on by one, in the order of the uids."""
+def numbered(edition: str, uids: Iterable[str]) -> dict[str, int]:
+    """Number all events by uid, no number twice: a taken one moves on by one, in the order of the uids."""
     wanted = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
     taken: set[int] = set()
     found: dict[str, int] = {}
     for uid in wanted:
-        value = number(edition, kind, uid)
+        value = number(edition, "event", uid)
         while value in taken:
             value += 1
         taken.add(value)

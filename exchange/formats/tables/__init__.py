@@ -128,11 +128,7 @@ def _program(entries: dict[str, list[Entry]], context: Context, findings: Findin
 
 
 def _joined(
-    table: Table,
-    entries: dict[str, list[Entry]],
-    parents: list[Any],
-    context: Context,
-    findings: Findings,
+    table: Table, entries: dict[str, list[Entry]], parents: list[Any], context: Context, findings: Findings
 ) -> list[Any]:
     """Give the rows of a child table to their parents; where the parents' table is absent, rows make them."""
     if table.parent == "edition":

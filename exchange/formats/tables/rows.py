@@ -295,22 +295,19 @@ class RowReader:
             self.problem(column.name, str(error))
             return UNSTATED
         if isinstance(value, datetime):
-            return self._moment(value, column)
+            if isinstance(value.tzinfo, ZoneInfo) and is_repeated(value):
+                message = gettext(
+                    "%(name)s: the clock shows %(value)s twice on this day. "
+                    "The first was taken; for the second, write %(second)s."
+                )
+                values = {"name": heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}"}
+                values["second"] = value.replace(fold=1).isoformat(" ", "minutes")
+                self.findings.note("warning", self.row.where, message, **values)
+            return value.astimezone(UTC)
         if isinstance(value, str) and value != text:
             message = gettext("Control characters were removed from %(name)s.")
             self.findings.note("warning", self.row.where, message, name=heading(column.name))
         return value
-
-    def _moment(self, value: datetime, column: Column) -> datetime:
-        if isinstance(value.tzinfo, ZoneInfo) and is_repeated(value):
-            message = gettext(
-                "%(name)s: the clock shows %(value)s twice on this day. "
-                "The first was taken; for the second, write %(second)s."
-            )
-            values = {"name": heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}"}
-            values["second"] = value.replace(fold=1).isoformat(" ", "minutes")
-            self.findings.note("warning", self.row.where, message, **values)
-        return value.astimezone(UTC)
 
     def _made_key(self, own: dict[str, Any]) -> str:
         """Make the key of a row that has none: the same words make the same key every time."""
