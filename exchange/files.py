@@ -7,6 +7,10 @@ from django.utils.functional import Promise
 
 from exchange.records import Program
 
+MEGABYTE = 1_000_000
+# The largest program that is read.
+MAX_BYTES = 500 * MEGABYTE
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -22,7 +22,7 @@ from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_rows
 from exchange.models import ImportRun
-from exchange.problems import Findings, Note, Problem, ProgramError, Where, refused, short
+from exchange.problems import Findings, Note, Problem, ProgramError, refused, short
 from exchange.records import EditionRecord, Program, stated
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ class Dispute:
 
     kind: str
     label: str
-    where: Where
     field: str
     base: object
     ours: object
@@ -144,7 +143,7 @@ def _planned(
 def _report(plan: Plan, notes: Iterable[Note]) -> Report:
     tallies = {name: plan.tallies[name] for name in KINDS if name in plan.tallies}
     disputes = tuple(
-        Dispute(step.kind.name, str(step.row), step.where, name, clash.base, clash.ours, clash.theirs)
+        Dispute(step.kind.name, str(step.row), name, clash.base, clash.ours, clash.theirs)
         for name in KINDS
         for step in plan.steps[name]
         for name, clash in step.merge.clashes.items()

@@ -17,9 +17,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.utils.translation import gettext
 
-from exchange.files import Pages, Source
+from exchange.files import MAX_BYTES, MEGABYTE, Pages, Source
 from exchange.problems import ProgramError, refused
-from exchange.sources import MAX_BYTES, MEGABYTE
 
 TRIES = 5
 MAX_WAIT_SECONDS = 300.0

@@ -14,13 +14,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from exchange.files import Format, Source
+from exchange.files import MEGABYTE, Format, Source
 from exchange.formats import readable
 from exchange.formats.spreadsheet import MAPPINGS
 from exchange.problems import short
 from exchange.reading.archives import ZIP
 from exchange.reading.textfiles import HEAD_BYTES
-from exchange.sources import MEGABYTE
 
 type Upload = UploadedFile[bytes]
 

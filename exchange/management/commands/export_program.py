@@ -1,7 +1,11 @@
 """`manage.py export_program FORMAT --edition SLUG`: write a program to files."""
 
+import os
 import sys
+import tempfile
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,6 @@ from exchange.exports.dump import dumped_for, writing_context
 from exchange.files import OutputFile
 from exchange.formats import writable
 from exchange.problems import ProgramError, refused
-from exchange.sources import write_outputs
 
 
 class Command(BaseCommand):
@@ -71,3 +74,48 @@ def _edition(slug: str) -> Edition:
         known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
         raise refused(f"There is no edition “{slug}”. Existing: {known}.")
     return edition
+
+
+def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
+    """Write what a writer makes. `target` is a folder, else the name of the one file.
+
+    Several files next to a file name take its stem for the edition's: x.json, x-abstracts.json.
+    All are written to temporary files first, so that no partial file is ever visible.
+    """
+    if target.is_dir():
+        places = [target / output.name for output in files]
+    elif len(files) == 1:
+        places = [target]
+    else:
+        places = _named_alike(files, target)
+    made = [_beside(place, output) for place, output in zip(places, files, strict=True)]
+    for part, place in zip(made, places, strict=True):
+        part.replace(place)
+    return places
+
+
+def _named_alike(files: Sequence[OutputFile], target: Path) -> list[Path]:
+    """Replace the common beginning of the names by the requested name."""
+    stems = [Path(output.name).stem for output in files]
+    words = [stem.split("-") for stem in stems]
+    common = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False)))
+    endings = ["-".join(parts[common:]) for parts in words]
+    names = [f"-{ending}" if ending and place else "" for place, ending in enumerate(endings)]
+    return [
+        target.with_name(f"{target.stem}{name}{Path(output.name).suffix if place else target.suffix}")
+        for place, (name, output) in enumerate(zip(names, files, strict=True))
+    ]
+
+
+def _beside(place: Path, output: OutputFile) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(output.chunks)
+        part.chmod(0o644)
+    except BaseException:
+        part.unlink()
+        raise
+    return part

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -13,14 +13,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.files import Context, Format, Source
+from exchange.files import MAX_BYTES, MEGABYTE, Context, Format, Source
 from exchange.formats import readable
 from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
 from exchange.imports.load import Report, load
 from exchange.jobs.fetch import Policy, fetch
 from exchange.problems import ProgramError, refused, short
-from exchange.sources import read_sources
 
 WIDTH = 30
 NOTES_SHOWN = 20
@@ -143,6 +142,37 @@ def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
         raise refused(f"{fmt.name} cannot be fetched. Save the file and give its name.")
     policy = Policy(frozenset(settings.IMPORT_HOSTS), token=_token(fmt.pages.token, options["token_file"]))
     return fetch(url, fmt.pages, policy, None if options["no_progress"] else ProgressBar(sys.stderr))
+
+
+def read_sources(paths: Sequence[str]) -> list[Source]:
+    """Read files; a folder means the files in it. Raises `ProgramError` for what cannot be read."""
+    files = [file for path in paths for file in _files(Path(path))]
+    total = sum(file.stat().st_size for file in files)
+    if total > MAX_BYTES:
+        raise refused(
+            f"The files hold {total // MEGABYTE} MB; at most {MAX_BYTES // MEGABYTE} MB are read. "
+            "Is this a conference program?"
+        )
+    return [_source(file) for file in files]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        if not found:
+            raise refused("The folder holds no files.", str(path))
+        yield from found
+    elif path.is_file():
+        yield path
+    else:
+        raise refused("There is no such file or folder.", str(path))
+
+
+def _source(file: Path) -> Source:
+    try:
+        return Source(file.name, file.read_bytes())
+    except OSError as error:
+        raise refused(f"The file cannot be read: {error.strerror}.", str(file)) from error
 
 
 def _token(variable: str, file: str | None) -> str:
